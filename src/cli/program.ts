@@ -220,7 +220,7 @@ function createProgram(
     .option('--dry-run', 'only print what differs', false)
     .option(
       '--prune',
-      'also delete what the file made and no longer has; without a name in the file, also all other checks',
+      'also delete what this file created and no longer defines; if the file has no name, also all other checks',
       false,
     )
     .option(

@@ -143,7 +143,7 @@ async function serve(
   }
 }
 
-/** The link by which somebody becomes the first user; null where none is offered. */
+/** The link by which somebody becomes the first user; null if none is offered. */
 async function newSetupUrl(
   { config: { host }, hasOwnersTerminal }: ServiceParts,
   { setup, site }: Pick<Features, 'setup' | 'site'>,

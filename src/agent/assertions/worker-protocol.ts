@@ -10,7 +10,7 @@ export interface WorkerStep {
   readonly expression: string | null;
   /** null: the document of the previous step. */
   readonly text: string | null;
-  /** Of CPU time, if the kernel reports it. */
+  /** Limit in CPU time, if the kernel reports it. */
   readonly limitMs: number;
   /** Upper bound of the time on the clock for which it runs to get that much CPU time. */
   readonly maxMs: number;
@@ -31,10 +31,7 @@ export interface WorkerReply {
 }
 
 export interface WorkerStart {
-  /**
-   * Shared with the worker, so that the main thread can read it while the worker is busy: a number
-   * of its own for each time that an expression runs, or 0, and the milliseconds that it may run.
-   */
+  /** Shared with the worker: [number of the current run, 0 if idle; its limit in ms]. */
   readonly running: Int32Array;
   /** The file of the kernel with the CPU time of the thread that reads it. */
   readonly schedstat: string;

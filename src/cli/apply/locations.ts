@@ -89,7 +89,7 @@ export function withExistingLocations(
   });
 }
 
-/** The same for groups, which need no location. */
+/** Like `withExistingLocations`, for groups, which need no location. */
 export function withExistingGroupLocations(
   resources: FileResources,
   slugs: readonly string[],

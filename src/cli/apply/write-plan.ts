@@ -34,9 +34,8 @@ const BEFORE_CHECKS: readonly Section[] = ['alertChannels', 'groups', 'heartbeat
 const AFTER_CHECKS = SECTIONS.filter((section) => !BEFORE_CHECKS.includes(section));
 
 /**
- * Runs the steps: what others name comes first, and deletions come last, the other way round. A
- * refused step does not stop the others. Every step can be repeated, so a run that ends halfway is
- * completed by the next.
+ * Runs the steps in dependency order, deletions last and in reverse order. A refused step does not stop
+ * the rest. The next run completes an interrupted one.
  *
  * @returns what was refused
  * @throws VedetteError like ApiClient.send

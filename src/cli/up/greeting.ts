@@ -12,7 +12,7 @@ export interface GreetingFacts {
   readonly pages: readonly FileEntry[];
   readonly serviceUrl: URL;
   readonly agentUrl: URL;
-  /** The link for the first user; null where there is one. */
+  /** The link for the first user; null if there is one. */
   readonly setupUrl: string | null;
   readonly apiKey: string;
   /** The file with the key. */

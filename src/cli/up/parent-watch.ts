@@ -7,7 +7,7 @@ export const SUPERVISED = 'VEDETTE_SUPERVISED';
 export interface ListeningMessage {
   /** The port that it listens on. */
   readonly listening: number;
-  /** Of the service without users: the link for the first one. A secret. */
+  /** Link for the first user; secret, sent only while there are no users. */
   readonly setupUrl?: string;
 }
 
@@ -24,7 +24,7 @@ const EXIT_MS = 15_000;
 const EXIT_CODE = 143;
 
 export interface ParentWatch {
-  /** Whether `vedette up` shows what it is told. */
+  /** Whether `vedette up` started this process and prints its messages. */
   readonly isSupervised: boolean;
   readonly listening: (port: number, setupUrl?: string | null) => void;
 }

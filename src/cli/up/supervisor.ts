@@ -40,7 +40,7 @@ export class Supervisor {
   #cancelRestart: CancelTimer = () => {};
   readonly #failed: Promise<ChildEnd>;
   #fail: (end: ChildEnd) => void = () => {};
-  /** Of the first process; stays pending where that ends before it listens. */
+  /** Resolves with the first process's message; stays pending if it exits before it listens. */
   readonly listening: Promise<ListeningMessage>;
 
   constructor(options: SupervisorOptions) {

@@ -15,7 +15,7 @@ const stateSchema = z.object({
     .nullable(),
   /** Ids of the checks that came from the file when it was last applied. */
   checks: z.array(z.string()),
-  /** The same for its other entries, such as `statusPages/main`; an earlier release saved none. */
+  /** All other entries that came from it, such as `statusPages/main`; an earlier release saved none. */
   resources: z.array(z.string()).default([]),
 });
 

@@ -13,7 +13,7 @@ const name = z.string().min(1).max(255);
 /** The id of a service in cards and incidents. */
 export const serviceIdSchema = z.guid();
 
-/** Of each kind: a service is one component of a page, not a fleet. */
+/** Limit for checks and for heartbeats: a service is one component of a page, not a fleet. */
 const MAX_SERVICE_CHECKS = 100;
 const MAX_SERVICE_TAGS = 20;
 const MAX_FAILURE_LOCATIONS = 100;
@@ -272,7 +272,7 @@ const pageFields = {
     .optional()
     .meta({ writeOnly: true })
     .describe(
-      'Opens the page while it is private; null for none. No response contains it. To change it signs all readers out.',
+      'The password that opens the page while it is private; null for none. Responses never contain it. Changing it signs out all readers.',
     ),
   logicalId: logicalIdField,
 };
@@ -295,8 +295,8 @@ const fileCard = z.strictObject({
 const { password: _, ...fileFields } = pageFields;
 
 /**
- * The same in a check file, where a service is named by its id there. Without the password: each apply
- * would set it anew, which signs all readers out.
+ * A status page in a check file, which names services by their ids in the file. Has no password: each
+ * apply would set it anew, which signs out all readers.
  */
 export const fileStatusPageSchema = z.strictObject({
   ...fileFields,
@@ -313,7 +313,7 @@ const changedCard = z.strictObject({
   updated_at: z.unknown().optional().meta({ readOnly: true }),
 });
 
-/** The same for an update, which may name existing cards. */
+/** A status page in an update, which may name existing cards. */
 export const changedStatusPageSchema = statusPageSchema.extend({
   cards: cardsOf(changedCard).describe('All cards of the page in display order.'),
 });

@@ -75,7 +75,7 @@ export async function inviteUser(
   given: { readonly email: string; readonly role: Role; readonly accountId: string | null },
 ): Promise<{ readonly token: string; readonly accountName: string; readonly expiresAt: Date }> {
   const { email, role } = given;
-  if (!isEmail(email)) throw refused(`${JSON.stringify(email)} is no email`);
+  if (!isEmail(email)) throw refused(`${JSON.stringify(email)} is not an email address`);
   const account = await accountOf(parts.store, given.accountId);
   const { auditLog, invitations } = userFeatures(parts);
   const show = async (id: string | number) => {

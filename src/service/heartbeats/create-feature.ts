@@ -20,7 +20,7 @@ export interface HeartbeatFeatureParts {
   readonly ids: () => string;
   /** Retention of events in whole days. */
   readonly retentionDays: number;
-  /** The same of hours of downtime. */
+  /** Retention of hourly downtime in days. */
   readonly rollUpRetentionDays: number;
   readonly allowance: Allowance;
   readonly alerts: HeartbeatAlerts;

@@ -7,13 +7,13 @@ export type HeartbeatDowntime = {
   readonly watchedSince: Date;
   /** null while it does not fail. */
   readonly failingSince: Date | null;
-  /** Of the hour or the day; null where no failure of it is over. */
+  /** Start of the hour or day; null for a heartbeat without ended failures in the queried time. */
   readonly start: Date | null;
-  /** Of failures that are over. */
+  /** How long it failed in the hour or day, in failures that have ended. */
   readonly downMs: number;
 };
 
-/** Those of the checks that are heartbeats and had a ping, with each hour or day in which they failed. */
+/** Downtime of the given heartbeats that had a ping, by hour or day. Ignores other checks. */
 export function readDowntime(
   sql: Sql,
   {

@@ -21,9 +21,9 @@ export interface WatchParts extends JudgingParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly presence: ServicePresence;
-  /** Whole days, as for results. */
+  /** Retention of events in days, as of results. */
   readonly retentionDays: number;
-  /** The same for hours of downtime, as for roll-ups. */
+  /** Retention of hourly downtime in days, as of roll-ups. */
   readonly rollUpRetentionDays: number;
 }
 

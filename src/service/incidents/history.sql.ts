@@ -9,7 +9,7 @@ export type PublicIncident = {
   readonly name: string;
   readonly severity: IncidentSeverity;
   readonly status: IncidentStatus;
-  /** Those of the given services that it names. */
+  /** The services that it names, as far as the caller gave them. */
   readonly serviceIds: readonly string[];
   /** The earliest time of an update that readers see. */
   readonly startedAt: Date;

@@ -146,7 +146,7 @@ export async function listIncidentEntries(
   return readList<PageEntry<string>>(sql, list, range);
 }
 
-/** Those of the incidents that still exist, in the order of the ids, each with its first update. */
+/** The incidents that still exist, in the order of the ids, each with its first update. */
 export async function findIncidents<Fields>(
   sql: Sql,
   tables: IncidentTables,

@@ -45,7 +45,7 @@ export interface StatusPageIncidents extends Incidents<StoredPageFields> {
 
 /** Bounds how long a statement takes: the updates of an incident are deleted with it. */
 const ROWS_AT_ONCE = 500;
-/** Of a check: a check that fails and recovers all the time must not fill the database. */
+/** Limit per check: one that fails and recovers all the time must not fill the database. */
 const KEPT_INCIDENTS = 1_000;
 
 export const pageIncidents = {

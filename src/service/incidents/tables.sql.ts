@@ -15,7 +15,7 @@ export interface IncidentTables {
 
 /** About the size of an incident with its first update. */
 const USUAL_BYTES = 8_192;
-/** Of incidents of status pages, without the longest one. */
+/** Fields only page incidents have, except the post-mortem. */
 const PAGE_FIELDS = `i.severity, i.is_draft, i.last_update_status, array(
       select s.service_id from status_page_incident_services s
       where s.account_id = i.account_id and s.incident_id = i.id order by s.position

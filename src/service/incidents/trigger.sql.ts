@@ -139,8 +139,8 @@ export async function deleteOldIncidentsOfChecks(
 }
 
 /**
- * The same, but keeps the newest `keep` incidents of each check: bounds what a check stores that fails and
- * recovers all the time.
+ * Deletes incidents like `deleteOldIncidentsOfChecks`, but keeps the newest `keep` of each check. Bounds
+ * what is stored of a check that fails and recovers all the time.
  */
 export async function deleteManyIncidentsOfChecks(
   sql: Sql,

@@ -14,7 +14,7 @@ export function newDeviceToken(passwordHash: string): string {
   return `${name}.${codeOf(name, passwordHash).toString('base64url')}`;
 }
 
-/** The name of the device in a token; null where the token was not made for this password. */
+/** The name of the device in a token; null if the token was not made for this password. */
 export function deviceOf(token: string, passwordHash: string): string | null {
   const [, name = '', code = ''] = TOKEN.exec(token) ?? [];
   const given = Buffer.from(code, 'base64url');

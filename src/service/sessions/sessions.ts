@@ -53,7 +53,7 @@ export interface NewSession {
   /** For the cookie: only its hash is stored. */
   readonly token: string;
   readonly maxAgeSeconds: number;
-  /** For the cookie that marks the browser as known; null where the user did not give a password. */
+  /** For the cookie that marks the browser as known; null if the user did not give a password. */
   readonly device: string | null;
 }
 

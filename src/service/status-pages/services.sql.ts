@@ -26,7 +26,7 @@ const checkIdsWhere = (condition: string): string => `array(
     where l.account_id = s.account_id and l.service_id = s.id and ${condition}
     order by l.position)`;
 
-/** Of service `s`. */
+/** The select list of service `s`. */
 const COLUMNS = `s.id, s.account_id, s.name, s.check_tags, s.failure_rule, s.failure_locations,
   s.show_uptime, s.logical_id, ${checkIdsWhere(`c.check_type <> 'HEARTBEAT'`)} as check_ids,
   ${checkIdsWhere(`c.check_type = 'HEARTBEAT'`)} as heartbeat_ids, s.created_at, s.updated_at`;

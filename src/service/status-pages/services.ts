@@ -145,7 +145,7 @@ const MEASURING = [
   { kind: 'heartbeats', field: 'heartbeatIds', noun: 'a heartbeat' },
 ] as const satisfies readonly { readonly kind: MeasuringKind; readonly [name: string]: string }[];
 
-/** Those that a body names, before it is validated. */
+/** The ids of the checks that a body names, before it is validated. */
 function checkIdsIn(input: RawBody): readonly string[] {
   const named = MEASURING.flatMap(({ field }): unknown => input[field]);
   return named.filter((id): id is string => typeof id === 'string' && CHECK_ID.test(id));

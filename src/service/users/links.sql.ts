@@ -142,7 +142,7 @@ export async function insertPasswordLink(
   );
 }
 
-/** The email of the user whose password the link sets; null where it is not valid. */
+/** The email of the user whose password the link sets; null if it is not valid. */
 export async function findPasswordLink(
   sql: Sql,
   { tokenHash, nowMs }: { readonly tokenHash: Uint8Array; readonly nowMs: number },

@@ -29,7 +29,7 @@ export interface PasswordLinks {
   /**
    * Replaces earlier links of the user.
    *
-   * @returns the token of the link, which works once; null where no user has the email
+   * @returns the token of the link, which works once; null if no user has the email
    */
   create(email: string): Promise<{ readonly token: string; readonly expiresAt: Date } | null>;
   /** The email of the user. @throws ServiceError 404 where the link is not valid */
@@ -85,7 +85,7 @@ export function createPasswordLinks(parts: PasswordLinksParts): PasswordLinks {
       const passwordHash = await passwords.hash(password);
       const userId = await store.transaction(async (tx) => {
         const email = await findPasswordLink(tx, linkOf(token));
-        // Of two uses at once, the second waits here, and finds no link.
+        // The second of two concurrent uses waits here, and finds no link.
         if (email === null || !(await deletePasswordLinks(tx, email))) throw linkGone();
         const user = await findUserByEmail(tx, email);
         if (user === null) throw linkGone();

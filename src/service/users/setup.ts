@@ -38,7 +38,7 @@ export interface Setup {
    * @param reader who sees it. A log may have other readers than the admins of the account: therefore it
    *   gets no link where the account is older than a day and has an admin key, with which users are
    *   invited. The terminal of `vedette up` belongs to whoever has that key.
-   * @returns its token; null where there is a user, or more than one account
+   * @returns its token; null if there is a user, or more than one account
    */
   newLink(reader?: LinkReader): Promise<string | null>;
   /** Whether the link is valid. */
@@ -56,7 +56,7 @@ export interface Setup {
 }
 
 export function createSetup({ store, clock, ids, passwords }: SetupParts): Setup {
-  /** Those that this process made for the owner, by their hashes in hex: one for each start. */
+  /** Hashes, in hex, of the links that this process made for the owner: one for each start. */
   const ofOwner = new Set<string>();
   /** A log must not make admins of an account that others administer already. */
   const isWanted = async (sql: Sql, reader: LinkReader): Promise<boolean> => {

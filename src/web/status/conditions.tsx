@@ -69,7 +69,7 @@ const SHAPES: Readonly<Record<Condition, VNode>> = {
   ),
 };
 
-/** Of the icon in the browser tab, which has no theme: a shape, and a colour for any ground. */
+/** Icon of the browser tab: a shape and one colour for light and dark tabs. */
 const TAB_ICONS: Readonly<Record<Condition, readonly [string, string]>> = {
   OPERATIONAL: ['%232e9e63', "circle cx='8' cy='8' r='7'"],
   UNKNOWN: ['%23808a94', "circle cx='8' cy='8' r='5'"],

@@ -135,7 +135,7 @@ function FeedLinks({ name, path }: { readonly name: string; readonly path: strin
   );
 }
 
-/** null where there is none to show. */
+/** null if there is no picture to show. */
 function shownPicture(picture: ShownPicture | undefined) {
   const { hash = null, width, height } = picture ?? {};
   return hash === null ? null : { hash, width: width ?? undefined, height: height ?? undefined };

@@ -8,7 +8,7 @@ export interface Access {
   readonly action: string;
   /** The path below the page that was asked for. */
   readonly next: string;
-  /** null where members cannot sign in. */
+  /** null if members cannot sign in. */
   readonly signInHref: string | null;
   /** What came of the form. */
   readonly note: string | null;

@@ -63,7 +63,7 @@ export function Instant({
   return <time dateTime={new Date(atMs).toISOString()}>{text}</time>;
 }
 
-/** The same beside the time of the page: without the day if it is today, or without this year. */
+/** An instant next to the time of the page: without the date if it is today, else without this year. */
 export function RecentInstant({
   atMs,
   nowMs,

@@ -181,7 +181,7 @@ describe('vedette service', () => {
         'vedette: no user has the email "bob@example.com": invite one with vedette user add EMAIL\n',
     });
     const wrong = await runHere(['user', 'add', 'bob'], env);
-    expect(wrong).toMatchObject({ code: 2, stderr: 'vedette: "bob" is no email\n' });
+    expect(wrong).toMatchObject({ code: 2, stderr: 'vedette: "bob" is not an email address\n' });
   }, 60_000);
 
   it('says in one line which variable is off, and shows no secret', async () => {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { type KernelSockets, socketState } from './kernel-sockets.ts';
 
-/** The smallest initial congestion window of a Linux of today has 10. */
+/** A burst of this many segments leaves at once: Linux's initial congestion window is 10. */
 const MAX_SEGMENTS_AT_ONCE = 4;
 
 /** Bytes that Node has handed to the kernel; 0 if it does not report them. */

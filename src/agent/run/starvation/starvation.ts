@@ -155,7 +155,7 @@ export class AttemptStarvation implements StarvationWatch {
   readonly #meter: StarvationMeter;
   /** Advanced by the counters' increases during pauses, which count as a whole. */
   #start: StarvationMark;
-  /** The same, also advanced by those during times that the kernel measured. */
+  /** `#start`, also advanced by the increases during times that the kernel measured. */
   #uncertainStart: StarvationMark;
   #pausedMs = 0;
   #kernelUncertainMs = 0;

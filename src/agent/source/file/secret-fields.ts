@@ -37,7 +37,7 @@ const USER_IN_URL = /:\/\/[^/]*@/;
 export function mayHoldSecret(path: DocumentPath, value: unknown): boolean {
   const field = path.findLast((step) => typeof step === 'string') ?? '';
   if (path[0] === 'clientCertificates' && field !== 'host') return true;
-  // Of an alert channel: the path of a URL is its secret, too.
+  // The configuration of an alert channel: the path of a URL is a secret, too.
   if (path[0] === 'config') return !PUBLIC_CONFIG.includes(field);
   if (path.some((step) => SECRET_LISTS.some((list) => list === step))) return true;
   if (typeof value === 'string' && USER_IN_URL.test(value)) return true;

@@ -35,7 +35,7 @@ export function fieldsOfEntry(
 }
 
 /**
- * The fields of a response in the form that is compared; null where this release cannot parse it.
+ * The fields of a response in the form that is compared; null if this release cannot parse it.
  *
  * @param shown the response without its references, which `named` translates afterwards
  */

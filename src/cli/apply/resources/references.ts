@@ -104,7 +104,7 @@ export function withReferences(
   return checks.map((check) => ({ ...check, ...references.get(check.id) }) as unknown as Check);
 }
 
-/** The same for the checks of the service. */
+/** Checks of the service with ids of the file in place of the service's, comparable with those above. */
 export function knownWithEntryIds(
   known: readonly KnownCheck[],
   ids: ResourceIds,

@@ -47,7 +47,7 @@ export interface ResourcePlan {
   readonly steps: readonly ResourceStep[];
   readonly refusals: readonly ApplyRefusal[];
   readonly unchanged: readonly Section[];
-  /** Those that a file made, that are no longer in it, and stay. */
+  /** The sections of resources that a file made, that are no longer in it, and stay. */
   readonly others: readonly Section[];
   readonly ids: ResourceIds;
   /** Whether the file has such an entry. */
@@ -87,7 +87,7 @@ export type UnlistedResourceOf = (section: Section, id: string) => UnlistedActio
 
 interface PlanOptions {
   readonly unlistedResourceOf: UnlistedResourceOf;
-  /** Those of `channelsWithSameSecrets`. */
+  /** The ids that `channelsWithSameSecrets` returned. */
   readonly sameChannels: ReadonlySet<string>;
 }
 
@@ -237,7 +237,7 @@ export function comparedFields(section: Section, known: Fields, ids: ResourceIds
   return fieldsOfResponse(section, known, (fields) => withEntryIds(fields, ids));
 }
 
-/** As with checks: where the file names no channel, the service decides. */
+/** If the file names no channel, the service decides, as with checks. */
 function leavesChannels(section: Section, { alertChannelSubscriptions: named }: Fields): boolean {
   return section === 'heartbeats' && Array.isArray(named) && named.length === 0;
 }

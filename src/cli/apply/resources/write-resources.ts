@@ -19,7 +19,7 @@ export interface WriteContext {
 }
 
 const CHANGED =
-  'was changed at the service since this plan was made: look at it with --dry-run, and apply again';
+  'changed at the service after the plan was made: check with --dry-run, then apply again';
 
 export async function writeResource(
   step: ResourceStep,

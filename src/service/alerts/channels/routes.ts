@@ -30,7 +30,7 @@ const changes = z.strictObject({
     .record(z.string(), z.unknown())
     .optional()
     .describe(
-      'The whole configuration of a channel of the type. Empty locked values and an omitted secret of a webhook do not change.',
+      'The complete configuration of a channel of this type. Empty locked values and an omitted secret of a webhook do not change.',
     ),
   id: z.number().optional().describe('The same as in the path.'),
 });
@@ -52,7 +52,7 @@ const comparedConfig = z
   .strictObject({
     config: z
       .record(z.string(), z.unknown())
-      .describe('The whole configuration of a channel of the type, with its secrets.'),
+      .describe('The complete configuration of a channel of this type, including its secrets.'),
   })
   .meta({ title: 'AlertChannelComparison' });
 const compareResponse = z.strictObject({

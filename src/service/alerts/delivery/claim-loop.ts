@@ -21,11 +21,11 @@ export interface ClaimLoopParts<Delivery extends Claimed, Result> {
   readonly log: Logger;
   /** Notified when there is something to send. */
   readonly channel: string;
-  /** What log lines call the deliveries, and one of them. */
+  /** Nouns for log lines: plural and singular. */
   readonly words: { readonly all: string; readonly one: string };
   /** Deliveries at once in this process. */
   readonly maxSending: number;
-  /** Those that wait for others included. */
+  /** Deliveries at once in this process, including those that wait for others. */
   readonly maxClaimed: number;
   /** Claims nothing while fewer than this have room. */
   readonly minClaim: number;
@@ -55,7 +55,7 @@ export interface ClaimLoopParts<Delivery extends Claimed, Result> {
   onEnd(delivery: Delivery): void;
 }
 
-/** For what no notification announces: a retry that is due, an expired lease, a lost notification. */
+/** Catches retries that are due, expired leases and lost notifications. */
 const POLL_EVERY_MS = 5_000;
 const MAX_BACK_OFF_MS = 30_000;
 /** When the service stops, attempts in flight may end within this time. */
@@ -106,7 +106,7 @@ export class ClaimLoop<Delivery extends Claimed, Result> {
         isFailing = false;
       } catch (error) {
         if (!isFailing && !signal.aborted) {
-          log.warn(`${words.all} cannot be sent now: ${messageOf(error)}`);
+          log.warn(`could not send ${words.all}: ${messageOf(error)}`);
         }
         isFailing = true;
         waitMs = backoff.next();
@@ -124,7 +124,9 @@ export class ClaimLoop<Delivery extends Claimed, Result> {
     try {
       return await store.listen(channel, this.#wake.ring);
     } catch (error) {
-      log.warn(`falling back to polling for ${words.all} every few seconds: ${messageOf(error)}`);
+      log.warn(
+        `no notifications from the database, polling for ${words.all} every ${POLL_EVERY_MS / 1_000} s: ${messageOf(error)}`,
+      );
       return async () => {};
     }
   }
@@ -171,7 +173,7 @@ export class ClaimLoop<Delivery extends Claimed, Result> {
           continue;
         log.warn(
           { deliveryId: delivery.id },
-          `the outcome of ${words.one} could not be saved, so it will be sent again: ${messageOf(error)}`,
+          `could not save the outcome of ${words.one}, so it will be sent again: ${messageOf(error)}`,
         );
         return;
       }

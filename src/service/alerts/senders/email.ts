@@ -25,7 +25,7 @@ const ACCEPTED = 250;
 
 /** A mail to one address. */
 export interface Mail {
-  /** The same in every attempt. */
+  /** Every attempt has the same id. */
   readonly deliveryId: string;
   readonly to: string;
   readonly subject: string;

@@ -94,7 +94,7 @@ export interface Availability {
    * Where there are none, entries are missing.
    */
   daysByLocation(sql: Sql, query: DaysOfChecks): Promise<RunsByLocation>;
-  /** The same of the runs inside the spans, each within one day; also the minutes of heartbeats. */
+  /** Like `daysByLocation`, of the runs inside the spans, each within one day; also minutes of heartbeats. */
   within(
     sql: Sql,
     query: { readonly accountId: string; readonly spans: readonly CheckSpan[] },

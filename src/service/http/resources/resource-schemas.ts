@@ -17,7 +17,7 @@ interface KeyTimes {
 export const KEY_TIMES = alsoAs(
   {
     created_at: z.iso.datetime(),
-    lastUsedAt: z.iso.datetime().nullable().describe('To the minute; null where it never was.'),
+    lastUsedAt: z.iso.datetime().nullable().describe('To the minute; null if it was never used.'),
     revokedAt: z.iso.datetime().nullable().describe('null while it is active.'),
   },
   'last_used_at',

@@ -23,11 +23,11 @@ export interface PageAccessParts {
 /** Who may read which status page (src/service/README.md, "Private pages"). */
 export interface PageAccess {
   /**
-   * The page with this name in its address; null where there is none, or the sender of the request may
-   * not read it. Both take the same steps, so that time does not tell them apart.
+   * Returns null if there is no such page or the sender may not read it. Both cases take the same
+   * steps, so timing reveals nothing.
    */
   find(request: FastifyRequest, url: string): Promise<FoundPage | null>;
-  /** The same for a route that is open to whoever holds a token for the page, also to a private one. */
+  /** Like `find`, but whoever holds a token for the page may read it, even if it is private. */
   findByToken(
     request: FastifyRequest,
     url: string,

@@ -10,8 +10,8 @@ const NO_PAGE: PageGate = { accountId: '', id: '', isPrivate: true, passwordHash
 const NO_PASSWORD = randomBytes(32).toString('hex');
 
 /**
- * What a reader who knew the password has in a cookie. Its key is the stored hash, which nobody
- * outside knows and which a new password replaces, so that no pass outlives the password.
+ * A pass: the token that a reader gets for the password. It contains its end and an HMAC keyed with the
+ * stored hash, so a new password ends all passes.
  */
 export function passFor(gate: PageGate, nowMs: number): string {
   const end = String(Math.floor(nowMs / 1_000) + PASS_SECONDS);

@@ -25,7 +25,7 @@ const FONT_SIZE = 11;
 const PADDING = 6;
 const MAX_CHARS = 64;
 const MAX_NAME_CHARS = 48;
-/** Of a sans-serif font of 11 px. */
+/** Widths of characters in a sans-serif font of 11 px. */
 const WIDTHS: readonly (readonly [RegExp, number])[] = [
   [/[ijl.,:;'|!\u0131]/u, 3.4],
   [/[fIrt()[\] /-]/u, 4.6],

@@ -35,7 +35,7 @@ export interface BadgeOf {
   readonly serviceId: string | null;
 }
 
-/** null where the page has no such service. */
+/** null if the page has no such service. */
 export function badgeOf(state: PageState, { kind, days, serviceId }: BadgeOf): Badge | null {
   const all = [
     ...new Map(
@@ -56,7 +56,7 @@ export function badgeOf(state: PageState, { kind, days, serviceId }: BadgeOf): B
   return { ...subject, label: 'response time', ...responseTimeOf(services) };
 }
 
-/** Of a page, the mean of the services that show one: each counts the same, however often it is checked. */
+/** The mean over the services with an availability; each counts once, however often it is checked. */
 function uptimeOf(
   services: readonly ServiceOnPage[],
   days: BadgeDays,

@@ -24,14 +24,14 @@ export interface Feed {
   readonly title: string;
   readonly subtitle: string;
   readonly url: string;
-  /** Of the newest entry; without any, the day on which the state was read. */
+  /** When an entry last changed; without entries, the day of the state. */
   readonly updatedMs: number;
   /** The one that was updated last comes first, at most MAX_ENTRIES. */
   readonly entries: readonly FeedEntry[];
 }
 
 const MAX_ENTRIES = 50;
-/** Of the texts of one entry: what is older is only on the page. */
+/** Limit for the updates in one entry; older ones are only on the page. */
 const MAX_TEXT_CHARS = 10_000;
 const DAY_MS = 86_400_000;
 /** A page announces maintenance so long before it starts. */

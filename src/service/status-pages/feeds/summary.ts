@@ -28,7 +28,7 @@ export const pageSummarySchema = z.strictObject({
           id: z.string(),
           name: z.string(),
           condition,
-          since: instant.nullable().describe('null where nobody knows.'),
+          since: instant.nullable().describe('null if unknown, and while OPERATIONAL.'),
           availability: z
             .number()
             .min(0)

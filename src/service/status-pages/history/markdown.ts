@@ -36,7 +36,7 @@ export function markdownHtml(text: string): string {
   return `<div class="markdown" dir="auto">${blocksHtml(tokens)}</div>`;
 }
 
-/** null where it would take too long, or the lexer does not take the text. */
+/** null if the text would take too long, or the lexer fails. */
 function tokensOf(text: string): readonly Token[] | null {
   if (text.split('\n', MAX_LINES + 1).length > MAX_LINES) return null;
   try {
@@ -56,7 +56,7 @@ class BoundedLexer extends Lexer {
   }
 
   override blockTokens(src: string, tokens?: Token[], isLastCut?: boolean): TokensList {
-    // Those of a quote or an item have no links of their own, whatever the declaration says.
+    // The tokens of a quote or an item have no `links`, whatever the declaration says.
     const list = tokens as TokensList | undefined;
     return this.#within(src, () => super.blockTokens(src, list, isLastCut)) as TokensList;
   }

@@ -29,7 +29,7 @@ interface PastEvent {
   readonly startMs: number;
   /** null while an incident is open. */
   readonly endMs: number | null;
-  /** Those of the page. */
+  /** The affected services of the page. */
   readonly serviceIds: readonly string[];
 }
 
@@ -60,7 +60,7 @@ export interface PageHistories {
   months(key: OfPage & { readonly months: readonly Month[] }): Promise<readonly MonthOfHistory[]>;
 }
 
-/** Of a month. */
+/** Events that a month shows at most. */
 const MAX_EVENTS = 100;
 
 export function createPageHistories({

@@ -11,7 +11,7 @@ export interface PictureDecoder {
   decode(job: PictureJob, file: Buffer, signal: AbortSignal): Promise<PictureOutcome>;
 }
 
-/** Of the process, its start included. */
+/** Time limit of the process, including its start. */
 const LIMIT_MS = 10_000;
 /** The heap of JavaScript alone; the process bounds its memory itself. */
 const MAX_HEAP_MIB = 64;

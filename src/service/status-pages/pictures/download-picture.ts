@@ -21,7 +21,7 @@ export interface PictureDownloads {
   close(): Promise<void>;
 }
 
-/** Of a file, as the handbook says. */
+/** File size limit, documented in src/service/README.md, "Pictures of status pages". */
 const MAX_BYTES = 1024 * 1024;
 /** From the lookup of the name to the last byte, redirects included. */
 const LIMIT_MS = 10_000;

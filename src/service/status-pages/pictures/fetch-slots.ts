@@ -3,7 +3,7 @@ import type { PictureKey } from './pictures.sql.ts';
 
 /** Pictures that this process fetches at once: bounds the memory of files that wait for the decoder. */
 const MAX_FETCHING = 4;
-/** Of an account; `maintain` of any replica fetches the others. */
+/** Pictures of one account that may wait; `maintain` of any replica fetches the others. */
 const MAX_WAITING = 20;
 
 /** The slots in which this process fetches pictures. */

@@ -24,7 +24,7 @@ const MAX_SIDE = 8_192;
 /** The process ends itself above it: a decoder that needs more has been deceived. */
 const MAX_RSS_BYTES = 384 * 1024 * 1024;
 const WATCH_EVERY_MS = 10;
-/** Of a PNG file; larger pictures, mostly photographs, become WebP files with loss. */
+/** A larger PNG becomes a lossy WebP. */
 const MAX_PNG_BYTES = 128 * 1024;
 const WEBP_QUALITY = 85;
 

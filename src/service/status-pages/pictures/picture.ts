@@ -18,7 +18,7 @@ export type PictureOutcome =
   | {
       readonly ok: false;
       readonly problem: string;
-      /** Whether the same URL will not do as long as nobody changes what is there. */
+      /** Whether a retry cannot succeed until what is at the URL changes. */
       readonly isFinal: boolean;
     };
 

@@ -12,7 +12,7 @@ export type PictureKey = {
 /** A picture that its owner may fetch until the lease ends. */
 export type ClaimedPicture = {
   readonly url: string;
-  /** Of this URL; counts from 1. */
+  /** The number of the attempt for this URL; counts from 1. */
   readonly attempt: number;
 };
 
@@ -24,7 +24,7 @@ const URL_OF = (page: string, kind: string): string =>
  * Claims a picture whose URL was not fetched yet: if it is a new one, if its attempt is due, or if
  * `isAsked` and no attempt is in progress.
  *
- * @returns null where there is nothing to fetch
+ * @returns null if there is nothing to fetch
  */
 export async function claimPicture(
   sql: Sql,
@@ -169,7 +169,7 @@ export async function expirePictures(
 
 export type StoredPicture = Picture & { readonly hash: string };
 
-/** null where the page has no URL for one, or none was fetched. */
+/** null if the page has no URL for the picture, or none was fetched. */
 export async function findPicture(
   sql: Sql,
   { accountId, pageId, kind }: PictureKey,

@@ -41,7 +41,7 @@ export interface PagePictures {
   /** Fetches all pictures of a page again, like `fetch`, but rejects if the database is away. */
   fetchAgain(key: AccountKey, kinds: readonly PictureKind[]): Promise<void>;
   /**
-   * null where the page has none.
+   * null if the page has no such picture.
    *
    * @param hash of the picture that is wanted, where it is known: it may come from a cache
    */
@@ -58,7 +58,7 @@ const SCAN_EVERY_MS = 30_000;
 const MAX_BACK_OFF_MS = 120_000;
 /** Pictures of one scan, and rows that a statement deletes. */
 const ROWS_AT_ONCE = 20;
-/** Of a scan: each waits for the one before, and the scan for all. */
+/** Pictures of one account in a scan: each waits for the one before, and the scan for all. */
 const OF_ACCOUNT = 4;
 /** After each failure; then only when somebody asks. */
 const RETRY_AFTER_MS = [1, 5, 30, 120, 720, 1_440, 1_440].map((minutes) => minutes * 60_000);

@@ -42,7 +42,7 @@ export interface DomainChecksParts {
   readonly probe: DomainProbe;
   /** Addresses that it denies are not shown: users must not learn the service's network. */
   readonly guard: AddressGuard;
-  /** PUBLIC_URL, the address that a domain should lead to; null where it is not known. */
+  /** PUBLIC_URL, the address that a domain should lead to; null if unknown. */
   readonly publicUrl: string | null;
 }
 
@@ -96,7 +96,7 @@ export function createDomainChecks({
       if (addresses.length === 0) {
         return problem(
           'UNKNOWN_NAME',
-          `There is no such name yet. ${recordAdvice(customDomain, publicUrl)} A new record can take as long as the time to live of the zone.`,
+          `The name does not exist yet. ${recordAdvice(customDomain, publicUrl)} A new record becomes visible within the zone's TTL.`,
         );
       }
       const expected = challengeAnswer(id);

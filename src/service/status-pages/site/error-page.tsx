@@ -30,7 +30,7 @@ function wordsOf({ status, message, headers }: ServiceError): {
       ? `Try again in ${headers['retry-after']} seconds.`
       : 'Try again later.';
   if (status === 429)
-    return { title: 'Too many requests', text: `You opened too many pages. ${retry}` };
+    return { title: 'Too many requests', text: `You requested too many pages. ${retry}` };
   if (status === 503) {
     return { title: FAULT.title, text: `Its data cannot be read at the moment. ${retry}` };
   }

@@ -10,7 +10,7 @@ const MAX_CLIENTS = 10_000;
 
 interface Misses {
   readonly count: number;
-  /** Of the monotonic clock. */
+  /** Monotonic. */
   readonly endMs: number;
 }
 
@@ -27,7 +27,7 @@ export class MissLimit {
   }
 
   /**
-   * To be called before a look-up.
+   * Call before each look-up.
    *
    * @throws ServiceError 429 for a client that missed MAX_MISSES times within a minute
    */

@@ -137,7 +137,7 @@ export class PageCache {
     return this.#isFollowed && this.unreadable.has(url);
   }
 
-  /** @returns null where there is no page with this name in its address */
+  /** @returns null if there is no page with this name in its address */
   async find(url: string): Promise<FoundPage | null> {
     const entry = this.#entries.get(url) ?? this.#newEntry();
     const { value: found } = await entry.page.get(() => this.#readPage(url, entry.page.known));
@@ -177,7 +177,7 @@ export class PageCache {
    * it is first asked for, made again after a change, and kept while that is not possible.
    *
    * @param name names the document among those of the page
-   * @param make returns null where there is no such document
+   * @param make returns null if there is no such document
    */
   async history(
     requested: RequestedPage,
@@ -213,7 +213,7 @@ export class PageCache {
         this.#throttled.warn(
           'stale',
           {},
-          `a status page is served as it was, because its state cannot be read: ${messageOf(error)}`,
+          `serving the last state of a status page, because the current one cannot be read: ${messageOf(error)}`,
         ),
     };
   }
@@ -222,7 +222,7 @@ export class PageCache {
     return { page: new Refreshed(this.#shared), state: null };
   }
 
-  /** The same object for an equal page, so that its documents stay. */
+  /** Returns the known object if the page did not change, so that its documents stay. */
   async #readPage(url: string, known: FoundPage | null): Promise<FoundPage | null> {
     const found = await this.#parts.findPage(url);
     return isDeepStrictEqual(found, known) ? known : found;

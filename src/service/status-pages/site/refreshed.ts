@@ -22,7 +22,10 @@ export interface RefreshedParts {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** A value that is read again after it changed, and kept while it cannot be read. */
+/**
+ * Stale-while-revalidate: re-reads a value after it changed, and serves the last one while reading fails
+ * or takes longer than MAX_WAIT_MS.
+ */
 export class Refreshed<Value> {
   readonly #parts: RefreshedParts;
   #kept: { readonly value: Value; readonly readMs: number } | null = null;

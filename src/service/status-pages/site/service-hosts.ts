@@ -18,7 +18,7 @@ export class ServiceHosts {
   readonly #names: ReadonlySet<string>;
 
   /**
-   * @param publicUrl PUBLIC_URL; null where it is not known
+   * @param publicUrl PUBLIC_URL; null if unknown
    * @param others SERVICE_HOSTS
    */
   constructor(publicUrl: string | null, others: readonly string[]) {

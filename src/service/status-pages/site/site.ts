@@ -83,7 +83,7 @@ export function createStatusSite(parts: StatusSiteParts): StatusSite {
         pages.isFollowed = true;
         if (!signal.aborted) await once(signal, 'abort');
       } catch (error) {
-        log.warn(`changes of status pages are not followed, trying again: ${messageOf(error)}`);
+        log.warn(`not notified of changes of status pages, trying again: ${messageOf(error)}`);
         for (const end of ends.splice(0)) await end();
         await sleep(clock, RETRY_MS, signal);
       }

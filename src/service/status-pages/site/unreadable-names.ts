@@ -4,7 +4,7 @@ const MAX_NAMES = 10_000;
 
 interface UnreadableName {
   readonly url: string;
-  /** The account of the private page with this name; null where there is no page. */
+  /** The account of the private page with this name; null if there is no page. */
   readonly accountId: string | null;
 }
 

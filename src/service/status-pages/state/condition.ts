@@ -31,7 +31,7 @@ export function worstCondition(conditions: readonly ServiceCondition[]): Service
 /** A condition, and since when it holds. */
 export interface TimedCondition {
   readonly condition: ServiceCondition;
-  /** Epoch milliseconds; null where nobody knows, and of OPERATIONAL. */
+  /** Epoch milliseconds; null if unknown, and of OPERATIONAL. */
   readonly sinceMs: number | null;
 }
 
@@ -47,7 +47,7 @@ export function worse(one: TimedCondition, other: TimedCondition): TimedConditio
 export interface MeasuringCheck {
   readonly isHeartbeat: boolean;
   readonly state: CheckState;
-  /** Since when it is in this state; epoch milliseconds, null where nobody knows. */
+  /** Since when it is in this state; epoch milliseconds, null if unknown. */
   readonly sinceMs: number | null;
   /** The slot of the last run that judged the target; null before it. */
   readonly judgedAtMs: number | null;
@@ -145,7 +145,7 @@ export function conditionByChecks(
   return { condition: 'UNKNOWN', sinceMs: greatestOf(unknown) };
 }
 
-/** Of open incidents. */
+/** The condition of a service by its open incidents. */
 export function conditionByIncidents(
   incidents: readonly { readonly severity: IncidentSeverity; readonly startedAtMs: number }[],
 ): TimedCondition {

@@ -13,19 +13,19 @@ const CHECKS_AT_ONCE = 250;
 
 export type DaysReader = Pick<Availability, 'days' | 'daysByLocation' | 'within'>;
 
-/** Of a service on a day. */
+/** The counts of a service on a day. */
 export interface DayCounts {
   runs: number;
   failures: number;
   degraded: number;
   missed: number;
-  /** Of the check with the most, at most a day. */
+  /** Each of the three times is that of the check with the longest one, at most a day. */
   failingMs: number;
   degradedMs: number;
   missedMs: number;
-  /** Outside of maintenance. */
+  /** Runs outside of maintenance. */
   runsOutside: number;
-  /** Those that count by the failure rule. */
+  /** Failures outside of maintenance, as the failure rule counts them. */
   failuresOutside: number;
   leastShare: number;
 }
@@ -48,7 +48,7 @@ export interface MeasuredOfHistory {
   readonly checks: readonly CheckOfHistory[];
 }
 
-/** Where the counts of a check go. */
+/** The counts of a service that a check measures. */
 interface CountsOfService {
   readonly rule: FailureRuleOf;
   readonly days: readonly DayCounts[];

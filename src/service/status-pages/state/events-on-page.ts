@@ -17,7 +17,7 @@ export interface IncidentOnPage {
   readonly name: string;
   readonly severity: IncidentSeverity;
   readonly status: IncidentStatus;
-  /** Those of the page. */
+  /** The affected services of the page. */
   readonly serviceIds: readonly string[];
   readonly startedAtMs: number;
   /** null while it is open. */

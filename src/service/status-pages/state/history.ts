@@ -46,7 +46,7 @@ export interface DayOnPage {
   readonly degradedMs: number;
   readonly missedMs: number;
   readonly condition: ServiceCondition;
-  /** Those that were open on the day, the newest first. */
+  /** Incidents that were open on the day, the newest first. */
   readonly incidents: readonly { readonly id: string; readonly name: string }[];
   /** The names of the windows that were active on the day, at most MAX_NAMES. */
   readonly maintenance: readonly string[];
@@ -136,7 +136,7 @@ export function createHistories({
   };
 }
 
-/** Of all that the counts of past days depend on, beside the runs. */
+/** Digest of everything on which past days depend, except the runs. */
 function fingerprintOf({ services, windowsVersion }: HistoryQuery, todayMs: number): string {
   const measured = services.map(({ id, rule, checks }) => [
     id,

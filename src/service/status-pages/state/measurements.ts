@@ -14,7 +14,7 @@ export interface MeasuredCheck extends MeasuringCheck {
   readonly tags: readonly string[];
   /** How much time one run stands for; of a heartbeat, whose minutes count, a minute. */
   readonly runMs: number;
-  /** Those that concern it. */
+  /** The maintenance windows that concern the check. */
   readonly windows: readonly KnownWindow[];
 }
 

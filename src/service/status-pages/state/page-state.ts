@@ -63,7 +63,7 @@ export interface ServiceOnPage {
   readonly id: string;
   readonly name: string;
   readonly condition: ServiceCondition;
-  /** Epoch milliseconds; null where nobody knows, and of OPERATIONAL. */
+  /** Epoch milliseconds; null if unknown, and of OPERATIONAL. */
   readonly sinceMs: number | null;
   /** The average of the latest runs of its checks that pass; null without any. */
   readonly responseTimeMs: number | null;
@@ -87,7 +87,7 @@ export interface PageStatesParts {
 export interface PageStates {
   /** null for a page that does not exist. */
   read(key: AccountKey): Promise<PageState | null>;
-  /** The same, without histories and maintenance to come. */
+  /** The conditions alone, without histories; null for a page that does not exist. */
   conditions(key: AccountKey): Promise<PageConditions | null>;
 }
 

@@ -73,7 +73,7 @@ export type StoredCheckState = {
   readonly locations: number;
 };
 
-/** Those of the checks that exist. Call `OutdatedStates.refresh` before. */
+/** The states of the checks that exist. Call `OutdatedStates.refresh` before. */
 export function checkStatesOf(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },
@@ -93,7 +93,7 @@ export function checkStatesOf(
   );
 }
 
-/** Of a check: one a minute in 100 locations is 100 runs a minute. */
+/** Limit per check: 100 locations at one run a minute make 100 rows a minute. */
 const MAX_LATEST_RUNS = 2_000;
 
 /**
@@ -116,7 +116,7 @@ export async function failedLocationsOf(
     `select checks.id as check_id, latest.slot
      from unnest($2::text[], $3::timestamptz[]) as checks (id, since)
      cross join lateral (
-       -- Of several runs of a slot in one location, the worst.
+       -- The worst of several runs of a slot in one location.
        select distinct on (run_location) slot, passed
        from (
          select run_location, slot, passed from result_metrics

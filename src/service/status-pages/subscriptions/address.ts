@@ -50,7 +50,7 @@ export function addressDigests(
 /**
  * The URL of a webhook as it is stored.
  *
- * @returns null where it cannot be one
+ * @returns null if the text cannot be the URL of a webhook
  */
 export function webhookUrlOf(text: string): string | null {
   const given = text.trim();

@@ -276,7 +276,7 @@ function subscribedPage(request: FastifyRequest): SubscribedPage {
   };
 }
 
-/** Of the page of the subscription, within the site. */
+/** The path of the page of the subscription, within the site. */
 function pathOf(request: FastifyRequest<OfToken>): string {
   const { path: base } = requestedPage(request);
   return subscriptionUrl({ base, token: encodeURIComponent(request.params.token) });

@@ -6,8 +6,8 @@ import { listSealedByOthers, resealSubscriber, type SealedSubscriber } from './s
 const ROWS_AT_ONCE = 500;
 
 /**
- * Encrypts with the newest key what others encrypted: nobody can write these secrets again. Leaves what
- * no key decrypts.
+ * Re-encrypts with the newest key, because nobody can enter these secrets again. Skips values that no
+ * key decrypts.
  */
 export async function resealSubscribers(
   { store, secrets }: { readonly store: Store; readonly secrets: SecretBox },

@@ -241,7 +241,7 @@ export type FailingSubscriber = {
  * Counts a message that did not arrive because of its receiver.
  *
  * @param restedUntilMs where the address refused it for good
- * @returns null where there is no such subscriber
+ * @returns null if there is no such subscriber
  */
 export async function recordFailure(
   sql: Sql,
@@ -293,7 +293,7 @@ export type SealedSubscriber = {
   readonly sealed: Buffer;
 };
 
-/** Those of all accounts that another key than the named one encrypted, in the order of `n`. */
+/** Subscribers of all accounts that another key than the named one encrypted, in the order of `n`. */
 export async function listSealedByOthers(
   sql: Sql,
   {

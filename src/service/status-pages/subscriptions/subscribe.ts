@@ -20,7 +20,7 @@ import {
 import type { SubscribeLimits } from './subscribe-limits.ts';
 import { createSubscribeThrottle, type SubscribeThrottle } from './throttle.ts';
 
-/** Of a page. */
+/** Subscribers of a page at most. */
 export const MAX_CONFIRMED = 10_000;
 const MAX_UNCONFIRMED = 5_000;
 /** Webhooks that are asked at once in this process: each may take as long as a message. */
@@ -43,9 +43,9 @@ export type ChosenServices = readonly string[] | null;
 
 /** The ways to subscribe to a status page. */
 export interface Subscribe {
-  /** null where the page takes emails; else why it does not, in one sentence. */
+  /** null if the page takes emails; else why it does not, in one sentence. */
   emailProblem(page: Pick<SubscribedPage, 'isOnOwnDomain'>): string | null;
-  /** The same for webhooks. */
+  /** null if the page takes webhooks; else why it does not, in one sentence. */
   webhookProblem(): string | null;
   /**
    * Sends a mail by which the address is confirmed. Does the same for an address that is subscribed,
@@ -243,7 +243,7 @@ function offeredBy(parts: SubscribeParts): Offered | null {
 /** 409: the page has as many subscribers as it may. */
 export function pageFull(counters: SubscriptionCounters): ServiceError {
   counters.refused('full');
-  return conflict('The page takes no further subscribers now: use its feed instead');
+  return conflict('The page has reached its limit of subscribers: use its feed instead');
 }
 
 /** @throws ServiceError 400 for services that the page does not have */

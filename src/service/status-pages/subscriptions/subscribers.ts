@@ -22,7 +22,7 @@ export interface ShownSubscriber
     StoredSubscriber,
     'id' | 'kind' | 'serviceIds' | 'confirmedAt' | 'bounces' | 'createdAt'
   > {
-  /** null where no key decrypts it. */
+  /** null if no key decrypts it. */
   readonly address: string | null;
   readonly state: (typeof SUBSCRIBER_STATES)[number];
   readonly restedUntil: Date | null;
@@ -37,7 +37,7 @@ export interface Subscribers {
    * @throws ServiceError 404 where there is no such page
    */
   list(page: PageKey, query: Page, isMasked: boolean): Promise<readonly ShownSubscriber[]>;
-  /** With a shortened address; null where there is none. */
+  /** With a shortened address; null if there is no such subscriber. */
   find(page: PageKey, id: string): Promise<ShownSubscriber | null>;
   /** @throws ServiceError 404 */
   remove(page: PageKey, id: string): Promise<void>;

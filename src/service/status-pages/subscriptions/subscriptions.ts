@@ -117,7 +117,7 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
       };
       await everyHour(
         { clock, log },
-        'old subscriptions and messages to subscribers could not be removed, or addresses not be encrypted anew',
+        'could not delete old subscriptions and messages, or re-encrypt addresses',
         async () => {
           if (secrets !== null) await resealSubscribers({ store, secrets }, signal);
           await inBatches((old) => deleteUnconfirmedBefore(store, old));

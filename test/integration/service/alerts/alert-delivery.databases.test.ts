@@ -496,7 +496,7 @@ describe.each(databases)('on %s', (kind) => {
       await put(service(), noticeOf(service()));
       await deliveriesWhen(service(), id, whenAll('sent'));
       expect(worker.logs.records()).toHaveLength(1);
-      expect(worker.logs.records()[0]?.msg).toContain('notices cannot be sent now');
+      expect(worker.logs.records()[0]?.msg).toContain('could not send notices: ');
     });
 
     it('is stored once for each subscribed channel that wants the notice', async () => {

@@ -186,7 +186,7 @@ describe.each(databases)('on %s', (kind) => {
       await run(1, PASSED);
       // As if it were not there: it gives up to note what came of it.
       const hasGivenUp = () =>
-        killed.logs.records().some(({ msg }) => String(msg).includes('could not be saved'));
+        killed.logs.records().some(({ msg }) => String(msg).includes('could not save the outcome'));
       while (!hasGivenUp()) await itsClock.advance(1_000);
       await killed.stop();
 

@@ -113,7 +113,7 @@ describe.each(databases)('on %s', (kind) => {
     expect(html(await ask(`${ann}/confirm`, '')).text).toContain('Your subscription');
     const refused = html(await ask(`${bob}/confirm`, ''));
     expect(refused.status).toBe(409);
-    expect(refused.text).toContain('takes no further subscribers');
+    expect(refused.text).toContain('has reached its limit of subscribers');
     expect(refused.text).toContain('Confirm the subscription');
     // It is confirmed already.
     expect(html(await ask(`${ann}/confirm`, '')).status).toBe(200);

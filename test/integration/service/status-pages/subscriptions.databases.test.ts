@@ -163,7 +163,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await rowsOf(service(), page)).toHaveLength(1);
     });
 
-    it('is of another page under no token of the first', async () => {
+    it('cannot be managed with a token of another page', async () => {
       const server = await mailServer();
       const replica = replicaOf(service(), server);
       replica.start();

@@ -68,7 +68,7 @@ async function change(): Promise<void> {
   await clock.advance(1_000);
 }
 
-describe('names that not everybody may read', () => {
+describe('names without a public page', () => {
   const isPrivate = { url: 'private', accountId: MINE };
   const isNoPage = { url: 'none', accountId: null };
 

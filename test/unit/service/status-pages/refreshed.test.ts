@@ -117,7 +117,7 @@ describe('while it cannot be read', () => {
     state.end();
   });
 
-  it('there is an error if it never was', async () => {
+  it('throws if no value was ever read', async () => {
     const { state, value } = counted();
     state.how = 'fails';
     await expect(value.get()).rejects.toThrow('away');

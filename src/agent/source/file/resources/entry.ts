@@ -37,7 +37,7 @@ import {
   withoutReferences,
 } from './references.ts';
 
-/** Of one section. An account has fewer of each, or not many more. */
+/** Entries of a section at most. An account has fewer, or not many more. */
 const MAX_ENTRIES = 10_000;
 
 export interface ResourceContext {
@@ -130,7 +130,7 @@ function readEntry(
   const misplaced = Object.keys(own).filter((key) => replaced.has(key));
   for (const key of misplaced) report.key([...entryPath, key], of, replaced.get(key) ?? '');
   const given = Object.fromEntries(Object.entries(own).filter(([key]) => !replaced.has(key)));
-  // As with checks.
+  // The id is the default of the name, as with checks.
   const whole = 'name' in schema.shape ? { name: id ?? 'unnamed', ...given } : given;
   const separated = section === 'heartbeats' ? withoutReferences(whole) : null;
   const body = separated?.body ?? whole;

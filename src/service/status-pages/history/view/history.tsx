@@ -16,9 +16,9 @@ interface HistoryViewProps {
   readonly requested: ShownPage;
   /** The newest first. */
   readonly months: readonly MonthOfHistory[];
-  /** null where the months are the newest. */
+  /** null if the months are the newest. */
   readonly later: Month | null;
-  /** null where readers cannot go further back. */
+  /** null if readers cannot go further back. */
   readonly earlier: Month | null;
   readonly names: Names;
 }

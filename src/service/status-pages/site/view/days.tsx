@@ -89,7 +89,7 @@ function titleOf({ days }: Stretch): string {
   return [`${when}: ${dayWords(first)}`, ...names].join('\n');
 }
 
-/** Of a bar: a good day on which something happened stands out. */
+/** The class of a bar: a good day on which something happened stands out. */
 function classOf({ days: [{ condition }], kind }: Stretch): string {
   return condition === 'OPERATIONAL' && kind === 'event' ? 'OPERATIONAL event' : condition;
 }
@@ -118,7 +118,7 @@ export function DayBars({ days }: Days): VNode {
   );
 }
 
-/** The same in words, for everybody who does not point at bars. */
+/** The bars in words, for everybody who does not point at them. */
 export function DayLog({
   days,
   incidentsPath,

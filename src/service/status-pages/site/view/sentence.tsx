@@ -15,10 +15,10 @@ const PROBLEMS: readonly ServiceCondition[] = ['DEGRADED', 'PARTIAL_OUTAGE', 'MA
 
 /** The state of a page in words. */
 export interface Sentence {
-  /** The service that the sentence begins with; null where it names none. */
+  /** The service that the sentence begins with; null if it names none. */
   readonly subject: string | null;
   readonly predicate: string;
-  /** Since when; null where nobody knows. */
+  /** Since when; null if unknown. */
   readonly sinceMs: number | null;
   /** About the other services; empty without any. */
   readonly others: string;

@@ -149,11 +149,11 @@ export type AnnouncedUpdate = {
   readonly publicAt: Date | null;
   readonly createdAt: Date;
   readonly startedAt: Date;
-  /** Those of the page, in the incident's order. */
+  /** The affected services of the page, in the incident's order. */
   readonly services: readonly { readonly id: string; readonly name: string }[];
 };
 
-/** null where the update no longer notifies subscribers, or the page shows none of its services. */
+/** null if the update no longer notifies subscribers, or the page shows none of its services. */
 export async function readAnnouncedUpdate(
   sql: Sql,
   {

@@ -64,7 +64,7 @@ export interface MessageClaim {
   readonly busyAccounts: Readonly<Record<string, number>>;
 }
 
-/** Due messages that a statement scans. Those of busy accounts are not among them. */
+/** Due messages that a claim scans, not counting accounts at their limit. */
 const SCANNED = 200;
 
 /**

@@ -39,7 +39,7 @@ export function confirmationMail(page: MessagePage): MailContent {
   return mail(page, {
     subject: `Confirm your subscription to ${name}`,
     paragraphs: [
-      `Somebody asked for emails about incidents on ${name}. If it was you, open this link within a day and confirm:`,
+      `Somebody asked for emails about incidents on ${name}. If it was you, confirm within a day:`,
     ],
     link: { text: 'Confirm the subscription', url: subscriptionUrl(page) },
     last: 'If it was not you, ignore this mail: the address gets nothing else.',
@@ -51,7 +51,7 @@ export function alreadySubscribedMail(page: MessagePage): MailContent {
   return mail(page, {
     subject: `You are subscribed to ${name}`,
     paragraphs: [
-      `Somebody asked for emails about incidents on ${name}. This address is subscribed already. Choose services, or unsubscribe:`,
+      `Somebody asked for emails about incidents on ${name}. This address is already subscribed. Choose services, or unsubscribe:`,
     ],
     link: { text: 'Change the subscription', url: subscriptionUrl(page) },
     last: 'If it was not you, ignore this mail: nothing has changed.',

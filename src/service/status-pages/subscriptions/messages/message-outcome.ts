@@ -2,7 +2,7 @@ import { cutText } from '../../../../runtime/text/cut-text.ts';
 import type { SendOutcome } from '../../../alerts/delivery/outcome.ts';
 import type { MessageOutcome } from './deliveries.sql.ts';
 
-/** What a message did, for the metrics. */
+/** Results of messages, as counted in metrics. */
 export const MESSAGE_RESULTS = ['sent', 'failed', 'bounced', 'withdrawn'] as const;
 export type MessageResult = (typeof MESSAGE_RESULTS)[number];
 
@@ -15,10 +15,10 @@ export type MessageResult = (typeof MESSAGE_RESULTS)[number];
  */
 export type FailureCause = 'bounce' | 'gone' | 'receiver' | 'service';
 
-/** What became of one attempt. */
+/** Outcome of an attempt. */
 export interface Attempt {
   readonly sent: SendOutcome;
-  /** null where the message arrived. */
+  /** null if the message arrived. */
   readonly cause: FailureCause | null;
 }
 

@@ -48,7 +48,7 @@ export interface MessageWorkerParts {
   readonly counters: SubscriptionCounters;
 }
 
-/** Messages that a process claims in all, and for one account. The lease covers the wait for others. */
+/** Claimed at once, in total and per account. The lease covers the wait for other messages. */
 const MAX_CLAIMED: Readonly<Record<SubscriberKind, number>> = { email: 80, webhook: 50 };
 const MAX_PER_ACCOUNT: Readonly<Record<SubscriberKind, number>> = { email: 60, webhook: 25 };
 /** Longer than two attempts, one after the other, and the storage of the outcome can take. */
@@ -62,7 +62,7 @@ const SUBSCRIBERS_AT_ONCE = 1_000;
 
 /** How long an address gets nothing after it refused a message for good. */
 const REST_MS = DAY_MS;
-/** This many in a row remove it. */
+/** Consecutive refusals after which a confirmed subscriber is removed. */
 const MAX_BOUNCES = 3;
 /** A receiver that has failed for so long, and so many messages, is removed. */
 const MAX_FAILING_MS = 14 * DAY_MS;
@@ -111,7 +111,7 @@ export async function runMessageWorker(
   await loop.run(signal);
 }
 
-/** null where the message is no longer to be sent. */
+/** null if the message is no longer to be sent. */
 async function sendOnce(
   message: ClaimedMessage,
   {
@@ -146,7 +146,7 @@ async function record(
   }: {
     readonly owner: string;
     readonly message: ClaimedMessage;
-    /** null where the message is no longer to be sent. */
+    /** null if the message is no longer to be sent. */
     readonly attempt: Attempt | null;
     readonly atMs: number;
     readonly wasCut: boolean;
@@ -170,7 +170,7 @@ async function record(
   });
   if (stored === null) return;
   if (stored.removal !== null) counters.removed(stored.removal);
-  // Those that waited behind it.
+  // Messages that waited behind it.
   counters.message(kind, 'failed', stored.failed);
   if (outcome.state === 'waiting') return;
   if (attempt === null) counters.message(kind, 'withdrawn');
@@ -240,11 +240,10 @@ const WITHDRAWN: MessageOutcome = {
 };
 
 /**
- * Stores what the last attempt of a message shows about its subscriber: an address that refuses messages
- * rests, and a subscriber who cannot or does not want to be reached is removed. Nobody is removed for a
- * failure of the service or its mail server.
+ * Updates the subscriber after an attempt: suspends an address that refused, removes an unreachable
+ * subscriber. Nobody is removed for a failure of the service or its mail server.
  *
- * @returns why it removed the subscriber, null where it did not; and how many messages that waited failed
+ * @returns why it removed the subscriber, null if it did not; and how many waiting messages it failed
  */
 async function recordHealth(
   tx: Sql,

@@ -84,7 +84,7 @@ describe.each(databases)('the check of a custom domain, on %s', (kind) => {
       'nothing',
       'nothing',
       'UNKNOWN_NAME',
-      'There is no such name yet. Set an A or AAAA record',
+      'The name does not exist yet. Set an A or AAAA record',
     ],
     [['192.0.2.7'], 'nothing', 'nothing', 'NO_ANSWER', 'Nothing answers at 192.0.2.7'],
     [['192.0.2.7'], 'another server', 'nothing', 'OTHER_SERVER', 'Another server answers'],

@@ -103,7 +103,7 @@ describe('a loop that claims, sends and records', () => {
     expect(logs.records()).toMatchObject([
       {
         deliveryId: 'a',
-        msg: 'the outcome of a delivery could not be saved, so it will be sent again: the database is away',
+        msg: 'could not save the outcome of a delivery, so it will be sent again: the database is away',
       },
     ]);
     stop.abort();

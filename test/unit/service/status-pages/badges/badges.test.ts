@@ -54,7 +54,7 @@ describe('what a badge says', () => {
     expect(badgeOf(state, { ...of, days: 7 })).toMatchObject({ value: '99.98 %' });
   });
 
-  it('is the mean of the services of a page that show one', () => {
+  it('averages the services with an availability', () => {
     const one = (id: string, availability: number | null, responseTimeMs: number | null) =>
       sampleService({
         id,
@@ -81,7 +81,7 @@ describe('what a badge says', () => {
     expect(badgeOf(calmState(0), UPTIME)).toMatchObject({ value: 'no data' });
   });
 
-  it('is nothing for a service that the page does not have', () => {
+  it('has no badge for an unknown service', () => {
     expect(badgeOf(calmState(2), { ...STATE, serviceId: 'other' })).toBeNull();
   });
 });
