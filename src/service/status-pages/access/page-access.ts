@@ -98,9 +98,7 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
       const gate = await findGate(store, url);
       const isOpen = gate?.isPrivate === false || (reader !== null && mayRead(reader, gate));
       if (isOpen) return await pages.find(url);
-      if (reader === null) {
-        pages.unreadable.add({ url, accountId: gate?.accountId ?? null }, changes);
-      }
+      if (reader === null) pages.unreadable.add(url, changes);
       return null;
     },
 

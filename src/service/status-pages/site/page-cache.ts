@@ -102,13 +102,17 @@ export class PageCache {
   }
 
   /**
-   * To be called when status pages of an account changed, were added or deleted.
+   * To be called when status pages of an account changed, were added or deleted: they are read again at
+   * once, because they may be private now, or have another password.
    *
    * @param accountId null for all accounts
    */
   pagesChanged(accountId: string | null): void {
-    this.unreadable.pagesChanged(accountId);
+    this.unreadable.pagesChanged();
     this.invalidate(accountId);
+    for (const { page } of this.#entries.values()) {
+      if (accountId === null || page.known?.gate.accountId === accountId) page.invalidateNow();
+    }
   }
 
   /**

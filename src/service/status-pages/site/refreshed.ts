@@ -1,7 +1,7 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/wait.ts';
 
-/** A value is read again at most this often, however often it changes. */
+/** A value is read again at most this often, however often it changes, unless that is urgent. */
 const MIN_INTERVAL_MS = 1_000;
 /** A value without a known change is read again after this time: not every change is announced. */
 const MAX_AGE_MS = 30_000;
@@ -32,6 +32,7 @@ export class Refreshed<Value> {
   #reading: Promise<Value> | null = null;
   #begunMs = 0;
   #isInvalid: boolean = false;
+  #isUrgent: boolean = false;
   #hasFailed: boolean = false;
 
   constructor(parts: RefreshedParts) {
@@ -41,6 +42,12 @@ export class Refreshed<Value> {
   /** To be called when the value may have changed. */
   invalidate(): void {
     this.#isInvalid = true;
+  }
+
+  /** The same where the old value must not be shown any longer: it is read again at once. */
+  invalidateNow(): void {
+    this.#isInvalid = true;
+    this.#isUrgent = true;
   }
 
   /**
@@ -54,7 +61,8 @@ export class Refreshed<Value> {
     if (kept === null) return { value: await this.#read(read), staleMs: 0 };
     if (isFollowed()) {
       const isCurrent = !this.#isInvalid && !this.#hasFailed && nowMs - kept.readMs < MAX_AGE_MS;
-      const isTooSoon = this.#reading === null && nowMs - this.#begunMs < MIN_INTERVAL_MS;
+      const isTooSoon =
+        !this.#isUrgent && this.#reading === null && nowMs - this.#begunMs < MIN_INTERVAL_MS;
       if (isCurrent || isTooSoon) return this.#shown(kept);
     }
     await this.#readInTime(read);
@@ -101,6 +109,7 @@ export class Refreshed<Value> {
     if (this.#reading !== null) return this.#reading;
     this.#begunMs = this.#parts.clock.monotonicMs();
     this.#isInvalid = false;
+    this.#isUrgent = false;
     const readMs = this.#begunMs;
     const reading = read().then(
       (value) => {

@@ -2,15 +2,13 @@ import { LruCache } from '../../../runtime/lru-cache.ts';
 
 const MAX_NAMES = 10_000;
 
-interface UnreadableName {
-  readonly url: string;
-  /** The account of the private page with this name; null if there is no page. */
-  readonly accountId: string | null;
-}
-
-/** Names in page addresses without a page that everybody may read, as the database last said. */
+/**
+ * Names in page addresses without a page that everybody may read, as the database last said. Whether a
+ * name has a private page or none makes no difference, not even to how long it stays: a look-up takes
+ * longer, so anybody could tell them apart by time otherwise.
+ */
 export class UnreadableNames {
-  readonly #names = new LruCache<UnreadableName>(MAX_NAMES);
+  #names = new LruCache<true>(MAX_NAMES);
   #changes = 0;
 
   has(url: string): boolean {
@@ -28,21 +26,16 @@ export class UnreadableNames {
    *
    * @param changes their number before the look-up
    */
-  add({ url, accountId }: UnreadableName, changes: number): void {
-    if (changes === this.#changes) this.#names.set(url, { url, accountId });
+  add(url: string, changes: number): void {
+    if (changes === this.#changes) this.#names.set(url, true);
   }
 
   /**
-   * To be called when pages of an account changed: a private one may be open now, and a new one may have
-   * any name that no page had.
-   *
-   * @param changed the account; null for all
+   * To be called when pages of any account changed: a private one may be open now, and a new one may
+   * have any name that no page had.
    */
-  pagesChanged(changed: string | null): void {
+  pagesChanged(): void {
     this.#changes += 1;
-    for (const { url, accountId } of this.#names.values()) {
-      const mayDiffer = changed === null || accountId === null || accountId === changed;
-      if (mayDiffer) this.#names.delete(url);
-    }
+    this.#names = new LruCache(MAX_NAMES);
   }
 }

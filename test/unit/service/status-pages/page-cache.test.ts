@@ -69,11 +69,8 @@ async function change(): Promise<void> {
 }
 
 describe('names without a public page', () => {
-  const isPrivate = { url: 'private', accountId: MINE };
-  const isNoPage = { url: 'none', accountId: null };
-
   function lookedUp(): void {
-    for (const one of [isPrivate, isNoPage]) pages.unreadable.add(one, pages.unreadable.changes);
+    for (const url of ['private', 'none']) pages.unreadable.add(url, pages.unreadable.changes);
   }
   const known = () => ['private', 'none'].filter((url) => pages.isKnownUnreadable(url));
 
@@ -91,16 +88,18 @@ describe('names without a public page', () => {
     expect(known()).toEqual(['private', 'none']);
   });
 
-  it('stay known for a private page of another account than the one whose pages changed', () => {
-    lookedUp();
-    pages.pagesChanged(THEIRS);
-    expect(known()).toEqual(['private']);
+  it('are all looked up again when pages of any account changed, so that time tells nothing', () => {
+    for (const accountId of [MINE, THEIRS, null]) {
+      lookedUp();
+      pages.pagesChanged(accountId);
+      expect(known()).toEqual([]);
+    }
   });
 
   it('are looked up again if pages changed during the look-up', () => {
     const { changes } = pages.unreadable;
     pages.pagesChanged(THEIRS);
-    pages.unreadable.add(isNoPage, changes);
+    pages.unreadable.add('none', changes);
     expect(known()).toEqual([]);
   });
 
@@ -108,6 +107,28 @@ describe('names without a public page', () => {
     lookedUp();
     pages.isFollowed = false;
     expect(known()).toEqual([]);
+  });
+});
+
+describe('a page', () => {
+  const shown = async () => (await pages.find('acme'))?.page.fields.name;
+
+  it('is read again at once after it was changed, because it may be private now', async () => {
+    expect(await shown()).toBe('Acme');
+    for (const changed of ['one', 'two']) {
+      name = changed;
+      pages.pagesChanged(MINE);
+      expect(await shown()).toBe(changed);
+    }
+  });
+
+  it('is read again at most once a second after other events', async () => {
+    expect(await shown()).toBe('Acme');
+    name = 'one';
+    pages.invalidate(MINE);
+    expect(await shown()).toBe('Acme');
+    await clock.advance(1_000);
+    expect(await shown()).toBe('one');
   });
 });
 
