@@ -44,7 +44,7 @@ export class Refreshed<Value> {
     this.#isInvalid = true;
   }
 
-  /** The same where the old value must not be shown any longer: it is read again at once. */
+  /** Like `invalidate`, for a value that must not be shown any longer: it is read again at once. */
   invalidateNow(): void {
     this.#isInvalid = true;
     this.#isUrgent = true;
