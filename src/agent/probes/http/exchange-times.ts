@@ -44,7 +44,7 @@ export class ExchangeTimes {
   #sentMs: number;
   /** The request began to be sent between `sentMs` and this much later; null: not known yet. */
   #sendingMs: number | null = null;
-  /** By which the kernel's state moved `sentMs`: nothing was sent before, for want of a CPU. */
+  /** How much later than first noted the request was sent, because the agent had no CPU. */
   #delayedMs = 0;
   #firstByteMs: number | null = null;
   #endMs = 0;
