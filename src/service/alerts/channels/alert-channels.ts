@@ -7,6 +7,7 @@ import type { Allowance } from '../../accounts/allowance.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { invalid, notFound, type RequestProblem } from '../../errors.ts';
+import { MinuteLimit } from '../../http/minute-limit.ts';
 import type { Precondition } from '../../http/resources/etag.ts';
 import type { RawBody } from '../../http/resources/given-fields.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
@@ -17,7 +18,6 @@ import { sendSealed } from '../delivery/send-sealed.ts';
 import type { NoticeSender } from '../delivery/sender.ts';
 import { changedChannel, wholeChannel } from './channel-input.ts';
 import { decryptTarget, sealedTarget } from './channel-secrets.ts';
-import { ComparisonLimit } from './comparison-limit.ts';
 import {
   deleteChannel,
   findChannel,
@@ -78,9 +78,12 @@ export interface AlertChannels {
   test(key: AccountKey<number>, signal: AbortSignal): Promise<SendOutcome>;
 }
 
+/** A minute for each account: each says whether a guess of the secrets is right. */
+const MAX_COMPARISONS = 60;
+
 export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
   const { store, clock, ids, sender, secrets, allowance } = parts;
-  const comparisons = new ComparisonLimit(clock);
+  const comparisons = new MinuteLimit(clock, MAX_COMPARISONS);
 
   async function viewsOf(
     sql: Sql,
@@ -178,6 +181,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
     },
 
     async hasConfig(key, config) {
+      comparisons.check(key.accountId);
       comparisons.count(key.accountId);
       const found = await findChannel(store, key);
       if (found === null) throw notFound('alert channel');
