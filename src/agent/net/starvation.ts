@@ -29,6 +29,8 @@ export interface KernelTimed {
   readonly unseenMs: number;
   /** Upper bound of the error by which the kernel's time may be too long. */
   readonly uncertainMs: number;
+  /** What reading the clocks slowly may add to that error, however little starved the agent was. */
+  readonly slowReadingMs?: number;
 }
 
 /** A time span in which the agent read nothing, because it had yet to process what it had read. */

@@ -5,7 +5,7 @@ import { millisecondsSince, type ReadableWatch, type SegmentStamps } from './seg
 
 /** A larger drift of the wall clock against the monotonic clock means that it was set. */
 const CLOCK_STEP_MS = 2;
-/** Both clocks are read within READING_MS of each other; at most READINGS attempts. */
+/** Both clocks are read again until they are read within READING_MS; at most READINGS attempts. */
 const READING_MS = 0.05;
 const READINGS = 3;
 /** A response in more reads is timed by the event loop from then on: each peek costs as much. */
@@ -21,6 +21,13 @@ interface Waiting {
   readonly toByte: number;
   readonly firstMs: number;
   readonly lastMs: number;
+}
+
+/** The monotonic clock before and after something was read. */
+interface Between<Read> {
+  readonly beforeMs: number;
+  readonly read: Read;
+  readonly afterMs: number;
 }
 
 /** Node's handle of a TCP socket, as far as it is used. */
@@ -48,7 +55,8 @@ export class ResponseArrival {
   readonly #clock: Clock;
   readonly #fd: number;
   readonly #handle: ReadingHandle;
-  readonly #wallAheadMs: number;
+  /** Before the request was sent. */
+  readonly #wallAtStart: Between<number>;
   readonly #startByte: number;
   #startsResponse: boolean;
   #watch: ReadableWatch | null = null;
@@ -56,6 +64,7 @@ export class ResponseArrival {
   #waiting: Waiting | null = null;
   #peeks = 0;
   #hasBegun: boolean;
+  #slowReadingMs = 0;
 
   /**
    * Call it before the request is sent; `end` must follow. null if there is no kernel time.
@@ -92,7 +101,7 @@ export class ResponseArrival {
     this.#handle = parts.handle;
     this.#startsResponse = parts.startsResponse;
     this.#hasBegun = parts.startsResponse;
-    this.#wallAheadMs = clock.wallMs() - clock.monotonicMs();
+    this.#wallAtStart = readBetween(clock, () => clock.wallMs());
     this.#startByte = wire.bytesRead;
   }
 
@@ -121,6 +130,11 @@ export class ResponseArrival {
     if (waiting === null || readBytes <= waiting.fromByte || readBytes > waiting.toByte)
       return null;
     return waiting.lastMs;
+  }
+
+  /** How much too late the reported instants may be because the clocks were read slowly. */
+  get slowReadingMs(): number {
+    return this.#slowReadingMs;
   }
 
   /** A part of the response was read, and more must come. */
@@ -187,21 +201,46 @@ export class ResponseArrival {
     const clock = this.#clock;
     const unread = this.#stamps.unread(this.#fd);
     if (unread === null) return null;
-    for (let reading = 0; reading < READINGS; reading += 1) {
-      const beforeMs = clock.monotonicMs();
-      const now = this.#stamps.now();
-      const nowMs = clock.monotonicMs();
-      if (nowMs - beforeMs > READING_MS) continue;
-      const steppedMs = clock.wallMs() - nowMs - this.#wallAheadMs;
-      const firstAgoMs = millisecondsSince(unread.first, now);
-      const lastAgoMs = millisecondsSince(unread.last, now);
-      if (Math.abs(steppedMs) > CLOCK_STEP_MS || lastAgoMs < 0) return null;
-      const fromByte = this.#wire.bytesRead;
-      const toByte = fromByte + unread.bytes;
-      return { fromByte, toByte, firstMs: nowMs - firstAgoMs, lastMs: nowMs - lastAgoMs };
-    }
-    return null;
+    const { beforeMs, read, afterMs } = readBetween(clock, () => ({
+      now: this.#stamps.now(),
+      wallMs: clock.wallMs(),
+    }));
+    const firstAgoMs = millisecondsSince(unread.first, read.now);
+    const lastAgoMs = millisecondsSince(unread.last, read.now);
+    const wall = { beforeMs, read: read.wallMs, afterMs };
+    if (wasClockSet(this.#wallAtStart, wall) || lastAgoMs < 0) return null;
+    const readingMs = afterMs - beforeMs;
+    if (readingMs > READING_MS) this.#slowReadingMs = Math.max(this.#slowReadingMs, readingMs);
+    const fromByte = this.#wire.bytesRead;
+    const toByte = fromByte + unread.bytes;
+    const [firstMs, lastMs] = [afterMs - firstAgoMs, afterMs - lastAgoMs];
+    return { fromByte, toByte, firstMs, lastMs };
   }
+}
+
+/** The shortest of READINGS attempts: a thread may wait for a CPU between two readings. */
+function readBetween<Read>(clock: Clock, read: () => Read): Between<Read> {
+  const attempt = (): Between<Read> => {
+    const beforeMs = clock.monotonicMs();
+    return { beforeMs, read: read(), afterMs: clock.monotonicMs() };
+  };
+  let shortest = attempt();
+  for (let more = READINGS - 1; more > 0 && durationOf(shortest) > READING_MS; more -= 1) {
+    const next = attempt();
+    if (durationOf(next) < durationOf(shortest)) shortest = next;
+  }
+  return shortest;
+}
+
+function durationOf({ beforeMs, afterMs }: Between<unknown>): number {
+  return afterMs - beforeMs;
+}
+
+/** Whether the wall clock was set: slow readings alone cannot explain the difference. */
+function wasClockSet(start: Between<number>, now: Between<number>): boolean {
+  const leastMs = now.read - now.afterMs - (start.read - start.beforeMs);
+  const mostMs = now.read - now.beforeMs - (start.read - start.afterMs);
+  return leastMs > CLOCK_STEP_MS || mostMs < -CLOCK_STEP_MS;
 }
 
 /** Node's own, which has no public way to leave a socket unread. */

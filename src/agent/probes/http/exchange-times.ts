@@ -126,7 +126,8 @@ export class ExchangeTimes {
       ? (this.#sendingMs ?? 0)
       : Math.max(0, uncertainBetween(span.since, span.until) - unseenMs);
     this.#unseenMs = unseenMs;
-    starvation?.timedByKernel({ ...span, unseenMs, uncertainMs });
+    const slowReadingMs = this.#arrival?.slowReadingMs ?? 0;
+    starvation?.timedByKernel({ ...span, unseenMs, uncertainMs, slowReadingMs });
   }
 
   get result(): TimedExchange {

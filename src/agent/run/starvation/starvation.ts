@@ -159,6 +159,7 @@ export class AttemptStarvation implements StarvationWatch {
   #uncertainStart: StarvationMark;
   #pausedMs = 0;
   #kernelUncertainMs = 0;
+  #slowReadingMs = 0;
   #unseenMs = 0;
   #lastTimeOut: 'certain' | 'uncertain' | null = null;
 
@@ -178,7 +179,8 @@ export class AttemptStarvation implements StarvationWatch {
   get uncertainMs(): number {
     const outsideMs = this.#meter.uncertainSinceMs(this.#uncertainStart);
     const mostMs = this.#meter.uncertainSinceMs(this.#start);
-    return Math.min(mostMs, outsideMs + this.#kernelUncertainMs) + this.#pausedMs;
+    const kernelMs = outsideMs + this.#kernelUncertainMs;
+    return Math.min(mostMs, kernelMs) + this.#slowReadingMs + this.#pausedMs;
   }
 
   mark(): StarvationMark {
@@ -189,9 +191,10 @@ export class AttemptStarvation implements StarvationWatch {
     return this.#unseenMs;
   }
 
-  timedByKernel({ since, until, unseenMs, uncertainMs }: KernelTimed): void {
+  timedByKernel({ since, until, unseenMs, uncertainMs, slowReadingMs = 0 }: KernelTimed): void {
     this.#uncertainStart = advanced(this.#uncertainStart, between(since, until));
     this.#kernelUncertainMs += uncertainMs;
+    this.#slowReadingMs += slowReadingMs;
     this.#unseenMs += unseenMs;
   }
 

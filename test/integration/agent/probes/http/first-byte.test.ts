@@ -3,7 +3,8 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { connect as connectTls } from 'node:tls';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { KernelSockets } from '../../../../../src/agent/net/kernel/kernel-sockets.ts';
 import { type ExchangeResult, runExchange } from '../../../../../src/agent/probes/http/exchange.ts';
 import type { AttemptStarvation } from '../../../../../src/agent/run/starvation/starvation.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
@@ -20,6 +21,8 @@ import {
 
 /** From the last part that was sent until the event loop goes on. */
 const HELD_MS = 100;
+/** The event loop is not late by so much that this alone would count as starvation. */
+const SLOW_READING_MS = 1;
 /** At the lowest rate of a Linux kernel's clock, 100 a second. */
 const MAX_TICK_MS = 10;
 const PROTOCOLS = [
@@ -124,6 +127,19 @@ async function exchangeHeldOnce(options: Omit<StampingOptions, 'identity'>): Pro
   return { exchange: await ended, sends: server.sends(), starvation, beganMs };
 }
 
+/** Lets the event loop be held whenever the clock of the kernel's times was read. */
+function readSlowly(sockets: KernelSockets | null, onRead: () => void): void {
+  const segments = sockets?.segments ?? null;
+  if (segments === null) throw new Error('the kernel does not time segments');
+  const now = segments.now.bind(segments);
+  vi.spyOn(segments, 'now').mockImplementation(() => {
+    const stamp = now();
+    holdLoop(SLOW_READING_MS);
+    onRead();
+    return stamp;
+  });
+}
+
 function firstByteOf({ firstByteMs, sentMs }: ExchangeResult): number {
   return (firstByteMs ?? Number.NaN) - sentMs;
 }
@@ -187,6 +203,27 @@ onLinux.each(PROTOCOLS)('over %s', (_name, protocol) => {
     const ended = runExchange(socket, GET, context, () => WHOLE_BODY, wire);
     aheadMs = 1000;
     expect(await ended).toMatchObject({ ending: null, isTimedByKernel: false, unseenMs: 0 });
+  });
+
+  it('a response has its true time within its uncertainty if the clocks are read slowly', async () => {
+    let hasRead = false;
+    while (!hasRead) {
+      const server = await stampingServer({ ...protocol, identity, partsAfterMs: [30] });
+      const starvation = await realStarvation();
+      readSlowly(starvation.sockets, () => {
+        hasRead = true;
+      });
+      const { wire, socket } = await connectedTo(server, protocol.protocol);
+      const context = makeContext({ starvation });
+      const beganMs = performance.now();
+      const exchange = await runExchange(socket, GET, context, () => WHOLE_BODY, wire);
+      if (!hasRead) continue;
+      const [part] = server.sends().parts;
+      expect(exchange).toMatchObject({ ending: null, isTimedByKernel: true });
+      expect(starvation.uncertainMs).toBeGreaterThanOrEqual(SLOW_READING_MS);
+      const leastMs = firstByteOf(exchange) - starvation.uncertainMs;
+      expect(leastMs).toBeLessThan((part?.afterMs ?? 0) - beganMs);
+    }
   });
 
   it('no descriptor remains after responses and cancelled exchanges', async () => {

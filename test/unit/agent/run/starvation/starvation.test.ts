@@ -100,6 +100,16 @@ it('is never more uncertain than starved', async () => {
   meter.end();
 });
 
+it('is uncertain by slow readings of the clocks, however little starved', async () => {
+  const { clock, meter } = setUp();
+  const attempt = meter.begin();
+  await clock.advance(50);
+  const now = attempt.mark();
+  attempt.timedByKernel({ since: now, until: now, unseenMs: 0, uncertainMs: 3, slowReadingMs: 4 });
+  expect(attempt.uncertainMs).toBe(4);
+  meter.end();
+});
+
 it('counts a pause of its reading once, however starved the agent was in it', async () => {
   const { clock, thread, meter } = setUp();
   const attempt = meter.begin();
