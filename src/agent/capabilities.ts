@@ -1,7 +1,7 @@
 import { RUNNABLE_CHECK_TYPES } from '../model/enums.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Capabilities } from '../wire/v1/poll.ts';
-import { hostHasIpv6 } from './net/host-families.ts';
+import { hostHasIpv6 } from './net/address-family.ts';
 import { openTransport } from './probes/icmp/open-transport.ts';
 import type { EchoReceiver } from './probes/icmp/ping-transport.ts';
 

@@ -14,11 +14,6 @@ import { LOG_LEVELS, type LogLevel } from '../runtime/logger.ts';
 import { MAX_CONCURRENCY } from '../wire/v1/limits.ts';
 import { ACCOUNT_VARIABLES } from './accounts/account-config.ts';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS, MAX_KNOWN_AGENTS } from './agents/agent-limits.ts';
-import {
-  DELIVERY_VARIABLES,
-  type DeliveryConfig,
-  readDeliveryConfig,
-} from './alerts/delivery/delivery-config.ts';
 import { AUDIT_VARIABLES } from './audit-log/audit-config.ts';
 import {
   ARTIFACT_VARIABLES,
@@ -26,6 +21,11 @@ import {
   readArtifactsConfig,
 } from './object-store/artifacts-config.ts';
 import { OIDC_VARIABLES, type OidcConfig, readOidcConfig } from './oidc/oidc-config.ts';
+import {
+  DELIVERY_VARIABLES,
+  type DeliveryConfig,
+  readDeliveryConfig,
+} from './outgoing/outgoing-config.ts';
 import {
   ROOT_CAUSE_VARIABLES,
   type RootCauseConfig,

@@ -12,7 +12,6 @@ import { type Agents, createAgents } from './agents/agents.ts';
 import { createAssigner } from './agents/assignment/assigner.ts';
 import type { LocationWake } from './agents/assignment/location-wake.ts';
 import { type AlertFeatures, createAlertFeatures } from './alerts/create-feature.ts';
-import { type DeliveryConfig, NO_DELIVERY } from './alerts/delivery/delivery-config.ts';
 import { type Analytics, createAnalytics } from './analytics/analytics.ts';
 import { saveRunMetrics } from './analytics/follow-finals.ts';
 import { type Availability, createAvailability } from './analytics/rollups/availability.ts';
@@ -39,7 +38,7 @@ import type { Store } from './database/store.ts';
 import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
 import { createEvents, type Events } from './events/events.ts';
 import { createHeartbeatFeatures, type HeartbeatFeatures } from './heartbeats/create-feature.ts';
-import { Site } from './http/access/site.ts';
+import { Site } from './http/access/service-address.ts';
 import type { FeatureCounts } from './http/metrics.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import {
@@ -51,6 +50,7 @@ import { type ArtifactLimits, DEFAULT_ARTIFACT_LIMITS } from './object-store/art
 import { createIdentities } from './oidc/identities.ts';
 import { createProvider } from './oidc/provider.ts';
 import type { Oidc } from './oidc/routes.ts';
+import { type DeliveryConfig, NO_DELIVERY } from './outgoing/outgoing-config.ts';
 import { createLocationKeys, type LocationKeys } from './private-locations/location-keys.ts';
 import {
   createPrivateLocations,

@@ -22,7 +22,7 @@ import { hasDatabase } from './database/pglite/data-folder.ts';
 import type { Store } from './database/store.ts';
 import { StoreError } from './database/store-errors.ts';
 import { createFeatures, type Features } from './features.ts';
-import { Site } from './http/access/site.ts';
+import { Site } from './http/access/service-address.ts';
 import { buildApp } from './http/app.ts';
 import { InFlight } from './http/in-flight.ts';
 import { closeApp, listen } from './http/listen.ts';

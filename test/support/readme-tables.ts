@@ -14,7 +14,7 @@ import {
 } from '../../src/model/check-file/sections.ts';
 import { ERROR_CODES } from '../../src/model/result/error-codes.ts';
 import { MISSED_REASONS } from '../../src/model/result/result.ts';
-import { NOTICE_VARIABLES } from '../../src/service/alerts/senders/variables.ts';
+import { NOTICE_VARIABLES } from '../../src/service/alerts/senders/notice-variables.ts';
 import { SERVICE_ENVIRONMENT } from '../../src/service/config.ts';
 import { alertsTable } from './compose/prometheus-files.ts';
 

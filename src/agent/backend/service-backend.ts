@@ -17,7 +17,7 @@ import { SpoolSink } from '../spool/spool-sink.ts';
 import { openArtifactOutbox } from '../upload/artifact-outbox.ts';
 import { Uploader } from '../upload/uploader.ts';
 import type { Backend, BackendParts } from './backend.ts';
-import { createServiceHandover } from './service-handover.ts';
+import { createServiceHandover } from './retry-handover.ts';
 
 export interface ServiceBackendOptions {
   readonly work: ServiceWork;

@@ -7,7 +7,7 @@ import {
   withoutBrackets,
 } from '../../runtime/net/endpoint-text.ts';
 import type { ProbeContext } from '../probes/probe.ts';
-import { type Addresses, chooseAddresses } from './choose-addresses.ts';
+import { familyFor, hostHasIpv6 } from './address-family.ts';
 import {
   connectFailure,
   mayMeanNoIpv6,
@@ -15,10 +15,10 @@ import {
   repeatedSynText,
   targetText,
 } from './connect-failures.ts';
-import { familyFor, hostHasIpv6 } from './host-families.ts';
 import type { SocketState } from './kernel/kernel-sockets.ts';
 import { handshakeMs } from './kernel/kernel-sockets.ts';
 import { type Opened, openSocket } from './open-socket.ts';
+import { type Addresses, chooseAddresses } from './permitted-addresses.ts';
 import type { StarvationMark } from './starvation.ts';
 import { Stopwatch } from './stopwatch.ts';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { STORED_CHECK_TYPES } from '../../model/enums.ts';
 import { presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
-import type { Site } from '../http/access/site.ts';
+import type { Site } from '../http/access/service-address.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
 import {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { RUNNABLE_CHECK_TYPES } from '../../model/enums.ts';
-import type { Site } from '../http/access/site.ts';
+import type { Site } from '../http/access/service-address.ts';
 import { anyCheckRoutes } from './any-checks.routes.ts';
 import type { Checks } from './checks.ts';
 import { typedCheckRoutes } from './typed-checks.routes.ts';

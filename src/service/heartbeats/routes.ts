@@ -5,7 +5,7 @@ import { heartbeatFields, rhythmFields } from '../../model/check/heartbeat.ts';
 import { heartbeatResponse } from '../checks/check-schemas.ts';
 import type { Checks, CheckView } from '../checks/checks.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
-import type { Site } from '../http/access/site.ts';
+import type { Site } from '../http/access/service-address.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
 import {

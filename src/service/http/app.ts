@@ -15,7 +15,7 @@ import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { addAuthentication } from './access/authentication.ts';
 import type { Authenticator, KeyHolders, SignedIn } from './access/authenticator.ts';
 import type { KeyCache } from './access/key-cache.ts';
-import type { Site } from './access/site.ts';
+import type { Site } from './access/service-address.ts';
 import { AllowedMethods } from './allowed-methods.ts';
 import { HandbookPages, handbookRoutes } from './handbook/routes.ts';
 import { healthRoutes } from './health.routes.ts';

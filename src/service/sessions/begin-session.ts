@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../http/access/authenticator.ts';
-import type { Site } from '../http/access/site.ts';
+import type { Site } from '../http/access/service-address.ts';
 import type { Client, NewSession, Sessions } from './sessions.ts';
 
 export interface SessionParts {

@@ -3,7 +3,7 @@ import type { Handbook } from '../../../src/handbook/handbook.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { apiRoutes } from '../../../src/service/api-routes.ts';
 import type { Features } from '../../../src/service/features.ts';
-import { Site } from '../../../src/service/http/access/site.ts';
+import { Site } from '../../../src/service/http/access/service-address.ts';
 import { buildApp } from '../../../src/service/http/app.ts';
 import { InFlight } from '../../../src/service/http/in-flight.ts';
 import { silentLog } from '../database/silent-store.ts';

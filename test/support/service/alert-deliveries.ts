@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { SecretBox } from '../../../src/runtime/secret-box.ts';
-import {
-  type DeliveryConfig,
-  NO_DELIVERY,
-} from '../../../src/service/alerts/delivery/delivery-config.ts';
 import { createOutbox } from '../../../src/service/alerts/delivery/outbox.ts';
 import { createNoticeSender } from '../../../src/service/alerts/delivery/sender.ts';
 import { runDeliveryWorker } from '../../../src/service/alerts/delivery/worker.ts';
 import type { AlertNotice } from '../../../src/service/alerts/notice.ts';
+import { type DeliveryConfig, NO_DELIVERY } from '../../../src/service/outgoing/outgoing-config.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 import type { Reply } from './service-app.ts';
 import { TEST_SECRETS } from './service-features.ts';

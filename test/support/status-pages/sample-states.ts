@@ -1,6 +1,9 @@
 import { statusPageSchema } from '../../../src/model/status-page/status-page.ts';
 import type { ServiceCondition } from '../../../src/service/status-pages/state/condition.ts';
-import type { DayOnPage, ServiceHistory } from '../../../src/service/status-pages/state/history.ts';
+import type {
+  DayOnPage,
+  ServiceHistory,
+} from '../../../src/service/status-pages/state/daily-history.ts';
 import type {
   IncidentOnPage,
   MaintenanceOnPage,

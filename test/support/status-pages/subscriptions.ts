@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { allowAll } from '../../../src/runtime/net/address-guard.ts';
-import { readDeliveryConfig } from '../../../src/service/alerts/delivery/delivery-config.ts';
+import { readDeliveryConfig } from '../../../src/service/outgoing/outgoing-config.ts';
 import {
   createSubscriptionFeatures,
   type SubscriptionFeatureParts,

@@ -7,9 +7,9 @@ import {
 } from '../../../runtime/net/endpoint-text.ts';
 import { JobLog } from '../../probes/job-log.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
-import { type Choice, chooseAddresses } from '../choose-addresses.ts';
 import { type Connected, type ConnectTarget, connectTcp, type NotConnected } from '../connect.ts';
 import { targetText } from '../connect-failures.ts';
+import { type Choice, chooseAddresses } from '../permitted-addresses.ts';
 import { Stopwatch } from '../stopwatch.ts';
 import { secureConnect, type TunnelHop } from '../tls/secure-connect.ts';
 import { openTunnel } from './open-tunnel.ts';

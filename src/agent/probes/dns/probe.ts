@@ -9,7 +9,6 @@ import type {
 } from '../../../model/result/result.ts';
 import { endpointText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
-import { type Addresses, type Choice, chooseAddresses } from '../../net/choose-addresses.ts';
 import { EXACT_MS } from '../../net/deadline-extension.ts';
 import {
   type Answered,
@@ -19,6 +18,7 @@ import {
 } from '../../net/dns/exchange.ts';
 import type { Question } from '../../net/dns/message/query.ts';
 import { askNameServers, type NameServers } from '../../net/dns/system/name-servers.ts';
+import { type Addresses, type Choice, chooseAddresses } from '../../net/permitted-addresses.ts';
 import type { Family } from '../../net/resolver.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
 import type { Endpoint } from '../endpoint.ts';

@@ -3,13 +3,13 @@ import type { IpFamily } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type { TcpFacts, TlsFacts } from '../../../model/result/result.ts';
 import { millisecondsText } from '../../../runtime/net/endpoint-text.ts';
+import { familyFor } from '../../net/address-family.ts';
 import {
   type Connected,
   type ConnectTarget,
   connectTcp,
   type NotConnected,
 } from '../../net/connect.ts';
-import { familyFor } from '../../net/host-families.ts';
 import {
   type ConnectedThrough,
   connectThroughProxy,

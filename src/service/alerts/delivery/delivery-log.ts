@@ -6,7 +6,7 @@ import { notFound } from '../../errors.ts';
 import { type Caller, covers } from '../../http/access/authenticator.ts';
 import { type Page, rangeOf } from '../../http/resources/paging.ts';
 import { findChannel } from '../channels/sql.ts';
-import { shownResponse } from './outcome.ts';
+import { shownResponse } from './attempt-outcome.ts';
 import {
   type DeliveryState,
   deleteDeliveriesBefore,

@@ -4,7 +4,7 @@ import type { SecretBox } from '../../../runtime/secret-box.ts';
 import { decryptTarget } from '../channels/channel-secrets.ts';
 import type { SealedTarget } from '../channels/sql.ts';
 import type { AlertNotice } from '../notice.ts';
-import { notSent, type SendOutcome } from './outcome.ts';
+import { notSent, type SendOutcome } from './attempt-outcome.ts';
 import type { NoticeSender } from './sender.ts';
 
 export interface SealedDelivery extends SealedTarget {

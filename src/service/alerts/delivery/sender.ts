@@ -1,13 +1,13 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import { denyNetworks } from '../../../runtime/net/address-guard.ts';
+import type { DeliveryConfig } from '../../outgoing/outgoing-config.ts';
+import { createOutgoingHttp } from '../../outgoing/outgoing-http.ts';
 import { createEmailSender } from '../senders/email.ts';
-import { createOutgoingHttp } from '../senders/outgoing-http.ts';
 import { createSlackSender } from '../senders/slack.ts';
 import { createSmsSender } from '../senders/sms.ts';
 import { createWebhookSender } from '../senders/webhook.ts';
-import type { DeliveryConfig } from './delivery-config.ts';
-import { notSent, type OpenDelivery, type SendOutcome } from './outcome.ts';
+import { notSent, type OpenDelivery, type SendOutcome } from './attempt-outcome.ts';
 
 /** Sends a notice once, to a channel of any type. */
 export interface NoticeSender {

@@ -1,11 +1,11 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { Store } from '../../database/store.ts';
+import { ClaimLoop, tooManyClaims } from '../../delivery/claim-loop.ts';
+import { NameCounts } from '../../delivery/name-counts.ts';
 import type { AlertNotice } from '../notice.ts';
-import { ClaimLoop, tooManyClaims } from './claim-loop.ts';
+import { outcomeOfAttempt, type SendOutcome } from './attempt-outcome.ts';
 import { type ClaimedDelivery, claimDeliveries, nextDueAtMs, recordAttempt } from './claims.sql.ts';
-import { NameCounts } from './name-counts.ts';
-import { outcomeOfAttempt, type SendOutcome } from './outcome.ts';
 import { type SealedSending, sendSealed } from './send-sealed.ts';
 import { SEND_LIMIT_MS } from './sender.ts';
 import { NOTICES_CHANNEL } from './sql.ts';

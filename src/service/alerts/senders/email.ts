@@ -1,10 +1,10 @@
 import { createTransport } from 'nodemailer';
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
-import type { Smtp } from '../delivery/delivery-config.ts';
-import { notSent, type Send, type SendOutcome } from '../delivery/outcome.ts';
+import { forHtml } from '../../outgoing/escape.ts';
+import type { Smtp } from '../../outgoing/outgoing-config.ts';
+import { notSent, type Send, type SendOutcome } from '../delivery/attempt-outcome.ts';
 import type { AlertNotice } from '../notice.ts';
-import { forHtml } from './escape.ts';
 import { headlineOf, noticeFacts, shortened } from './headline.ts';
 
 type Email = Extract<ChannelTarget, { type: 'EMAIL' }>;

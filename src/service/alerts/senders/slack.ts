@@ -1,8 +1,8 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
-import type { Send } from '../delivery/outcome.ts';
+import type { OutgoingHttp } from '../../outgoing/outgoing-http.ts';
+import type { Send } from '../delivery/attempt-outcome.ts';
 import type { AlertNotice } from '../notice.ts';
 import { headlineOf, noticeFacts, shortened } from './headline.ts';
-import type { OutgoingHttp } from './outgoing-http.ts';
 
 type Slack = Extract<ChannelTarget, { type: 'SLACK' }>;
 

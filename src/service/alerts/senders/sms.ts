@@ -1,11 +1,11 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
-import type { SmsGateway } from '../delivery/delivery-config.ts';
-import { notSent, type Send } from '../delivery/outcome.ts';
+import { escapeFor } from '../../outgoing/escape.ts';
+import type { SmsGateway } from '../../outgoing/outgoing-config.ts';
+import type { OutgoingHttp } from '../../outgoing/outgoing-http.ts';
+import { renderTemplate } from '../../outgoing/template.ts';
+import { notSent, type Send } from '../delivery/attempt-outcome.ts';
 import type { AlertNotice } from '../notice.ts';
-import { escapeFor } from './escape.ts';
 import { headlineOf, shortened } from './headline.ts';
-import type { OutgoingHttp } from './outgoing-http.ts';
-import { renderTemplate } from './template.ts';
 
 type Sms = Extract<ChannelTarget, { type: 'SMS' }>;
 

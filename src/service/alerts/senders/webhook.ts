@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto';
 import type { ChannelTarget, WebhookConfig } from '../../../model/alerting/alert-channel.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import { escapeFor } from '../../outgoing/escape.ts';
+import type { OutgoingHttp } from '../../outgoing/outgoing-http.ts';
+import { renderTemplate } from '../../outgoing/template.ts';
 import { createAnalysisScrubber } from '../../root-cause/redaction/analysis-scrubber.ts';
 import { secretsIn } from '../channels/channel-secrets.ts';
-import type { Send } from '../delivery/outcome.ts';
+import type { Send } from '../delivery/attempt-outcome.ts';
 import { sampleNotice } from '../delivery/sample-notice.ts';
-import { escapeFor } from './escape.ts';
-import type { OutgoingHttp } from './outgoing-http.ts';
-import { renderTemplate } from './template.ts';
-import { variablesOf } from './variables.ts';
+import { variablesOf } from './notice-variables.ts';
 
 type Webhook = Extract<ChannelTarget, { type: 'WEBHOOK' }>;
 

@@ -17,7 +17,7 @@ import {
 import { createIdentify } from './identify.ts';
 import { KEY_TTL_MS, KeyCache, MAX_CACHED_KEYS } from './key-cache.ts';
 import { type RouteAccess, requireAccess, routeAccess } from './route-access.ts';
-import type { Site } from './site.ts';
+import type { Site } from './service-address.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { routeAccess } from '../access/route-access.ts';
-import type { Site } from '../access/site.ts';
+import type { Site } from '../access/service-address.ts';
 import { addVary } from '../content-coding.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { Site } from '../access/site.ts';
+import type { Site } from '../access/service-address.ts';
 import type { InFlight } from '../in-flight.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 

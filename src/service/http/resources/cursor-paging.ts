@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { LIST_START, type ListFacts, type ListPosition } from '../../database/list-walk.ts';
 import { invalid } from '../../errors.ts';
 import { callerOf } from '../access/authentication.ts';
-import { requestOrigin } from '../request-origin.ts';
+import { requestOrigin } from '../base-url.ts';
 import type { Page } from './paging.ts';
 import { sortedJson } from './sorted-json.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { renderHtml } from '../../../web/status/layout.tsx';
 import { NotFound } from '../../../web/status/not-found.tsx';
-import type { Site } from '../../http/access/site.ts';
+import type { Site } from '../../http/access/service-address.ts';
 import { DEFAULT_COLORS, HTML } from '../site/page.routes.tsx';
 import { pageAddress } from '../site/requested-page.ts';
 import { policyOf } from '../site/send.ts';

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Store } from '../../database/store.ts';
 import type { SignedIn } from '../../http/access/authenticator.ts';
-import type { Site } from '../../http/access/site.ts';
+import type { Site } from '../../http/access/service-address.ts';
 import type { Attempts } from '../../sessions/attempts.ts';
 import { userIfKnown } from '../../sessions/begin-session.ts';
 import type { Passwords } from '../../users/passwords.ts';

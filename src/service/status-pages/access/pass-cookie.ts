@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Site } from '../../http/access/site.ts';
+import type { Site } from '../../http/access/service-address.ts';
 
 const NAME = 'vedette_page';
 /** Browsers accept a cookie of this name only with Secure: no page without https can set one. */

@@ -2,13 +2,13 @@ import { type Dispatcher, request } from 'undici';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
 import { VERSION } from '../../../runtime/version.ts';
-import { refuseDenied } from '../../alerts/senders/guarded-lookup.ts';
+import { refuseDenied } from '../../outgoing/guarded-lookup.ts';
 import {
   agentWith,
   DELIVERY_DENY_REASON,
   isDenied,
   reasonOf,
-} from '../../alerts/senders/outgoing-http.ts';
+} from '../../outgoing/outgoing-http.ts';
 
 /** The problem is in words that follow "the logo could not be fetched: ". */
 export type Download =

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
-import { DELIVERY_DENY_REASON } from '../../alerts/senders/outgoing-http.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { ServiceError } from '../../errors.ts';
+import { DELIVERY_DENY_REASON } from '../../outgoing/outgoing-http.ts';
 import type { StatusPages } from '../status-pages.ts';
 
 /** What a domain name leads to. */

@@ -1,6 +1,6 @@
 import { promises as dns } from 'node:dns';
 import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
-import { createOutgoingHttp } from '../../alerts/senders/outgoing-http.ts';
+import { createOutgoingHttp } from '../../outgoing/outgoing-http.ts';
 import type { DomainProbe } from './domain-check.ts';
 
 /** Each name server is asked for this long, twice. */

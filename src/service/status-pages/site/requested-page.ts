@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Site } from '../../http/access/site.ts';
+import type { Site } from '../../http/access/service-address.ts';
 import type { StoredPage } from '../status-pages.ts';
 import type { CustomDomains } from './custom-domains.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
-import type { Site } from '../../http/access/site.ts';
+import type { Site } from '../../http/access/service-address.ts';
 import { closedDocument } from '../access/closed-page.tsx';
 import type { PageAccess } from '../access/page-access.ts';
 import { accessRoutes } from '../access/routes.ts';

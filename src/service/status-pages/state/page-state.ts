@@ -17,6 +17,12 @@ import {
   worse,
   worstCondition,
 } from './condition.ts';
+import {
+  createHistories,
+  HISTORY_DAYS,
+  type HistoryQuery,
+  type ServiceHistory,
+} from './daily-history.ts';
 import { DAY_MS } from './day-counts.ts';
 import {
   type IncidentOnPage,
@@ -25,20 +31,14 @@ import {
   maintenanceOnPage,
   NEAR_MS,
 } from './events-on-page.ts';
-import {
-  createHistories,
-  HISTORY_DAYS,
-  type HistoryQuery,
-  type ServiceHistory,
-} from './history.ts';
 import { type KnownWindow, maintenanceTimes, runningSince } from './maintenance.ts';
 import { type Measurement, readMeasurements } from './measurements.ts';
 import { measuredServicesOf } from './sql.ts';
 import { createUsualTimes } from './usual-times.ts';
 
 export type { ServiceCondition } from './condition.ts';
+export type { ServiceHistory } from './daily-history.ts';
 export type { IncidentOnPage, MaintenanceOnPage } from './events-on-page.ts';
-export type { ServiceHistory } from './history.ts';
 
 /** What readers see of a status page at one moment. */
 export interface PageState {

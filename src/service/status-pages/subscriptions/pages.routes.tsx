@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { renderHtml } from '../../../web/status/layout.tsx';
 import { invalid, ServiceError } from '../../errors.ts';
 import { refuseForeignPage } from '../../http/access/authentication.ts';
-import type { Site } from '../../http/access/site.ts';
+import type { Site } from '../../http/access/service-address.ts';
 import { clientGoneSignal } from '../../http/request-signal.ts';
 import { bodyProblem, validBody } from '../../http/resources/input-problems.ts';
 import { emailSchema } from '../../users/email.ts';

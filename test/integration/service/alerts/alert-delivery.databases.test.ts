@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { network } from '../../../../src/runtime/config/parsers.ts';
 import { claimDeliveries } from '../../../../src/service/alerts/delivery/claims.sql.ts';
-import { NOTICE_VARIABLES } from '../../../../src/service/alerts/senders/variables.ts';
+import { NOTICE_VARIABLES } from '../../../../src/service/alerts/senders/notice-variables.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hookServer, statuses } from '../../../support/servers/hook-server.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { readDeliveryConfig } from '../../../../src/service/alerts/delivery/delivery-config.ts';
+import { readDeliveryConfig } from '../../../../src/service/outgoing/outgoing-config.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { createSelfSigned } from '../../../support/servers/certificates.ts';
 import { hookServer, statuses } from '../../../support/servers/hook-server.ts';

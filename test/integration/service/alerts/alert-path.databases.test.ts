@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { readDeliveryConfig } from '../../../../src/service/alerts/delivery/delivery-config.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
+import { readDeliveryConfig } from '../../../../src/service/outgoing/outgoing-config.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { unlimited } from '../../../../src/service/accounts/allowance.ts';
 import { apiRoutes } from '../../../../src/service/api-routes.ts';
 import { createHeartbeatFeatures } from '../../../../src/service/heartbeats/create-feature.ts';
-import { Site } from '../../../../src/service/http/access/site.ts';
+import { Site } from '../../../../src/service/http/access/service-address.ts';
 import { createAgentClocks } from '../../../../src/service/results/intake/agent-clocks.ts';
 import { createResultIntake } from '../../../../src/service/results/intake/intake.ts';
 import { createResultPartitions } from '../../../../src/service/results/partitions.sql.ts';

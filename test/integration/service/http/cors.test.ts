@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import type { SignedIn } from '../../../../src/service/http/access/authenticator.ts';
 import { KEY_TTL_MS, KeyCache } from '../../../../src/service/http/access/key-cache.ts';
-import { Site } from '../../../../src/service/http/access/site.ts';
+import { Site } from '../../../../src/service/http/access/service-address.ts';
 import { callerOf } from '../../../../src/service/http/app.ts';
 import {
   ACCOUNT,

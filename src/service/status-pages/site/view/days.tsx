@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { CONDITION_WORDS } from '../../../../web/status/conditions.tsx';
 import { dayText, lengthText, pluralText } from '../../../../web/status/texts.tsx';
-import type { DayOnPage, ServiceHistory } from '../../state/history.ts';
+import type { DayOnPage, ServiceHistory } from '../../state/daily-history.ts';
 
 /** A bar and the gap after it, in units of the picture. */
 const BAR = 7;

@@ -1,7 +1,7 @@
 import type { IncidentStatus } from '../../../../model/status-page/incident.ts';
 import { INCIDENT_STATUS_WORDS } from '../../../../web/status/texts.tsx';
-import { forHtml } from '../../../alerts/senders/escape.ts';
 import { onOneLine, shortened } from '../../../alerts/senders/headline.ts';
+import { forHtml } from '../../../outgoing/escape.ts';
 import type { AnnouncedUpdate } from './announcements.sql.ts';
 
 const MAX_SUBJECT_BYTES = 300;

@@ -1,11 +1,11 @@
 import type { Clock } from '../../../../runtime/clock.ts';
 import { messageOf } from '../../../../runtime/errors.ts';
 import type { Logger } from '../../../../runtime/logger.ts';
-import { ClaimLoop, tooManyClaims } from '../../../alerts/delivery/claim-loop.ts';
-import { NameCounts } from '../../../alerts/delivery/name-counts.ts';
-import { notSent } from '../../../alerts/delivery/outcome.ts';
+import { notSent } from '../../../alerts/delivery/attempt-outcome.ts';
 import { SEND_LIMIT_MS } from '../../../alerts/delivery/sender.ts';
 import type { Sql, Store } from '../../../database/store.ts';
+import { ClaimLoop, tooManyClaims } from '../../../delivery/claim-loop.ts';
+import { NameCounts } from '../../../delivery/name-counts.ts';
 import type { Removal, SubscriptionCounters } from '../counts.ts';
 import {
   deleteSubscriber,

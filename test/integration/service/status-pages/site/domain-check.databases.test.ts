@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_DELIVERY } from '../../../../../src/service/alerts/delivery/delivery-config.ts';
+import { NO_DELIVERY } from '../../../../../src/service/outgoing/outgoing-config.ts';
 import type { DomainProbe } from '../../../../../src/service/status-pages/site/domain-check.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import type { Reply } from '../../../../support/service/service-app.ts';
