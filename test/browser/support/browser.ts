@@ -14,9 +14,12 @@ export type Theme = (typeof THEMES)[number];
 /** A small telephone and a usual desktop, in CSS pixels. */
 export const WIDTHS = [360, 1_440] as const;
 
-export function launchBrowser(): Promise<Browser> {
+/** @param hosts addresses of names, for example `{ 'status.acme.example': '127.0.0.1:8080' }` */
+export function launchBrowser(hosts: Readonly<Record<string, string>> = {}): Promise<Browser> {
+  const rules = Object.entries(hosts).map(([name, address]) => `MAP ${name} ${address}`);
   // The tests run as root, for which Chromium has no sandbox. They open only our own pages.
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  const args = ['--no-sandbox', ...(rules.length > 0 ? [`--host-resolver-rules=${rules}`] : [])];
+  return chromium.launch({ executablePath: CHROMIUM, args });
 }
 
 /** For a describe block: one browser. */
@@ -46,10 +49,15 @@ export interface OpenPage {
 /** Opens a window; the caller closes its context. */
 export async function openPage(
   browser: Browser,
-  { theme, width }: { readonly theme: Theme; readonly width: number },
+  {
+    theme,
+    width,
+    runsScripts = true,
+  }: { readonly theme: Theme; readonly width: number; readonly runsScripts?: boolean },
 ): Promise<OpenPage> {
   const context = await browser.newContext({
     colorScheme: theme,
+    javaScriptEnabled: runsScripts,
     viewport: { width, height: 900 },
     locale: 'en-GB',
     // For axe, which is no part of the page.

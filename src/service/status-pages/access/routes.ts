@@ -1,4 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
+import { pluralText } from '../../../web/status/texts.tsx';
+import { ServiceError } from '../../errors.ts';
 import { refuseForeignPage } from '../../http/access/authentication.ts';
 import { addForms, FORM_TYPE, givenIn, noteOf } from '../../users/pages/forms.ts';
 import { givenPassword } from '../../users/passwords.ts';
@@ -53,9 +55,16 @@ export function accessRoutes(
           return reply.redirect(`${path}${next}` === '' ? '/' : `${path}${next}`, 303);
         } catch (error) {
           const { status, note } = noteOf(error);
-          return again(status, note.text);
+          return again(status, throttledText(error) ?? note.text);
         }
       },
     );
   };
+}
+
+/** For a reader, who signs in nowhere; null for another error. */
+function throttledText(error: unknown): string | null {
+  if (!(error instanceof ServiceError) || error.status !== 429) return null;
+  const minutes = Math.ceil(Number(error.headers['retry-after']) / 60);
+  return `Too many wrong passwords were entered. Try again in ${pluralText(minutes, 'minute', 'minutes')}.`;
 }

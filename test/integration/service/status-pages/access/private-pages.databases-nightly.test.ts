@@ -269,7 +269,7 @@ describe.each(databases)('private status pages, on %s', (kind) => {
     }
     const [known, unknown] = [await enter(url, PASSWORD), await enter(none, PASSWORD)];
     expect(known.status).toBe(429);
-    expect(known.text).toContain('try again in');
+    expect(known.text).toContain('Too many wrong passwords were entered. Try again in 15 minutes.');
     expect(comparable(known, url)).toEqual(comparable(unknown, none));
   });
 
