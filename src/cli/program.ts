@@ -202,12 +202,13 @@ function createProgram(
     )
     .option('--file <file>', FILE, notEmpty, 'vedette.yaml')
     .option('--data <dir>', 'folder of the database, results and keys', notEmpty, './.vedette')
+    .option('--open', 'open the page for signing in in the browser', false)
     .addHelpText('after', variableTable(variables.up))
     .addHelpText('after', helpAfter('up'))
-    .action(async ({ file, data }: { file: string; data: string }) => {
+    .action(async ({ file, data, open }: { file: string; data: string; open: boolean }) => {
       loadSequentially(import.meta.url, './commands/up.js');
       const { upCommand } = await import('./commands/up.ts');
-      daemonEnded(await upCommand({ file, dataDir: data }, terminal));
+      daemonEnded(await upCommand({ file, dataDir: data, open }, terminal));
     });
 
   program

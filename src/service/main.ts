@@ -6,6 +6,7 @@ import { VedetteError } from '../runtime/errors.ts';
 import { restrictDataFolder } from '../runtime/files/private-folder.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { isLoopbackHost } from '../runtime/net/loopback.ts';
 import { createSecretBox, type SecretBox } from '../runtime/secret-box.ts';
 import { VERSION } from '../runtime/version.ts';
 import { loadPlans } from './accounts/account-config.ts';
@@ -38,14 +39,18 @@ export interface ServiceParts {
   readonly config: ServiceConfig;
   readonly log: Logger;
   readonly stop: Pick<StopSignals, 'stopping' | 'now'>;
-  /**
-   * Called once, when the service answers requests.
-   *
-   * @param setupUrl the link for the first user, if the terminal of the owner takes it, and there is no user
-   */
-  readonly onListening: (port: number, setupUrl: string | null) => void;
-  /** Whether `onListening` hands the setup link to the terminal of the owner; else the log has it. */
+  /** Called once, when the service answers requests. */
+  readonly onListening: (port: number, links: OwnersLinks) => void;
+  /** Whether `onListening` hands links to the terminal of the owner; else the log has the setup link. */
   readonly hasOwnersTerminal: boolean;
+}
+
+/** For the terminal of the owner; null where the link is not offered. At most one of them is. */
+export interface OwnersLinks {
+  /** Signs in without a password, once. */
+  readonly signInUrl: string | null;
+  /** Makes the first user, once. */
+  readonly setupUrl: string | null;
 }
 
 /**
@@ -132,15 +137,32 @@ async function serve(
     if (stop.stopping.aborted) return;
     app.documents.make();
     const port = await listen(app, config);
-    const setupUrl = await newSetupUrl(parts, features, port);
-    if (setupUrl !== null && !parts.hasOwnersTerminal) await logSetupUrl(store, setupUrl, log);
+    const signInUrl = await newSignInUrl(parts, features, port);
+    const setupUrl = signInUrl === null ? await newSetupUrl(parts, features, port) : null;
+    const logsSetup = setupUrl !== null && !parts.hasOwnersTerminal;
+    if (logsSetup) await logSetupUrl(store, setupUrl, log);
     log.info({ port, version: VERSION, database: store.kind }, 'the API is served');
-    parts.onListening(port, parts.hasOwnersTerminal ? setupUrl : null);
+    parts.onListening(port, { signInUrl, setupUrl: logsSetup ? null : setupUrl });
     await aborted(stop.stopping);
     if (inFlight.size > 0) log.info({ requests: inFlight.size }, 'waiting for requests to end');
   } finally {
     await closeApp(app, inFlight, stop.now);
   }
+}
+
+/**
+ * The link by which the owner of the terminal signs in; null where the service can be reached from other
+ * machines, or a proxy may publish it.
+ */
+async function newSignInUrl(
+  { config: { host, publicUrl, firstApiKey }, hasOwnersTerminal }: ServiceParts,
+  { signInLink }: Pick<Features, 'signInLink'>,
+  port: number,
+): Promise<string | null> {
+  if (!hasOwnersTerminal || host === null || firstApiKey === null) return null;
+  if (!isLoopbackHost(host) || publicUrl !== null) return null;
+  const token = await signInLink.create(firstApiKey);
+  return token === null ? null : `http://${inUrl(host)}:${port}/sign-in/${token}`;
 }
 
 /** The link by which somebody becomes the first user; null if none is offered. */
@@ -151,9 +173,12 @@ async function newSetupUrl(
 ): Promise<string | null> {
   const token = await setup.newLink(hasOwnersTerminal ? 'owner' : 'log');
   if (token === null) return null;
-  const address = host !== null && isIPv6(host) ? `[${host}]` : (host ?? 'localhost');
-  const base = site.baseOf({ protocol: 'http', host: `${address}:${port}` });
+  const base = site.baseOf({ protocol: 'http', host: `${inUrl(host ?? 'localhost')}:${port}` });
   return `${base}/setup/${token}`;
+}
+
+function inUrl(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
 }
 
 async function logSetupUrl(store: Store, url: string, log: Logger): Promise<void> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import {
 } from '../support/agent/up-fixture.ts';
 import { ROOT } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeTempFolder } from '../support/process/temp-folder.ts';
 import { until } from '../support/service/deployment.ts';
 import { askService } from '../support/service/service-app.ts';
 
@@ -31,6 +32,11 @@ function greetingIn(text: string): { readonly port: number; readonly key: string
     port: Number(/API +http:\/\/127\.0\.0\.1:(\d+)\//.exec(text)?.[1]),
     key: /Bearer (vk_[0-9a-f]{32})'/.exec(text)?.[1] ?? '',
   };
+}
+
+/** The link that signs in, from the greeting. */
+function signInUrlIn(text: string): string {
+  return / {2}Sign in +(http:\/\/127\.0\.0\.1:\d+\/sign-in\/[\w-]{43}) /.exec(text)?.[1] ?? '';
 }
 
 /** A port of TCP that nobody listens on now. */
@@ -62,11 +68,19 @@ describe('vedette up', LIMIT, () => {
     expect(text).toContain('runs 1 check of ');
     expect(text).toContain('(1 more is not activated).');
     const { port, key } = greetingIn(text);
-    const setup = / {2}Sign in +(http:\S+\/setup\/\S+) /.exec(text)?.[1] ?? '';
-    const person = new URLSearchParams({ email: 'ann@example.com', password: 'correct horse' });
-    const send = () => fetch(setup, { method: 'POST', body: person, redirect: 'manual' });
-    expect((await send()).headers.get('set-cookie')).toContain('vedette_session');
+    const signInUrl = signInUrlIn(text);
+    expect(await (await fetch(signInUrl)).text()).toContain('<form method="post">');
+    const send = () => fetch(signInUrl, { method: 'POST', redirect: 'manual' });
+    const signedIn = await send();
+    expect([signedIn.status, signedIn.headers.get('location')]).toEqual([303, '/']);
+    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect(cookie).toMatch(/^vedette_session=/);
     expect((await send()).status).toBe(404);
+    const session = await fetch(new URL('/v1/session', signInUrl), { headers: { cookie } });
+    expect(await session.json()).toMatchObject({
+      user: { email: 'admin@localhost' },
+      accounts: [{ role: 'admin' }],
+    });
     const ask = (path: string) => askService(port, path, { key });
     const agent = /Agent +(http:\S+\/health)/.exec(text)?.[1] ?? '';
     expect(await (await fetch(agent)).json()).toMatchObject({ state: 'running', checks: 1 });
@@ -103,10 +117,56 @@ describe('vedette up', LIMIT, () => {
     const again = fixture.start();
     const second = await again.seen('stdout', /PASS {4}new/);
     expect(greetingIn(second).key).toBe(key);
-    expect(second).toMatch(/ {2}Sign in +http:\/\/\S+\/sign-in\n/);
+    // Each start prints another link, and only its own service knows it.
+    const secondUrl = new URL(signInUrlIn(second));
+    expect((await fetch(new URL(new URL(signInUrl).pathname, secondUrl))).status).toBe(404);
+    expect((await fetch(secondUrl, { method: 'POST', redirect: 'manual' })).status).toBe(303);
     expect(readFileSync(join(fixture.data, 'up.json'), 'utf8')).toBe(kept);
     again.child.kill('SIGINT');
     expect(await again.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('vedette up --open opens a file that leads to the link, so that no command line shows the link', async () => {
+    const fixture = upFixture(daily('shop', await okTarget()));
+    fixture.makeDatabase();
+    const folder = makeTempFolder();
+    onTestFinished(() => folder.remove());
+    const opener = `#!/bin/sh\nprintf '%s' "$*" > '${folder.file('opened.new')}'\nmv '${folder.file('opened.new')}' '${folder.file('opened')}'\n`;
+    writeFileSync(folder.file('xdg-open'), opener, { mode: 0o755 });
+    const env = { PATH: `${folder.path}:${process.env.PATH}` };
+    const cli = fixture.start(env, undefined, '--open');
+    const url = signInUrlIn(await cli.seen('stdout', /PASS {4}shop/));
+    await eventually(() => existsSync(folder.file('opened')));
+    const opened = readFileSync(folder.file('opened'), 'utf8');
+    expect(opened).toBe(join(fixture.data, 'open.html'));
+    expect(readFileSync(opened, 'utf8')).toContain(`content="0;url=${url}"`);
+    expect(modesIn(fixture.data).get('open.html')).toBe(0o600);
+    cli.child.kill('SIGTERM');
+    expect(await cli.ended).toMatchObject({ code: 0 });
+    expect(existsSync(opened)).toBe(false);
+
+    const without = fixture.start({ PATH: '' }, undefined, '--open');
+    await without.seen(
+      'stderr',
+      /^vedette: the browser was not opened: xdg-open .* \(ENOENT\); .*\n$/,
+    );
+    await without.seen('stdout', /PASS {4}shop|Stop/);
+    without.child.kill('SIGTERM');
+    expect((await without.ended).code).toBe(0);
+  });
+
+  it.each([
+    ['listens on all addresses', { HOST: '0.0.0.0' }],
+    ['has a public address', { PUBLIC_URL: 'https://vedette.example.com' }],
+  ])('vedette up prints no link that signs in where its service %s', async (_, env) => {
+    const fixture = upFixture(daily('shop', await okTarget()));
+    fixture.makeDatabase();
+    const cli = fixture.start(env);
+    const text = await cli.seen('stdout', /Stop/);
+    expect(text).toMatch(/ {2}Sign in +https?:\S+\/setup\/[\w-]{43} {2}\(makes the first user; /);
+    expect(text).not.toContain('/sign-in/');
+    cli.child.kill('SIGTERM');
+    expect((await cli.ended).code).toBe(0);
   });
 
   it('vedette up serves the status page of its file, keeps it as in the file, and deletes it with its entry alone', async () => {

@@ -11,6 +11,8 @@ export interface UpOptions {
   readonly file: string;
   /** The folder for all data. */
   readonly dataDir: string;
+  /** Whether to open the page for signing in in the browser. */
+  readonly open: boolean;
 }
 
 const MAX_LINE_CHARS = 2000;
@@ -23,7 +25,10 @@ const MAX_LINE_CHARS = 2000;
  *   where an uncaught error came before it
  * @throws VedetteError where a variable, the check file, the folder or the machine is unusable
  */
-export async function upCommand({ file, dataDir }: UpOptions, terminal: Terminal): Promise<number> {
+export async function upCommand(
+  { file, dataDir, open }: UpOptions,
+  terminal: Terminal,
+): Promise<number> {
   const { env, signals, clock, stderr } = terminal;
   const folders = foldersIn(dataDir);
   const config = loadUpConfig(env, folders);
@@ -31,7 +36,7 @@ export async function upCommand({ file, dataDir }: UpOptions, terminal: Terminal
   const stop = new StopSignals({ emitter: signals, clock, graceMs: config.graceMs, log });
   const guard = guardAgainstFaults({ emitter: signals, log, stop });
   try {
-    await runUp({ file, folders, config, terminal, log, stop });
+    await runUp({ file, folders, config, terminal, log, stop, opensBrowser: open });
     return guard.faults > 0 ? EXIT.internal : EXIT.ok;
   } catch (thrown) {
     if (!(thrown instanceof ChildFailed)) throw thrown;

@@ -52,6 +52,8 @@ export interface UpFolders {
   readonly service: string;
   readonly agent: string;
   readonly state: string;
+  /** What `--open` opens. */
+  readonly openedPage: string;
 }
 
 export function foldersIn(dataDir: string): UpFolders {
@@ -59,6 +61,7 @@ export function foldersIn(dataDir: string): UpFolders {
     service: join(dataDir, 'service'),
     agent: join(dataDir, 'agent'),
     state: join(dataDir, 'up.json'),
+    openedPage: join(dataDir, 'open.html'),
   };
 }
 

@@ -2,6 +2,9 @@ import type { Check } from '../../model/check/check.ts';
 import type { FileEntry } from '../../model/check-file/sections.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { VERSION } from '../../runtime/version.ts';
+import type { OwnersLinks } from '../../service/main.ts';
+import { SETUP_LINK_HOURS } from '../../service/users/setup.ts';
+import { SIGN_IN_LINK_MINUTES } from '../../service/users/sign-in-link.ts';
 import type { Palette } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
 
@@ -12,8 +15,7 @@ export interface GreetingFacts {
   readonly pages: readonly FileEntry[];
   readonly serviceUrl: URL;
   readonly agentUrl: URL;
-  /** The link for the first user; null if there is one. */
-  readonly setupUrl: string | null;
+  readonly links: OwnersLinks;
   readonly apiKey: string;
   /** The file with the key. */
   readonly stateFile: string;
@@ -23,7 +25,7 @@ const MAX_PAGES = 5;
 
 /** What runs, and its addresses. Ends with an empty line. */
 export function greeting(facts: GreetingFacts, palette: Palette): string {
-  const { checks, serviceUrl, agentUrl, setupUrl, apiKey, stateFile } = facts;
+  const { checks, serviceUrl, agentUrl, apiKey, stateFile } = facts;
   const row = (what: string, where: string): string => `  ${what.padEnd(14)}${where}`;
   const active = checks.filter(({ activated }) => activated);
   const off = checks.length - active.length;
@@ -39,9 +41,7 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
   return [
     palette.strong(`Vedette ${VERSION} runs ${count} of ${harmless(facts.file)}${rest}.`),
     ...pageRows(facts, row),
-    setupUrl === null
-      ? row('Sign in', new URL('/sign-in', serviceUrl).href)
-      : row('Sign in', `${setupUrl}  (makes the first user; works once, within 24 hours)`),
+    row('Sign in', signInText(facts)),
     row('API', `${serviceUrl.href}  (its key is in ${harmless(stateFile)})`),
     row('Handbook', new URL('/docs', serviceUrl).href),
     row(
@@ -58,6 +58,19 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
     '',
     '',
   ].join('\n');
+}
+
+function signInText({
+  serviceUrl,
+  links: { signInUrl, setupUrl },
+}: Pick<GreetingFacts, 'serviceUrl' | 'links'>): string {
+  if (signInUrl !== null) {
+    return `${signInUrl}  (as an admin, without a password; works once, within ${SIGN_IN_LINK_MINUTES} minutes)`;
+  }
+  if (setupUrl !== null) {
+    return `${setupUrl}  (makes the first user; works once, within ${SETUP_LINK_HOURS} hours)`;
+  }
+  return new URL('/sign-in', serviceUrl).href;
 }
 
 function pageRows(

@@ -1,3 +1,4 @@
+import type { OwnersLinks } from '../../service/main.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Set by `vedette up` for what it starts. */
@@ -7,8 +8,8 @@ export const SUPERVISED = 'VEDETTE_SUPERVISED';
 export interface ListeningMessage {
   /** The port that it listens on. */
   readonly listening: number;
-  /** Link for the first user; secret, sent only while there are no users. */
-  readonly setupUrl?: string;
+  /** Secret links, as of OwnersLinks in src/service/main.ts. */
+  readonly links?: OwnersLinks;
 }
 
 /** The side of `process` that an IPC channel is of. */
@@ -26,7 +27,7 @@ const EXIT_CODE = 143;
 export interface ParentWatch {
   /** Whether `vedette up` started this process and prints its messages. */
   readonly isSupervised: boolean;
-  readonly listening: (port: number, setupUrl?: string | null) => void;
+  readonly listening: (port: number, links?: OwnersLinks) => void;
 }
 
 /**
@@ -59,8 +60,8 @@ export function watchParent(
   } else onGone();
   return {
     isSupervised: true,
-    listening(port, setupUrl = null) {
-      const message = setupUrl === null ? { listening: port } : { listening: port, setupUrl };
+    listening(port, links) {
+      const message = links === undefined ? { listening: port } : { listening: port, links };
       // `onGone` handles a channel that closed meanwhile.
       if (channel.connected) channel.send?.(message, () => {});
     },

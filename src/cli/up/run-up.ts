@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type { LineKind } from '../../agent/output/line-queue.ts';
 import type { CheckSet } from '../../agent/source/check-source.ts';
 import { createFileSource } from '../../agent/source/file/file-source.ts';
@@ -20,6 +21,7 @@ import { FileApplier } from './file-applier.ts';
 import { FileWatch } from './file-watch.ts';
 import { greeting } from './greeting.ts';
 import { localLocation } from './local-location.ts';
+import { openBrowser } from './open-browser.ts';
 import { Processes } from './processes.ts';
 import { openState, saveState, type UpState } from './up-state.ts';
 
@@ -30,6 +32,8 @@ export interface UpParts {
   readonly terminal: Terminal;
   readonly log: Logger;
   readonly stop: StopSignals;
+  /** Whether to open the page for signing in. */
+  readonly opensBrowser: boolean;
 }
 
 const STOPPING = 'Stopping when the running checks have ended; Ctrl-C again stops at once.\n';
@@ -46,7 +50,7 @@ const FLUSH_LIMIT_MS = 2_000;
  *   one of the two ends before both are up
  */
 export async function runUp(parts: UpParts): Promise<void> {
-  const { file, terminal, log, stop } = parts;
+  const { file, folders, terminal, log, stop } = parts;
   const { clock } = terminal;
   // An invalid file is reported before anything starts.
   const ended = new AbortController();
@@ -64,6 +68,10 @@ export async function runUp(parts: UpParts): Promise<void> {
     try {
       results.show(session.greeting);
       processes.keep();
+      if (parts.opensBrowser) {
+        const page = { file: folders.openedPage, url: session.signInUrl };
+        await openBrowser(page, (line) => void terminal.stderr.write(`vedette: ${line}\n`));
+      }
       await processes.orFailed(isInTime(follow(session.applier), stop.stopping));
     } finally {
       if (stop.stopping.aborted) terminal.stdout.write(STOPPING);
@@ -77,6 +85,7 @@ export async function runUp(parts: UpParts): Promise<void> {
     ended.abort();
     await processes.end();
     await results.end();
+    await rm(folders.openedPage, { force: true });
   }
 
   async function follow(applier: FileApplier): Promise<void> {
@@ -96,7 +105,11 @@ interface Session {
   readonly applier: FileApplier;
   readonly client: ApiClient;
   readonly greeting: string;
+  /** The page that `--open` opens. */
+  readonly signInUrl: string;
 }
+
+const NO_LINKS = { signInUrl: null, setupUrl: null };
 
 /** Starts both processes and applies the file. */
 async function start(
@@ -117,7 +130,7 @@ async function start(
   }
 
   const { apiKey } = state;
-  const { listening: port, setupUrl = null } = await processes.start(
+  const { listening: port, links = NO_LINKS } = await processes.start(
     'service',
     ['service'],
     (port) => config.serviceEnvironment(apiKey, port),
@@ -151,10 +164,15 @@ async function start(
     const agentUrl = urlOf('127.0.0.1', healthPort);
     const { checks, resources = NO_RESOURCES } = first;
     const pages = resources.sections.statusPages;
-    const addresses = { serviceUrl, agentUrl, setupUrl };
+    const addresses = { serviceUrl, agentUrl, links };
     const facts = { file, checks, pages, ...addresses, apiKey, stateFile: folders.state };
     const palette = paletteFor(wantsColour(stdout, env));
-    return { applier, client, greeting: greeting(facts, palette) };
+    return {
+      applier,
+      client,
+      greeting: greeting(facts, palette),
+      signInUrl: links.signInUrl ?? links.setupUrl ?? new URL('/sign-in', serviceUrl).href,
+    };
   } catch (thrown) {
     await client.close();
     throw thrown;

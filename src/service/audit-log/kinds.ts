@@ -55,6 +55,6 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Who did it. `operator` is a command on the machine of the service, `setup` its setup link. */
+/** Who did it. `operator` is a command on the machine of the service or the link of `vedette up`, `setup` its setup link. */
 export const ACTOR_KINDS = ['user', 'key', 'setup', 'operator', 'unknown'] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];

@@ -36,7 +36,9 @@ const response = z
     actor: z.strictObject({
       kind: z
         .enum(ACTOR_KINDS)
-        .describe('`operator` is a command on the machine of the service, `setup` its setup link.'),
+        .describe(
+          '`operator` is a command on the machine of the service or the link of `vedette up`, `setup` its setup link.',
+        ),
       id: z.string().nullable(),
       name: z.string().nullable().describe('The email of the user, or the name of the key.'),
     }),

@@ -95,7 +95,7 @@ export async function recordOfUser(
     readonly atMs: number;
     /** `user`: the user did it. */
     readonly actor: 'user' | 'operator';
-    /** null for the operator. */
+    /** null for a command of the operator. */
     readonly address: string | null;
     readonly action: AuditAction;
   },

@@ -1,9 +1,9 @@
-import { isIP } from 'node:net';
 import { listParser, network, type Parsed } from '../../runtime/config/parsers.ts';
 import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { denyNetworks, type Network } from '../../runtime/net/address-guard.ts';
+import { isLoopbackHost } from '../../runtime/net/loopback.ts';
 import { escapeFor } from './escape.ts';
 import { renderTemplate } from './template.ts';
 
@@ -229,7 +229,7 @@ function smtpServer(text: string): Parsed<SmtpServer> {
       port: port === '' ? (secure ? IMPLICIT_TLS_PORT : SUBMISSION_PORT) : Number(port),
       secure,
       auth,
-      requireTls: !secure && auth !== null && !isThisMachine(host),
+      requireTls: !secure && auth !== null && !isLoopbackHost(host),
     },
   };
 }
@@ -240,10 +240,6 @@ function decoded(text: string): string | null {
   } catch {
     return null;
   }
-}
-
-function isThisMachine(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 function sender(text: string): Parsed<Smtp['from']> {

@@ -6,6 +6,7 @@ import { createInvitations, type Invitations } from '../users/invitations.ts';
 import { createPasswordLinks, type PasswordLinks } from '../users/password-links.ts';
 import { createPasswords, type Passwords } from '../users/passwords.ts';
 import { createSetup, type Setup } from '../users/setup.ts';
+import { createSignInLink, type SignInLink } from '../users/sign-in-link.ts';
 import { createUsers, type Users } from '../users/users.ts';
 import { type Attempts, createAttempts } from './attempts.ts';
 import { DEFAULT_SESSION_LIMITS, type SessionLimits } from './session-config.ts';
@@ -18,6 +19,7 @@ export interface UserFeatures {
   readonly invitations: Invitations;
   readonly setup: Setup;
   readonly passwordLinks: PasswordLinks;
+  readonly signInLink: SignInLink;
   readonly sessions: Sessions;
   readonly attempts: Attempts;
   readonly signIn: SignIn;
@@ -43,6 +45,7 @@ export function createUserFeatures(given: {
     invitations: createInvitations({ ...parts, passwords, sessions, signIn }),
     setup: createSetup({ ...parts, passwords }),
     passwordLinks: createPasswordLinks({ ...parts, passwords, sessions }),
+    signInLink: createSignInLink({ ...parts, sessions }),
     sessions,
     attempts,
     signIn,

@@ -63,6 +63,8 @@ export type SignInProof =
   | { readonly kind: 'password'; readonly checkedHash: string }
   /** By the link for the first user. */
   | { readonly kind: 'setup' }
+  /** By the link that `vedette up` prints. */
+  | { readonly kind: 'sign-in-link' }
   /** By another session, which the new one does not outlast. */
   | { readonly kind: 'session'; readonly id: string }
   /** By an identity provider, which may disable the user: the session lasts so long, at most. */
@@ -154,7 +156,8 @@ export function createSessions({ store, clock, log, ids, limits }: SessionsParts
         const endsAt = new Date(Math.min(nowMs + maxMs, lastEnd));
         await insertSession(tx, { ...session, endsAt });
         await deleteSessionsBeyond(tx, { userId, max: MAX_SESSIONS_PER_USER });
-        await recordOfUser(tx, { userId, atMs: nowMs, actor: 'user', address, action: 'sign-in' });
+        const actor = by.kind === 'sign-in-link' ? 'operator' : 'user';
+        await recordOfUser(tx, { userId, atMs: nowMs, actor, address, action: 'sign-in' });
         return endsAt;
       });
       const device = checkedHash === null ? null : newDeviceToken(checkedHash);

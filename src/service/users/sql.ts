@@ -164,6 +164,32 @@ export function listMembers(
   return readList<Member>(sql, list, range);
 }
 
+/**
+ * The users who belong to this account and to no other one; whoever joined first comes first. `isOnlyMember`:
+ * the account has no other user at all.
+ */
+export function findSoleMembers(
+  sql: Sql,
+  accountId: string,
+): Promise<
+  readonly {
+    readonly id: string;
+    readonly email: string;
+    readonly role: Role;
+    readonly isOnlyMember: boolean;
+  }[]
+> {
+  return sql.query(
+    `select u.id, u.email, m.role, (select count(*) from memberships where account_id = $1) = 1
+       as is_only_member
+     from ${MEMBERS}
+     where m.account_id = $1 and not exists (
+       select 1 from memberships other where other.user_id = m.user_id and other.account_id <> $1)
+     order by m.created_at, u.id`,
+    [accountId],
+  );
+}
+
 export async function countMembers(sql: Sql, accountId: string): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
     'select count(*)::int as count from memberships where account_id = $1',

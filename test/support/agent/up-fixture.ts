@@ -21,8 +21,15 @@ export interface UpFixture {
   }): void;
   /** Creates the service's database, which is most of the time of a first start. */
   makeDatabase(): void;
-  /** @param stdout as of startCli */
-  start(env?: Readonly<Record<string, string>>, stdout?: number): RunningCli;
+  /**
+   * @param stdout as of startCli
+   * @param options further arguments
+   */
+  start(
+    env?: Readonly<Record<string, string>>,
+    stdout?: number,
+    ...options: readonly string[]
+  ): RunningCli;
 }
 
 export function upFixture(...checks: readonly object[]): UpFixture {
@@ -38,9 +45,10 @@ export function upFixture(...checks: readonly object[]): UpFixture {
     write,
     writeAll,
     makeDatabase: () => copyMigratedDatabase(join(data, 'service')),
-    start(env = {}, stdout) {
+    start(env = {}, stdout, ...options) {
       const ports = { PORT: '0', AGENT_HEALTH_PORT: '0' };
-      const cli = startCli(['up', '--file', file, '--data', data], { ...ports, ...env }, stdout);
+      const args = ['up', '--file', file, '--data', data, ...options];
+      const cli = startCli(args, { ...ports, ...env }, stdout);
       // Its children have their own process groups, and end after it has.
       onTestFinished(async () => {
         cli.child.kill('SIGKILL');

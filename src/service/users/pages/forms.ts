@@ -5,6 +5,15 @@ import { validBody } from '../../http/resources/input-problems.ts';
 import type { Note } from './page.ts';
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
+/** The pages contain links and tokens beside what a request says. */
+const OPEN = { public: true, uncompressed: true } as const;
+/** The options of a page's route. */
+export const PAGE = { config: OPEN, schema: { hide: true } } as const;
+/** The same for the form on it. */
+export const PAGE_WITH_FORM = {
+  config: { ...OPEN, bodyType: FORM_TYPE, audit: 'by its feature' },
+  schema: { hide: true },
+} as const;
 const MAX_FORM_BYTES = 16 * 1024;
 
 /** Routes of pages take forms of browsers instead of JSON. */

@@ -9,6 +9,8 @@ const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 's
 const LOGO =
   '<svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true"><path d="M10 1l8 17H2z" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round"/><circle cx="10" cy="11" r="2" fill="currentColor"/></svg>';
 
+export const LINK_GONE = 'This link was used already, or it has expired.';
+
 /** What happened to the form that was sent. */
 export interface Note {
   readonly kind: 'fail' | 'pass';

@@ -15,19 +15,13 @@ import type { Invitations, ShownInvitation } from '../invitations.ts';
 import type { PasswordLinks } from '../password-links.ts';
 import { givenPassword } from '../passwords.ts';
 import type { Setup } from '../setup.ts';
+import type { SignInLink } from '../sign-in-link.ts';
 import type { Users } from '../users.ts';
-import { addForms, FORM_TYPE, fieldsOf, givenIn, localPath, noteOf } from './forms.ts';
-import { buttonHtml, fieldHtml, hiddenHtml, type Note, sendPage } from './page.ts';
+import { addForms, fieldsOf, givenIn, localPath, noteOf, PAGE, PAGE_WITH_FORM } from './forms.ts';
+import { buttonHtml, fieldHtml, hiddenHtml, LINK_GONE, type Note, sendPage } from './page.ts';
+import { addSignInLink } from './sign-in-link.ts';
 
-/** The pages contain links and tokens beside what a request says. */
-const OPEN = { public: true, uncompressed: true } as const;
-const PAGE = { config: OPEN, schema: { hide: true } } as const;
-const FORM = {
-  config: { ...OPEN, bodyType: FORM_TYPE, audit: 'by its feature' },
-  schema: { hide: true },
-} as const;
 const PASSWORD_HINT = 'At least 8 characters. A sentence is easier to remember than symbols.';
-const LINK_GONE = 'This link was used already, or it has expired.';
 
 export interface UserPagesParts extends SessionParts {
   readonly users: Pick<Users, 'accountsOf'>;
@@ -35,6 +29,7 @@ export interface UserPagesParts extends SessionParts {
   readonly invitations: Invitations;
   readonly setup: Setup;
   readonly passwordLinks: PasswordLinks;
+  readonly signInLink: SignInLink;
   /** Whether users can sign in at an OpenID Connect provider. */
   readonly hasProvider: boolean;
 }
@@ -48,6 +43,7 @@ export function userPagesRoutes(parts: UserPagesParts): FastifyPluginAsync {
   return async (app) => {
     addForms(app);
     addSignIn(app, parts);
+    addSignInLink(app, parts);
     addAccount(app, parts);
     addSetup(app, parts);
     addInvitations(app, parts);
@@ -82,7 +78,7 @@ ${buttonHtml('Sign in')}</form>
     },
   );
 
-  app.post('/sign-in', FORM, async (request, reply) => {
+  app.post('/sign-in', PAGE_WITH_FORM, async (request, reply) => {
     const next = localPath(givenIn(request, 'next'));
     try {
       refuseForeignPage(site, request);
@@ -96,7 +92,7 @@ ${buttonHtml('Sign in')}</form>
     return reply.redirect(site.path(next), 303);
   });
 
-  app.post('/sign-out', FORM, async (request, reply) => {
+  app.post('/sign-out', PAGE_WITH_FORM, async (request, reply) => {
     requireOwnPage(site, request);
     const user = await app.identifyUser(request);
     if (user !== null) {
@@ -139,7 +135,7 @@ ${buttonHtml('Change password')}</form>`,
 
   app.get('/account', PAGE, (request, reply) => show(request, reply, null));
 
-  app.post('/account/password', FORM, async (request, reply) => {
+  app.post('/account/password', PAGE_WITH_FORM, async (request, reply) => {
     requireOwnPage(site, request);
     const user = await app.identifyUser(request);
     if (user === null) return reply.redirect(site.path('/sign-in?next=/account'), 303);
@@ -179,7 +175,7 @@ ${buttonHtml('Create the first user')}</form>`,
     (await setup.isOpen(request.params.token)) ? show(reply) : gone(reply),
   );
 
-  app.post<OfToken>('/setup/:token', FORM, async (request, reply) => {
+  app.post<OfToken>('/setup/:token', PAGE_WITH_FORM, async (request, reply) => {
     try {
       refuseForeignPage(site, request);
       const given = fieldsOf(request, { email: emailSchema, password: newPassword });
@@ -251,7 +247,7 @@ ${buttonHtml('Join')}</form>`,
     }
   });
 
-  app.post<OfToken>('/invitations/:token', FORM, async (request, reply) => {
+  app.post<OfToken>('/invitations/:token', PAGE_WITH_FORM, async (request, reply) => {
     const { token } = request.params;
     try {
       refuseForeignPage(site, request);
@@ -297,7 +293,7 @@ ${buttonHtml('Save the password')}</form>`,
     }
   });
 
-  app.post<OfToken>('/password/:token', FORM, async (request, reply) => {
+  app.post<OfToken>('/password/:token', PAGE_WITH_FORM, async (request, reply) => {
     const { token } = request.params;
     try {
       refuseForeignPage(site, request);

@@ -290,6 +290,7 @@ describe.each(databases)('on %s', (kind) => {
         '/sign-in',
         `/setup/${token}`,
         '/setup/x',
+        '/sign-in/x',
         '/invitations/x',
         '/password/x',
       ]) {

@@ -26,10 +26,11 @@ describe('watchParent', () => {
     expect(told).toEqual([{ listening: 8080 }]);
   });
 
-  it('sends the link for the first user beside the port', () => {
+  it('sends the links for the owner beside the port', () => {
     const { watch, told } = supervised();
-    watch.listening(8080, 'http://127.0.0.1:8080/setup/token');
-    expect(told).toEqual([{ listening: 8080, setupUrl: 'http://127.0.0.1:8080/setup/token' }]);
+    const links = { signInUrl: 'http://127.0.0.1:8080/sign-in/token', setupUrl: null };
+    watch.listening(8080, links);
+    expect(told).toEqual([{ listening: 8080, links }]);
   });
 
   it('stops as by SIGTERM when its parent has gone, then harder, then at once', async () => {

@@ -1,0 +1,60 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isLoopbackHost } from '../../../runtime/net/loopback.ts';
+import { refuseForeignPage } from '../../http/access/authentication.ts';
+import { beginSession, clientOf, type SessionParts } from '../../sessions/begin-session.ts';
+import type { SignInLink } from '../sign-in-link.ts';
+import { noteOf, PAGE, PAGE_WITH_FORM } from './forms.ts';
+import { buttonHtml, LINK_GONE, type Note, sendPage } from './page.ts';
+
+interface OfToken {
+  readonly Params: { readonly token: string };
+}
+
+/**
+ * The link that `vedette up` prints. Opening it changes nothing, because browsers and terminals load links in
+ * advance: only the button on its page signs in.
+ */
+export function addSignInLink(
+  app: FastifyInstance,
+  parts: SessionParts & { readonly signInLink: SignInLink },
+): void {
+  const { site, signInLink } = parts;
+  const show = (reply: FastifyReply, note: Note | null = null) =>
+    sendPage(reply, {
+      title: 'Sign in',
+      note,
+      main: `<p>This signs you in as an admin, without a password. The link works once.</p>
+<form method="post">${buttonHtml('Sign in')}</form>`,
+    });
+  const gone = (reply: FastifyReply) =>
+    sendPage(reply.code(404), {
+      title: 'Sign in',
+      note: { kind: 'fail', text: LINK_GONE },
+      main: `<p>Each start of <code>vedette up</code> prints another one.</p><a class="button" href="${site.path('/sign-in')}">Sign in with a password</a>`,
+    });
+  const isOpen = (request: FastifyRequest<OfToken>): boolean =>
+    isAtThisMachine(request) && signInLink.isOpen(request.params.token);
+
+  app.get<OfToken>('/sign-in/:token', PAGE, async (request, reply) =>
+    isOpen(request) ? show(reply) : gone(reply),
+  );
+
+  app.post<OfToken>('/sign-in/:token', PAGE_WITH_FORM, async (request, reply) => {
+    if (!isOpen(request)) return gone(reply);
+    try {
+      refuseForeignPage(site, request);
+      const started = await signInLink.accept(request.params.token, clientOf(site, request));
+      await beginSession(parts, request, reply, started);
+    } catch (error) {
+      const { status, note } = noteOf(error);
+      return status === 404 ? gone(reply) : show(reply.code(status), note);
+    }
+    return reply.redirect(site.path('/'), 303);
+  });
+}
+
+/** By another name, a page of another site could reach this address (DNS rebinding). */
+function isAtThisMachine({ headers: { host = '' } }: FastifyRequest): boolean {
+  const name = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(host);
+  return isLoopbackHost(name?.[1] ?? name?.[2] ?? '');
+}

@@ -1,0 +1,138 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { lockAccount } from '../accounts/shared.sql.ts';
+import { findActiveApiKeyByHash } from '../api-keys/shared.sql.ts';
+import { insertEntry } from '../audit-log/shared.sql.ts';
+import type { Store, Transaction } from '../database/store.ts';
+import { hashOfKey } from '../http/access/authenticator.ts';
+import type { Client, NewSession, Sessions } from '../sessions/sessions.ts';
+import { linkGone } from './invitations.ts';
+import { hashOfLinkToken, newLinkToken } from './link-token.ts';
+import { findSoleMembers, insertMembership, insertUser } from './sql.ts';
+
+const MINUTE_MS = 60_000;
+export const SIGN_IN_LINK_MINUTES = 10;
+/** No email of a person: nobody can be invited by it, or sign in with it and a password. */
+const LOCAL_EMAIL = 'admin@localhost';
+
+export interface SignInLinkParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly sessions: Pick<Sessions, 'start' | 'forget'>;
+}
+
+/**
+ * The link by which whoever started `vedette up` signs in without a password: README.md of this folder. This
+ * process alone knows it, by its hash.
+ */
+export interface SignInLink {
+  /**
+   * A new link, in place of an earlier one.
+   *
+   * @param apiKey an admin key, which whoever gets the link has anyway
+   * @returns its token; null where the key is not an admin's
+   */
+  create(apiKey: string): Promise<string | null>;
+  /** Whether the link was not used and has not expired. */
+  isOpen(token: string): boolean;
+  /**
+   * Signs in the only user of the account if that is an admin and belongs to no other account; else a user
+   * of its own, who is made if there is none.
+   *
+   * @throws ServiceError 404 where the link is not valid
+   */
+  accept(token: string, client: Client): Promise<NewSession>;
+}
+
+interface Link {
+  readonly tokenHash: Buffer;
+  /** Of the API key. */
+  readonly keyHash: Buffer;
+  readonly endsAtMs: number;
+}
+
+export function createSignInLink({ store, clock, ids, sessions }: SignInLinkParts): SignInLink {
+  let open: Link | null = null;
+
+  /** A revoked key takes the link with it. */
+  const accountOf = async (keyHash: Buffer): Promise<string | null> => {
+    const key = await findActiveApiKeyByHash(store, keyHash);
+    return key?.role === 'admin' ? key.accountId : null;
+  };
+  const find = (token: string): Link | null => {
+    if (open === null || clock.monotonicMs() >= open.endsAtMs) return null;
+    return open.tokenHash.equals(hashOfLinkToken(token)) ? open : null;
+  };
+
+  const makeLocalUser = async (
+    tx: Transaction,
+    accountId: string,
+    address: string,
+  ): Promise<string> => {
+    const [id, createdAtMs] = [ids(), clock.wallMs()];
+    const user = { id, passwordHash: null, createdAtMs };
+    // Emails are unique, and another account of the database may have a local user.
+    let email = LOCAL_EMAIL;
+    if (!(await insertUser(tx, { ...user, email }))) {
+      email = `admin-${id}@localhost`;
+      await insertUser(tx, { ...user, email });
+    }
+    await insertMembership(tx, { accountId, userId: id, role: 'admin', createdAtMs });
+    await insertEntry(tx, {
+      accountId,
+      atMs: createdAtMs,
+      actor: { kind: 'operator', id: null, address },
+      action: 'setup',
+      kind: 'user',
+      resourceId: id,
+      resourceName: email,
+      changes: [{ field: 'role', after: 'admin' }],
+      dropped: 0,
+    });
+    return id;
+  };
+
+  const userFor = (accountId: string, address: string): Promise<string> =>
+    store.transaction(async (tx) => {
+      await lockAccount(tx, accountId);
+      const members = await findSoleMembers(tx, accountId);
+      const local = members.find(({ email }) => email.endsWith('@localhost'));
+      if (local !== undefined) return local.id;
+      const [only, ...others] = members;
+      const isAlone = only?.isOnlyMember === true && others.length === 0;
+      return isAlone && only.role === 'admin' ? only.id : makeLocalUser(tx, accountId, address);
+    });
+
+  return {
+    async create(apiKey) {
+      const keyHash = hashOfKey(apiKey);
+      if ((await accountOf(keyHash)) === null) return null;
+      const { token, tokenHash } = newLinkToken();
+      const endsAtMs = clock.monotonicMs() + SIGN_IN_LINK_MINUTES * MINUTE_MS;
+      open = { tokenHash, keyHash, endsAtMs };
+      return token;
+    },
+
+    isOpen: (token) => find(token) !== null,
+
+    async accept(token, client) {
+      const link = find(token);
+      if (link === null) throw linkGone();
+      // Before anything is awaited: of two uses at once, the second finds no link.
+      open = null;
+      try {
+        const accountId = await accountOf(link.keyHash);
+        if (accountId === null) throw linkGone();
+        const userId = await userFor(accountId, client.address);
+        const started = await sessions.start(userId, client, { kind: 'sign-in-link' });
+        sessions.forget(userId);
+        return started;
+      } catch (error) {
+        // Nobody has signed in by it.
+        open ??= link;
+        throw error;
+      }
+    },
+  };
+}
