@@ -32,6 +32,7 @@ import { incidentsRoutes, statusPageIncidentsRoutes } from './incidents/routes.t
 import { maintenanceWindowsRoutes } from './maintenance-windows/routes.ts';
 import { oidcRoutes } from './oidc/routes.ts';
 import { privateLocationsRoutes } from './private-locations/routes.ts';
+import { locationStatusesRoutes } from './private-locations/statuses.routes.ts';
 import { agentResultsRoutes } from './results/intake/routes.ts';
 import { missedSlotsRoutes } from './results/missed-slots/routes.ts';
 import { checkResultsRoutes } from './results/routes.ts';
@@ -82,6 +83,7 @@ export function apiRoutes(
     checkGroupsRoutes(features),
     maintenanceWindowsRoutes(features),
     privateLocationsRoutes(features),
+    locationStatusesRoutes(features),
     locationAgentsRoutes(features),
     locationAgentErrorsRoutes(features),
     staticIpv6sRoutes(features),

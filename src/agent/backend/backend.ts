@@ -62,7 +62,7 @@ export interface BackendParts {
   readonly log: Logger;
   readonly metrics: Pick<
     AgentMetrics,
-    'dropped' | 'missed' | 'spoolDropped' | 'uploaded' | 'rejected'
+    'dropped' | 'missed' | 'spoolDropped' | 'uploaded' | 'rejected' | 'totals' | 'maxLatenessMs'
   >;
   readonly runs: RunProgress;
   /** Whether packets can be captured here. */

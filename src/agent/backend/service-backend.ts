@@ -82,6 +82,14 @@ export async function openServiceBackend(
       capabilities: await capabilitiesOf(clock, await captures),
       concurrency,
       load: () => ({ running: runs.running, queued: runs.queued }),
+      health: () => ({
+        maxLatenessMs: metrics.maxLatenessMs(),
+        missedSlots: metrics.totals.missedSlots,
+        spoolRecords: spool.depth.records,
+        spoolBytes: spool.depth.bytes + outbox.bytes,
+        spoolOldestMs:
+          spool.oldestAgeMs === null ? null : Math.max(0, Math.round(spool.oldestAgeMs)),
+      }),
       version: VERSION,
       clock,
       log,

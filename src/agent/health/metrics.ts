@@ -9,6 +9,7 @@ import {
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
 import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/result/run-result.ts';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { sharedMetricsText } from '../../runtime/metrics-text.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import type { BackendStatus } from '../backend/backend-status.ts';
@@ -23,6 +24,7 @@ import {
 } from '../spool/spool.ts';
 import { createCheckGauges, type GaugedCheck } from './check-gauges.ts';
 import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
+import { RecentMaximum } from './recent-maximum.ts';
 
 export { AGENT_METRICS } from './metrics-table.ts';
 
@@ -69,6 +71,8 @@ export interface AgentMetrics {
   bind(load: Load, checkFile: CheckFileState, backend: () => BackendStatus): void;
   /** Slots missed and lines lost since the start. */
   readonly totals: { readonly missedSlots: number; readonly droppedLines: number };
+  /** How late the latest run of the last five minutes began, in whole milliseconds; null if none began. */
+  maxLatenessMs(): number | null;
   /** All metrics (Prometheus text format 0.0.4). Concurrent calls share one rendering. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -79,9 +83,16 @@ const LATENESS_BUCKETS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
 const LAG_SAMPLING_MS = 20;
+const RECENT_MS = 300_000;
 
 /** With a registry of its own: two agents in one process are possible. */
-export function createMetrics({ version }: { readonly version: string }): AgentMetrics {
+export function createMetrics({
+  version,
+  clock = systemClock,
+}: {
+  readonly version: string;
+  readonly clock?: Clock;
+}): AgentMetrics {
   const registry = new Registry();
   const options = ({ name, meaning, labels }: MetricRow) => ({
     name,
@@ -155,11 +166,17 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
     for (const reason of SPOOL_DROP_REASONS) spoolDropped.inc({ kind, reason }, 0);
   }
 
+  const recentLateness = new RecentMaximum(RECENT_MS);
   const totals = { missedSlots: 0, droppedLines: 0 };
   return {
     totals,
     contentType: registry.contentType,
-    startLate: (lateMs) => lateness.observe(Math.max(0, lateMs) / 1000),
+    startLate(lateMs) {
+      const late = Math.max(0, lateMs);
+      lateness.observe(late / 1000);
+      recentLateness.add(Math.round(late), clock.monotonicMs());
+    },
+    maxLatenessMs: () => recentLateness.at(clock.monotonicMs()),
     finished(result) {
       counted.attempts += 1;
       if (result.resultType !== 'FINAL') return;

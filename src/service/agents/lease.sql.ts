@@ -1,4 +1,4 @@
-import type { Capabilities } from '../../wire/v1/poll.ts';
+import type { AgentHealth, Capabilities } from '../../wire/v1/poll.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import { HAS_AGENT_SLOT, type KnownAgent, type OfLocation } from './sql.ts';
@@ -19,12 +19,14 @@ export interface AgentFacts {
   readonly leaseMs: number;
   /** null if it is not reported. */
   readonly clockAheadMs: number | null;
+  /** null if it is not reported. */
+  readonly health: AgentHealth | null;
 }
 
 const FACTS = `version = $4, running = least($5::bigint, 2147483647)::int,
   queued = least($6::bigint, 2147483647)::int, refused = $7::jsonb,
   lease_until = now() + $8::float8 * interval '1 millisecond', last_seen_at = now(),
-  clock_ahead_ms = $9::bigint`;
+  clock_ahead_ms = $9::bigint, health = $10::jsonb`;
 
 function factsOf(key: AgentKey, facts: AgentFacts): readonly unknown[] {
   return [
@@ -37,6 +39,7 @@ function factsOf(key: AgentKey, facts: AgentFacts): readonly unknown[] {
     jsonText(facts.refused),
     facts.leaseMs,
     facts.clockAheadMs,
+    facts.health === null ? null : jsonText(facts.health),
   ];
 }
 
@@ -63,9 +66,9 @@ export async function renewLeases(
     // Locks in the order of ids: two such statements cannot deadlock.
     `with asked as materialized (
        select * from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::text[],
-         $8::bigint[], $9::bigint[], $10::text[], $11::float8[], $12::bigint[]) with ordinality
+         $8::bigint[], $9::bigint[], $10::text[], $11::float8[], $12::bigint[], $13::text[]) with ordinality
          as asked (id, instance_id, epoch, capabilities, concurrency, version, running, queued, refused,
-         lease_ms, clock_ahead_ms, n)
+         lease_ms, clock_ahead_ms, health, n)
      ), held as materialized (
        select asked.n from agents a join asked on asked.id = a.id
        where a.location_id = $1 and a.instance_id = asked.instance_id and a.epoch = asked.epoch
@@ -77,7 +80,7 @@ export async function renewLeases(
          running = least(asked.running, 2147483647)::int,
          queued = least(asked.queued, 2147483647)::int, refused = asked.refused::jsonb,
          lease_until = now() + asked.lease_ms * interval '1 millisecond', last_seen_at = now(),
-         clock_ahead_ms = asked.clock_ahead_ms
+         clock_ahead_ms = asked.clock_ahead_ms, health = asked.health::jsonb
        from asked join held on held.n = asked.n where a.location_id = $1 and a.id = asked.id
      )
      select n from held`,
@@ -94,6 +97,7 @@ export async function renewLeases(
       column(({ facts }) => jsonText(facts.refused)),
       column(({ facts }) => facts.leaseMs),
       column(({ facts }) => facts.clockAheadMs),
+      column(({ facts }) => (facts.health === null ? null : jsonText(facts.health))),
     ],
   );
   const held = new Set(rows.map(({ n }) => n));
@@ -131,7 +135,7 @@ export async function changeAgent(
   { facts, ...key }: AgentKey & { readonly facts: AgentFacts },
 ): Promise<void> {
   await sql.query(
-    `update agents set ${FACTS}, capabilities = $10::jsonb, concurrency = $11::int
+    `update agents set ${FACTS}, capabilities = $11::jsonb, concurrency = $12::int
      where location_id = $1 and id = $2 and instance_id = $3 and lease_until is not null`,
     [...factsOf(key, facts), jsonText(facts.capabilities), facts.concurrency],
   );
@@ -152,12 +156,12 @@ export async function acquireLease(
 ): Promise<number> {
   const rows = await sql.query<{ epoch: number }>(
     `insert into agents (account_id, location_id, id, instance_id, version, running, queued,
-       refused, lease_until, clock_ahead_ms, capabilities, concurrency, epoch)
-     values ($12, $1, $2, $3, $4, least($5::bigint, 2147483647)::int,
+       refused, lease_until, clock_ahead_ms, health, capabilities, concurrency, epoch)
+     values ($13, $1, $2, $3, $4, least($5::bigint, 2147483647)::int,
        least($6::bigint, 2147483647)::int, $7::jsonb,
-       now() + $8::float8 * interval '1 millisecond', $9::bigint, $10::jsonb, $11::int, 1)
+       now() + $8::float8 * interval '1 millisecond', $9::bigint, $10::jsonb, $11::jsonb, $12::int, 1)
      on conflict (location_id, id) do update set ${FACTS}, instance_id = $3,
-       capabilities = $10::jsonb, concurrency = $11::int, epoch = agents.epoch + 1
+       capabilities = $11::jsonb, concurrency = $12::int, epoch = agents.epoch + 1
      returning epoch`,
     [...factsOf(key, facts), jsonText(facts.capabilities), facts.concurrency, accountId],
   );

@@ -42,6 +42,26 @@ const fields = {
     .describe(
       "How far its clock is ahead of the service's, in milliseconds; negative if it is behind, null if it does not report this.",
     ),
+  health: z
+    .strictObject({
+      maxLatenessMs: z
+        .int()
+        .nullable()
+        .describe(
+          'How long after its slot the latest run of the last five minutes began, in milliseconds; null if none began.',
+        ),
+      missedSlots: z.int().describe('Slots that it recorded as missed since its start.'),
+      spoolRecords: z
+        .int()
+        .describe('Results, missed slots and artifacts that wait for the service.'),
+      spoolBytes: z.int().describe('Their size in bytes.'),
+      spoolOldestMs: z
+        .int()
+        .nullable()
+        .describe('How long the oldest of them has waited, in milliseconds; null if none waits.'),
+    })
+    .nullable()
+    .describe('What it reported with its last poll; null if it does not report this.'),
   leaseUntil: z.iso
     .datetime()
     .nullable()

@@ -1,4 +1,4 @@
-import type { Capabilities } from '../../wire/v1/poll.ts';
+import type { AgentHealth, Capabilities } from '../../wire/v1/poll.ts';
 import { readList } from '../database/lists.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
@@ -34,6 +34,8 @@ export type KnownAgent = {
   readonly refused: readonly { readonly checkId: string; readonly problem: string }[];
   /** How far its clock is ahead of the service's; negative if behind. null if not reported. */
   readonly clockAheadMs: number | null;
+  /** null if not reported. */
+  readonly health: AgentHealth | null;
 };
 
 /**
@@ -141,7 +143,7 @@ export function listAgents(
 ): Promise<readonly KnownAgent[]> {
   const list = {
     columns: `id, version, capabilities, concurrency, running, queued, ${REFUSED} as refused,
-       clock_ahead_ms, lease_until,
+       clock_ahead_ms, health, lease_until,
        coalesce(lease_until > now(), false) as live, first_seen_at, last_seen_at, ended_at,
        (select count(*) from assignments s
         where s.location_id = a.location_id and s.agent_id = a.id) as checks`,

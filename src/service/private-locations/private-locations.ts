@@ -25,9 +25,11 @@ import {
   type PrivateLocation,
   updatePrivateLocation,
 } from './sql.ts';
+import { findLocationStatus, type LocationStatus, listLocationStatuses } from './statuses.sql.ts';
 
 export type { LocationAvailability } from './availability.sql.ts';
 export type { PrivateLocation } from './sql.ts';
+export type { LocationStatus } from './statuses.sql.ts';
 
 export interface PrivateLocationsParts {
   readonly store: Store;
@@ -45,6 +47,10 @@ export interface PrivateLocations {
   list(accountId: string, page: Page): Promise<readonly PrivateLocation[]>;
   /** Which of the first 1,000 have a live agent. Oldest first. */
   availability(accountId: string): Promise<readonly LocationAvailability[]>;
+  /** How the agents of each location are. Oldest location first. */
+  statuses(accountId: string, page: Page): Promise<readonly LocationStatus[]>;
+  /** @throws ServiceError 404 */
+  status(key: AccountKey): Promise<LocationStatus>;
   /**
    * Replaces the given fields. The slug does not change; a mask in `proxyUrl` stands for the stored
    * password.
@@ -114,6 +120,16 @@ export function createPrivateLocations({
 
     availability(accountId) {
       return listAvailability(store, { accountId, limit: MAX_LOCATIONS_PER_CHECK });
+    },
+
+    statuses(accountId, page) {
+      return listLocationStatuses(store, { accountId, ...rangeOf(page) });
+    },
+
+    async status(key) {
+      const found = await findLocationStatus(store, key);
+      if (found === null) throw notFound('private location');
+      return found;
     },
 
     update({ accountId, id }, input, precondition) {

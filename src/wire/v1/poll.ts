@@ -37,6 +37,19 @@ export type Capabilities = z.output<typeof capabilitiesSchema>;
 /** Milliseconds, positive or negative. A machine without a clock may be off by decades. */
 const clockError = z.int().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
 
+/** What an agent knows about itself, since its start. */
+export const agentHealthSchema = z.object({
+  /** The latest start of a run after its slot within the last five minutes; null if none began. */
+  maxLatenessMs: count.nullable(),
+  missedSlots: count,
+  /** What waits for the service: results, missed slots and artifacts. */
+  spoolRecords: count,
+  spoolBytes: count,
+  /** How long the oldest of them has waited; null if none waits. */
+  spoolOldestMs: count.nullable(),
+});
+export type AgentHealth = z.output<typeof agentHealthSchema>;
+
 /** Opaque to the agent, which sends it back as it is. */
 const pageMarker = z.string().min(1).max(512);
 
@@ -65,6 +78,8 @@ export const pollRequestSchema = z.object({
    * Older agents do not send it.
    */
   clockAheadMs: clockError.nullable().default(null),
+  /** Older agents do not send it. */
+  health: agentHealthSchema.nullable().default(null),
 });
 export type PollRequest = z.output<typeof pollRequestSchema>;
 

@@ -48,6 +48,7 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/v1/check-groups/{id}': ({ ids }) => [ids.group],
   '/v1/maintenance-windows/{id}': ({ ids }) => [ids.window],
   '/v1/private-locations/{id}': ({ ids }) => [ids.location],
+  '/v1/private-location-statuses/{id}': ({ ids }) => [ids.location],
   '/v1/private-locations/{id}/keys': ({ ids }) => [ids.location],
   '/v1/private-locations/{id}/keys/{keyId}': ({ ids }) => [ids.location, ids.locationKey],
   '/v1/private-locations/{id}/agents': ({ ids }) => [ids.location],

@@ -6,6 +6,7 @@ import { isInTime, sleep } from '../../../runtime/wait.ts';
 import type { OneOffMessage, Refusal } from '../../../wire/v1/assignment.ts';
 import { MAX_REFUSALS, PATHS } from '../../../wire/v1/limits.ts';
 import {
+  type AgentHealth,
   type Capabilities,
   type PollRequest,
   type PollResponse,
@@ -58,6 +59,8 @@ export interface PollerOptions {
   readonly concurrency: number;
   /** How busy the agent is, asked at each poll. */
   readonly load: () => { readonly running: number; readonly queued: number };
+  /** What the agent knows about itself, asked at each poll. */
+  readonly health: () => AgentHealth;
   readonly version: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -247,7 +250,7 @@ export class Poller {
   }
 
   #request(): PollRequest {
-    const { version, capabilities, concurrency, load, identity, assigned } = this.#options;
+    const { version, capabilities, concurrency, load, health, identity, assigned } = this.#options;
     const { running, queued } = load();
     return {
       ...identity,
@@ -261,6 +264,7 @@ export class Poller {
       done: this.oneOffs.toAcknowledge,
       refused: [...this.#refusedRuns, ...assigned.refusals].slice(0, MAX_REFUSALS),
       clockAheadMs: this.clockAheadMs,
+      health: health(),
     };
   }
 

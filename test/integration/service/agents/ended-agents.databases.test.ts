@@ -208,6 +208,7 @@ describe.each(databases)('on %s', (kind) => {
           done: [],
           refused: [],
           clockAheadMs: null,
+          health: null,
         },
         AbortSignal.abort(),
       );

@@ -312,6 +312,32 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     await client.close();
   });
 
+  it('tell that an agent of a location begins and ceases to poll, but not that it polls on', async () => {
+    const { store } = first();
+    const id = await addLocation('berlin');
+    const client = await EventClient.open(second(), key);
+    const set = (until: string): Promise<unknown> =>
+      store.query(
+        `insert into agents (account_id, location_id, id, instance_id, version, capabilities,
+           concurrency, running, queued, refused, epoch, lease_until)
+         values ($1, $2, 'one', 'process', '1', '{}', 1, 0, 0, '[]', 1, ${until})
+         on conflict (location_id, id) do update set lease_until = excluded.lease_until`,
+        [accountId, id],
+      );
+    await set(`now() + interval '15 seconds'`);
+    await set(`now() + interval '20 seconds'`);
+    await set('null');
+    await set('null');
+    await ask(`/v1/private-locations/${id}`, { method: 'DELETE' });
+    expect(await client.first(3)).toEqual([
+      `location.agent_online ${id}`,
+      `location.agent_offline ${id}`,
+      `location.deleted ${id}`,
+    ]);
+    expect(client.received[0]?.data.data).toEqual({ agentId: 'one' });
+    await client.close();
+  });
+
   it('tell that a requested run is finished, and nothing of retries', async () => {
     const { store } = first();
     const id = await addLocation('berlin');

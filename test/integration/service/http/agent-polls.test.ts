@@ -165,9 +165,17 @@ describe('agents over HTTP', () => {
     await fixture.assigner.pass();
     const path = `/v1/private-locations/${fixture.cellar.id}/agents`;
     const key = await keyWith('read');
-    // Those of older releases do not say how their clock goes.
-    expect((await app.ask(path, { key })).json).toMatchObject([{ clockAheadMs: null }]);
-    await a.ask({ clockAheadMs: -1500 });
+    // Those of older releases report neither their clock nor their health.
+    const unknown = { clockAheadMs: null, health: null };
+    expect((await app.ask(path, { key })).json).toMatchObject([unknown]);
+    const health = {
+      maxLatenessMs: 12,
+      missedSlots: 3,
+      spoolRecords: 4,
+      spoolBytes: 900,
+      spoolOldestMs: null,
+    };
+    await a.ask({ clockAheadMs: -1500, health });
     const [listed] = (await app.ask(path, { key })).json;
     expect(listed).toEqual({
       id: 'agent-a',
@@ -179,6 +187,7 @@ describe('agents over HTTP', () => {
       concurrency: 100,
       countedConcurrency: 100,
       clockAheadMs: -1500,
+      health,
       capabilities: {
         types: ['URL', 'API', 'TCP', 'DNS', 'ICMP'],
         ipv6: true,

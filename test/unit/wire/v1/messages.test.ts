@@ -54,6 +54,7 @@ const POLL = {
   done: ['run-0'],
   refused: [{ checkId: 'odd', problem: 'request.url: must be an http or https URL' }],
   clockAheadMs: null,
+  health: null,
 };
 const ANSWER = {
   revision: 18,
@@ -208,14 +209,33 @@ describe('a poll', () => {
     expect(pollRequestSchema.parse({ ...POLL, capabilities }).capabilities.types).toEqual(['URL']);
   });
 
-  it('may leave out page, refused checks and clock', () => {
-    const { page: _page, refused: _refused, clockAheadMs: _clock, ...least } = POLL;
-    const read = { page: null, refused: [], clockAheadMs: null };
+  it('may leave out page, refused checks, clock and health', () => {
+    const {
+      page: _page,
+      refused: _refused,
+      clockAheadMs: _clock,
+      health: _health,
+      ...least
+    } = POLL;
+    const read = { page: null, refused: [], clockAheadMs: null, health: null };
     expect(pollRequestSchema.parse(least)).toMatchObject(read);
   });
 
   it.each([-1_767_225_600_000, -1, 0, 60_001])('reports a clock that is %i ms ahead', (ms) => {
     expect(pollRequestSchema.parse({ ...POLL, clockAheadMs: ms }).clockAheadMs).toBe(ms);
+  });
+
+  it.each([-1, 0.5, 2 ** 53, '1'])('may not report %j waiting records', (spoolRecords) => {
+    const health = {
+      maxLatenessMs: null,
+      missedSlots: 0,
+      spoolRecords: 3,
+      spoolBytes: 4096,
+      spoolOldestMs: null,
+    };
+    expect(pollRequestSchema.parse({ ...POLL, health }).health).toEqual(health);
+    const wrong = { ...POLL, health: { ...health, spoolRecords } };
+    expect(pollRequestSchema.safeParse(wrong).success).toBe(false);
   });
 
   it.each([0.5, Number.POSITIVE_INFINITY, -(2 ** 53), '1'])('tells of no clock by %j', (ms) => {

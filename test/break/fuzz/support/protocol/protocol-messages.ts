@@ -118,6 +118,7 @@ export const POLL_REQUEST = {
   done: ['run-1'],
   refused: [{ checkId: 'shop', problem: 'it is not known' }],
   clockAheadMs: -1500,
+  health: { maxLatenessMs: 4, missedSlots: 1, spoolRecords: 2, spoolBytes: 900, spoolOldestMs: 5 },
 };
 
 export const resultOf = (number: number) => {

@@ -233,6 +233,13 @@ async function startAgent(serviceUrl: URL): Promise<Agent> {
     capabilities: { types: ['TCP', 'URL'], ipv6: false, icmp: true, capture: false },
     concurrency: 7,
     load: () => ({ running: 0, queued: 0 }),
+    health: () => ({
+      maxLatenessMs: null,
+      missedSlots: 0,
+      spoolRecords: 0,
+      spoolBytes: 0,
+      spoolOldestMs: null,
+    }),
     version: '1.2.3',
     clock,
     log,

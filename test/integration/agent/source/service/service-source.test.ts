@@ -32,6 +32,13 @@ import { type HeldPoll, startServiceStub } from '../../../../support/service/ser
 
 const SLOTS = { periodMs: 60_000, phaseMs: 6_000, stride: 2, index: 1 };
 /** Between two polls that end at once. */
+const HEALTH = {
+  maxLatenessMs: 12,
+  missedSlots: 1,
+  spoolRecords: 2,
+  spoolBytes: 300,
+  spoolOldestMs: 4_000,
+};
 const REST_MS = 250;
 const LEASE_MS = 15_000;
 const KEY = `pl_${'0'.repeat(32)}`;
@@ -104,6 +111,7 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key =
     capabilities: { types: ['TCP', 'URL'], ipv6: false, icmp: true, capture: false },
     concurrency: 7,
     load: () => ({ running: 2, queued: 3 }),
+    health: () => HEALTH,
     version: '1.2.3',
     clock,
     log,
@@ -178,6 +186,7 @@ it('sends its identity and load with a poll, and passes on the checks of the ans
     done: [],
     refused: [],
   });
+  expect(first.asked.health).toEqual(HEALTH);
   expect(first.asked.instanceId).not.toBe(source.agentId);
   first.answer({
     revision: 9,

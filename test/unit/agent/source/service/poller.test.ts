@@ -61,6 +61,13 @@ async function startSource(
     capabilities: { types: ['TCP'], ipv6: false, icmp: true, capture: false },
     concurrency: 1,
     load: () => ({ running: 0, queued: 0 }),
+    health: () => ({
+      maxLatenessMs: null,
+      missedSlots: 0,
+      spoolRecords: 0,
+      spoolBytes: 0,
+      spoolOldestMs: null,
+    }),
     version: '1.2.3',
     clock,
     log,
