@@ -1,17 +1,17 @@
-// Inside a network namespace: loopback ports that lead to Unix sockets, which are visible in all
-// namespaces. Ends with its input.
+// Inside a network namespace: relays connections from one address to another, each a port or a Unix
+// socket, which is visible in all namespaces. Ends with its input.
 import { connect, createServer } from 'node:net';
 
-const [, , ports = '[]'] = process.argv;
+const [, , relays = '[]'] = process.argv;
 
-const opened = JSON.parse(ports).map(({ port, path }) => {
-  const server = createServer((inside) => {
-    const outside = connect(path);
-    inside.on('error', () => outside.destroy());
-    outside.on('error', () => inside.destroy());
-    inside.pipe(outside).pipe(inside);
+const opened = JSON.parse(relays).map(({ from, to }) => {
+  const server = createServer((incoming) => {
+    const onward = connect(to);
+    incoming.on('error', () => onward.destroy());
+    onward.on('error', () => incoming.destroy());
+    incoming.pipe(onward).pipe(incoming);
   });
-  return new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return new Promise((resolve) => server.listen(from, resolve));
 });
 await Promise.all(opened);
 process.stdout.write('open\n');

@@ -113,6 +113,8 @@ export interface ServiceOptions extends StartOptions {
   readonly databaseUrl?: string;
   /** Any free port by default. */
   readonly port?: number;
+  /** Where the test reaches it, if its port is in a network namespace. */
+  readonly entryPort?: number;
   /** By default a new one; pass the same one for a restart or for another replica. */
   readonly apiKey?: string;
 }
@@ -144,7 +146,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     },
   });
   const log = await running.logged(/"port":\d+.*the API is served/);
-  const served = Number(/"port":(\d+)[^\n]*the API is served/.exec(log)?.[1]);
+  const served = options.entryPort ?? Number(/"port":(\d+)[^\n]*the API is served/.exec(log)?.[1]);
   const ask = (path: string, more: Ask = {}): Promise<Reply> =>
     askService(served, path, { key: apiKey, ...more });
   const post = async (path: string, body?: unknown): Promise<Reply> => {
