@@ -36,6 +36,7 @@ import { locationStatusesRoutes } from './private-locations/statuses.routes.ts';
 import { agentResultsRoutes } from './results/intake/routes.ts';
 import { missedSlotsRoutes } from './results/missed-slots/routes.ts';
 import { checkResultsRoutes } from './results/routes.ts';
+import { runsRoutes } from './results/runs/routes.ts';
 import { checkStatusesRoutes } from './results/statuses/routes.ts';
 import { rootCauseAnalysesRoutes } from './root-cause/routes.ts';
 import { sessionsRoutes } from './sessions/routes.ts';
@@ -66,6 +67,7 @@ export function apiRoutes(
     heartbeatPingsRoutes(features),
     checkRunsRoutes(features),
     checkResultsRoutes(features),
+    runsRoutes(features),
     checkStatusesRoutes(features),
     checkAlertsRoutes(features),
     alertSettingsRoutes(features),

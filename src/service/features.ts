@@ -63,6 +63,7 @@ import { createAgentClocks } from './results/intake/agent-clocks.ts';
 import { createResultIntake, type ResultIntake } from './results/intake/intake.ts';
 import { ResultStorage } from './results/intake/result-storage.ts';
 import { createMissedSlots, type MissedSlotsFeature } from './results/missed-slots/missed-slots.ts';
+import { createRuns, type Runs } from './results/runs/runs.ts';
 import { createResultPartitions } from './results/shared.sql.ts';
 import { type CheckStatuses, createCheckStatuses } from './results/statuses/check-statuses.ts';
 import { createOutdatedStates } from './results/statuses/outdated-states.ts';
@@ -137,6 +138,7 @@ export interface Features
   readonly resultStorage: Pick<ResultStorage, 'takes'>;
   readonly rootCauseAnalyses: RootCauseAnalyses;
   readonly rollUps: Pick<RollUps, 'rollUp'>;
+  readonly runs: Runs;
   readonly site: Site;
   readonly snippets: Snippets;
   readonly staticIpv6s: readonly string[];
@@ -396,6 +398,7 @@ export function createFeatures(given: FeatureParts): Features {
     resultStorage,
     rollUps,
     rootCauseAnalyses,
+    runs: createRuns(parts),
     site,
     snippets: createSnippets(parts),
     staticIpv6s: parts.config.staticIpv6s,

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { RUNNABLE_CHECK_TYPES } from '../../model/enums.ts';
 import type { Site } from '../http/access/service-address.ts';
 import { anyCheckRoutes } from './any-checks.routes.ts';
+import { checkFileRoutes } from './check-file.routes.ts';
 import type { Checks } from './checks.ts';
 import { typedCheckRoutes } from './typed-checks.routes.ts';
 
@@ -15,6 +16,7 @@ export function checksRoutes({
 }): FastifyPluginAsync {
   return async (app) => {
     await app.register(anyCheckRoutes(checks, site));
+    await app.register(checkFileRoutes(checks));
     for (const type of RUNNABLE_CHECK_TYPES) await app.register(typedCheckRoutes(checks, type));
   };
 }

@@ -1,0 +1,94 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Document, visit } from 'yaml';
+import { checkBodySchema } from '../../model/check/check.ts';
+import { MASK } from '../../model/credentials/sensitive-headers.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What responses add. A file has no logicalId: it is made of the name of the file and the id. */
+const NOT_IN_FILES = [
+  'created_at',
+  'createdAt',
+  'updated_at',
+  'updatedAt',
+  'alertChannels',
+  'warnings',
+  'logicalId',
+];
+/** In this order; the others follow as the API shows them. */
+const FIRST = ['id', 'checkType', 'name', 'description', 'tags', 'activated', 'frequency'];
+const HIDDEN = ' hidden by the API: put the value here, or {{NAME}} and a variable';
+
+/**
+ * A check file with one check, without the fields that have their default. Hidden values are marked by
+ * comments; the file is refused until they are filled in.
+ *
+ * @param shown the check as the API shows it
+ */
+export function checkFileOf(shown: Fields): string {
+  const { id, ...all } = shown;
+  const fields = Object.fromEntries(
+    Object.entries(all).filter(([name]) => !NOT_IN_FILES.includes(name)),
+  );
+  const short = withoutDefaults(fields);
+  const names = [...new Set([...FIRST, ...Object.keys(short)])];
+  const entry: [string, unknown][] = [['id', id]];
+  for (const name of names) if (Object.hasOwn(short, name)) entry.push([name, short[name]]);
+  const document = new Document({ checks: [Object.fromEntries(entry)] });
+  visit(document, {
+    Pair(_, pair) {
+      const { key, value } = pair as { key: { value?: unknown }; value: ScalarLike | null };
+      // The value of a secret variable is null.
+      const isHidden = value?.value === MASK || (key.value === 'value' && value?.value === null);
+      if (value !== null && isHidden) value.comment = HIDDEN;
+    },
+  });
+  return document.toString({ lineWidth: 100 });
+}
+
+interface ScalarLike {
+  value?: unknown;
+  comment?: string | null;
+}
+
+/** Leaves out what the schema fills in with the same value, in the check and within its request. */
+function withoutDefaults(fields: Fields): Fields {
+  const whole = parsed(fields);
+  if (whole === null) return fields;
+  let short: Record<string, unknown> = { ...fields };
+  const tryWithout = (shorter: Record<string, unknown>): void => {
+    if (isDeepStrictEqual(parsed(shorter), whole)) short = shorter;
+  };
+  for (const name of Object.keys(fields)) {
+    const { [name]: _, ...rest } = short;
+    tryWithout(rest);
+  }
+  for (const name of ['request', 'retryStrategy', 'alertSettings']) {
+    const part = short[name];
+    if (typeof part !== 'object' || part === null) continue;
+    for (const key of Object.keys(part)) {
+      const { [key]: _, ...rest } = short[name] as Record<string, unknown>;
+      tryWithout({ ...short, [name]: rest });
+    }
+  }
+  const request = short.request as { readonly assertions?: readonly Fields[] } | undefined;
+  for (const [index, assertion] of (request?.assertions ?? []).entries()) {
+    for (const key of Object.keys(assertion)) {
+      const now = short.request as { readonly assertions: readonly Fields[] };
+      const { [key]: _, ...rest } = now.assertions[index] ?? {};
+      tryWithout({ ...short, request: { ...now, assertions: now.assertions.with(index, rest) } });
+    }
+  }
+  return short;
+}
+
+/** Secret variables have a value in a file, which responses hide. */
+function parsed(fields: Fields): unknown {
+  const variables = Array.isArray(fields.variables)
+    ? fields.variables.map((variable: Fields) => ({ ...variable, value: variable.value ?? MASK }))
+    : fields.variables;
+  const found = checkBodySchema.safeParse(
+    variables === undefined ? fields : { ...fields, variables },
+  );
+  return found.success ? found.data : null;
+}
