@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { ServiceError } from '../../errors.ts';
+import { NEW_NAMES } from './deprecated-names.ts';
 import { sortedJson } from './sorted-json.ts';
 import { withoutWarnings } from './warnings.ts';
 
@@ -16,21 +17,63 @@ const ETAG_CHARS = 22;
  */
 export type Precondition<Stored> = (...views: readonly Stored[]) => void;
 
+/** 66 bits: only a reader of the same content compares them. */
+const STATE_CHARS = 11;
+
+/** What the service itself changes, without a write: being used, for example, or a further failure. */
+const STATE_FIELDS: ReadonlySet<string> = new Set([
+  'environments',
+  'firstSeen',
+  'lastSeen',
+  'lastSignInAt',
+  'lastUsedAt',
+  'rawErrorMessage',
+  'rootCauseAnalyses',
+  'silentSince',
+  // The old names of some.
+  ...Object.entries(NEW_NAMES).flatMap(([old, name]) => (/^(first|last)/.test(name) ? [old] : [])),
+]);
+
 /**
  * The validator of a resource as it is shown: a hash of its content, with the keys of objects in any
- * order. Roles that see other content have other validators. Warnings are not content: they change
- * without a write.
+ * order, and after a dot one of its state, if it has any. Writes depend on the content alone, or an active
+ * user or a failing group could never be changed. Roles that see other content have other validators.
+ * Warnings are in neither part.
  */
 export function etagOf(shown: unknown): string {
-  const hash = createHash('sha256').update(sortedJson(withoutWarnings(shown)));
-  return `"${hash.digest('base64url').slice(0, ETAG_CHARS)}"`;
+  const { content, state } = partsOf(withoutWarnings(shown));
+  const first = hashed(content, ETAG_CHARS);
+  return state === null ? `"${first}"` : `"${first}.${hashed(state, STATE_CHARS)}"`;
+}
+
+function partsOf(shown: unknown): { readonly content: unknown; readonly state: object | null } {
+  if (typeof shown !== 'object' || shown === null) return { content: shown, state: null };
+  const entries = Object.entries(shown);
+  const changing = entries.filter(([name]) => STATE_FIELDS.has(name));
+  if (changing.length === 0) return { content: shown, state: null };
+  const lasting = entries.filter(([name]) => !STATE_FIELDS.has(name));
+  return { content: Object.fromEntries(lasting), state: Object.fromEntries(changing) };
+}
+
+function hashed(value: unknown, chars: number): string {
+  return createHash('sha256').update(sortedJson(value)).digest('base64url').slice(0, chars);
 }
 
 /** Whether the header of If-Match or If-None-Match names the validator, or any by `*`. */
 export function isListed(header: string, etag: string): boolean {
+  return namesAny(header, (one) => one === etag);
+}
+
+/** The same for its content, in whatever state the resource is. */
+function namesContent(header: string, etag: string): boolean {
+  const contentOf = (one: string): string => one.replace(/\.[\w-]+"$/, '"');
+  return namesAny(header, (one) => contentOf(one) === contentOf(etag));
+}
+
+function namesAny(header: string, isIt: (etag: string) => boolean): boolean {
   if (header.trim() === '*') return true;
   // Proxies that compress responses mark our validators as weak (`W/`): the content is still the same.
-  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag);
+  return header.split(',').some((one) => isIt(one.trim().replace(/^W\//, '')));
 }
 
 /**
@@ -46,7 +89,7 @@ export function preconditionOf<Stored>(
   if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;
   return (...views) => {
     const etags = views.map((stored) => etagOf(show(stored)));
-    const isNamed = (header: string): boolean => etags.some((etag) => isListed(header, etag));
+    const isNamed = (header: string): boolean => etags.some((etag) => namesContent(header, etag));
     const isRefused = ifNoneMatch !== undefined && isNamed(ifNoneMatch);
     const isMissed = ifMatch !== undefined && !isNamed(ifMatch);
     if (isRefused || isMissed) throw preconditionFailed(etags[0] ?? null, isRefused);
