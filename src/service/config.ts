@@ -23,8 +23,8 @@ import {
 import { OIDC_VARIABLES, type OidcConfig, readOidcConfig } from './oidc/oidc-config.ts';
 import {
   DELIVERY_VARIABLES,
-  type DeliveryConfig,
-  readDeliveryConfig,
+  type OutgoingConfig,
+  readOutgoingConfig,
 } from './outgoing/outgoing-config.ts';
 import {
   ROOT_CAUSE_VARIABLES,
@@ -70,7 +70,7 @@ export interface ServiceConfig {
   /** The admin key of the first account, which is created where there is none; null for none. */
   readonly firstApiKey: string | null;
   readonly artifacts: ArtifactsConfig;
-  readonly delivery: DeliveryConfig;
+  readonly delivery: OutgoingConfig;
   /** The keys of stored secrets, the current one first; null for none. */
   readonly encryptionKeys: typeof ENCRYPTION_KEY_VARIABLE.whenUnset;
   /** A file of plans; null for no limits. */
@@ -374,7 +374,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     auditRetentionDays: readVariable(env, variables.auditRetentionDays),
     oidc: readOidcConfig(env, readVariable(env, variables.publicUrl)),
     artifacts: readArtifactsConfig(env),
-    delivery: readDeliveryConfig(env),
+    delivery: readOutgoingConfig(env),
     subscribeLimits: readSubscribeLimits(env),
     corsOrigins: readVariable(env, variables.corsOrigins),
     trustedProxies: readVariable(env, variables.trustedProxies).map(({ text }) => text),

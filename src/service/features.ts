@@ -38,7 +38,7 @@ import type { Store } from './database/store.ts';
 import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
 import { createEvents, type Events } from './events/events.ts';
 import { createHeartbeatFeatures, type HeartbeatFeatures } from './heartbeats/create-feature.ts';
-import { Site } from './http/access/service-address.ts';
+import { ServiceAddress } from './http/access/service-address.ts';
 import type { FeatureCounts } from './http/metrics.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import {
@@ -50,7 +50,7 @@ import { type ArtifactLimits, DEFAULT_ARTIFACT_LIMITS } from './object-store/art
 import { createIdentities } from './oidc/identities.ts';
 import { createProvider } from './oidc/provider.ts';
 import type { Oidc } from './oidc/routes.ts';
-import { type DeliveryConfig, NO_DELIVERY } from './outgoing/outgoing-config.ts';
+import { NO_OUTGOING, type OutgoingConfig } from './outgoing/outgoing-config.ts';
 import { createLocationKeys, type LocationKeys } from './private-locations/location-keys.ts';
 import {
   createPrivateLocations,
@@ -139,7 +139,7 @@ export interface Features
   readonly rootCauseAnalyses: RootCauseAnalyses;
   readonly rollUps: Pick<RollUps, 'rollUp'>;
   readonly runs: Runs;
-  readonly site: Site;
+  readonly serviceAddress: ServiceAddress;
   readonly snippets: Snippets;
   readonly staticIpv6s: readonly string[];
   readonly statusPageSummaries: StatusPageSummaries;
@@ -177,7 +177,7 @@ export interface FeatureParts {
     readonly rollUpRetentionDays?: number;
     readonly artifacts?: { readonly limits: ArtifactLimits };
     /** Default: only webhooks and Slack channels. */
-    readonly delivery?: DeliveryConfig;
+    readonly delivery?: OutgoingConfig;
     /** Default: only the rules. */
     readonly rootCause?: ServiceConfig['rootCause'];
     /** Default: DEFAULT_SESSION_LIMITS. */
@@ -217,7 +217,7 @@ export function createFeatures(given: FeatureParts): Features {
   const agentClocks = createAgentClocks(parts);
   const clientCertificates = createClientCertificates(parts);
   const maintenanceWindows = createMaintenanceWindows(parts);
-  const { delivery = NO_DELIVERY } = parts.config;
+  const { delivery = NO_OUTGOING } = parts.config;
   const guard = denyNetworks(delivery.deny);
   const pictureSource = parts.pictureSource ?? createPictureSource({ ...parts, guard });
   const { passwords = createPasswords() } = parts;
@@ -287,11 +287,11 @@ export function createFeatures(given: FeatureParts): Features {
   const availability = createAvailability({ ...parts, retentionDays });
   const pageStates = createPageStates({ ...parts, availability, outdatedStates });
   const statusSite = createStatusSite({ ...parts, serviceHosts, pageStates });
-  const site = new Site(publicUrl);
+  const serviceAddress = new ServiceAddress(publicUrl);
   const pageAccess = createPageAccess({
     ...parts,
     ...userFeatures,
-    site,
+    serviceAddress,
     pages: statusSite.pages,
     passwords,
   });
@@ -399,7 +399,7 @@ export function createFeatures(given: FeatureParts): Features {
     rollUps,
     rootCauseAnalyses,
     runs: createRuns(parts),
-    site,
+    serviceAddress,
     snippets: createSnippets(parts),
     staticIpv6s: parts.config.staticIpv6s,
     statusPageSummaries: createStatusPageSummaries({ store, pageStates }),

@@ -23,7 +23,7 @@ import { hasDatabase } from './database/pglite/data-folder.ts';
 import type { Store } from './database/store.ts';
 import { StoreError } from './database/store-errors.ts';
 import { createFeatures, type Features } from './features.ts';
-import { Site } from './http/access/service-address.ts';
+import { ServiceAddress } from './http/access/service-address.ts';
 import { buildApp } from './http/app.ts';
 import { InFlight } from './http/in-flight.ts';
 import { closeApp, listen } from './http/listen.ts';
@@ -124,7 +124,7 @@ async function serve(
     idempotency: features.idempotency,
     auditLog: features.auditLog,
     sessions: features.sessions.cache,
-    site: features.site,
+    serviceAddress: features.serviceAddress,
     pathOf: features.statusSite.domains.pathOf,
     routes: apiRoutes(features, stop.stopping),
     handbook,
@@ -168,12 +168,15 @@ async function newSignInUrl(
 /** The link by which somebody becomes the first user; null if none is offered. */
 async function newSetupUrl(
   { config: { host }, hasOwnersTerminal }: ServiceParts,
-  { setup, site }: Pick<Features, 'setup' | 'site'>,
+  { setup, serviceAddress }: Pick<Features, 'setup' | 'serviceAddress'>,
   port: number,
 ): Promise<string | null> {
   const token = await setup.newLink(hasOwnersTerminal ? 'owner' : 'log');
   if (token === null) return null;
-  const base = site.baseOf({ protocol: 'http', host: `${inUrl(host ?? 'localhost')}:${port}` });
+  const base = serviceAddress.baseUrl({
+    protocol: 'http',
+    host: `${inUrl(host ?? 'localhost')}:${port}`,
+  });
   return `${base}/setup/${token}`;
 }
 
@@ -277,7 +280,7 @@ export async function resetPasswordInService(
 }
 
 function baseOfLinks({ port, publicUrl }: Pick<ServiceConfig, 'port' | 'publicUrl'>): string {
-  return new Site(publicUrl).baseOf({ protocol: 'http', host: `localhost:${port}` });
+  return new ServiceAddress(publicUrl).baseUrl({ protocol: 'http', host: `localhost:${port}` });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCycle, type Import, importsOf, sourceFiles } from '../support/imports.ts';
 
@@ -14,6 +14,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   agent: ['wire', 'scrub', 'model', 'runtime'],
   service: ['wire', 'scrub', 'model', 'handbook', 'web', 'runtime'],
   cli: ['agent', 'service', 'wire', 'model', 'handbook', 'runtime'],
+};
+
+/** Folders of the service on which features stand: what they may import of the service, beside themselves. */
+const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
+  'service/outgoing': [],
+  'service/delivery': ['service/outgoing', 'service/database'],
 };
 
 /** Folders that compute and touch nothing: the only outside modules they may use. */
@@ -55,6 +61,15 @@ describe('the import rules', () => {
       const allowed = LAYERS[top(from)];
       if (allowed === undefined) return true;
       return own && top(from) !== top(to) && !allowed.includes(top(to));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('keep what sends for every feature free of features', () => {
+    const wrong = offences(({ from, to, own }) => {
+      const allowed = FOUNDATIONS[featureOf(from)];
+      if (allowed === undefined || !own || top(to) !== 'service') return false;
+      return featureOf(to) !== featureOf(from) && !allowed.includes(featureOf(to));
     });
     expect(wrong).toEqual([]);
   });
@@ -126,6 +141,53 @@ it('modules that are loaded when they are needed are loaded one by one', () => {
   });
   expect(wrong).toEqual([]);
 });
+
+/** Folders of tests whose subject is not a folder of src. */
+const WITHOUT_SUBJECT: Readonly<Record<string, string>> = {
+  'unit/contract': 'of test/support/contract, by which the tests of the contract judge',
+  'unit/docker': 'of the folder docker',
+  'integration/docker': 'of the folder docker',
+  'integration/service/contract': 'of all resources against the field tables of the API',
+};
+
+describe('tests mirror src', () => {
+  const tests = ['unit', 'integration'].flatMap((kind) =>
+    readdirSync(join(ROOT, 'test', kind), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.test\.tsx?$/.test(path))
+      .map((path) => ({ path: join(kind, path), folder: dirname(path) })),
+  );
+  const modules = sourceFiles().map(({ path }) => path);
+
+  it('by folder', () => {
+    const folders = new Set(modules.flatMap((path) => foldersAbove(path)));
+    const wrong = tests
+      .filter(({ path, folder }) => folder !== '.' && !(dirname(path) in WITHOUT_SUBJECT))
+      .filter(({ folder }) => !folders.has(folder))
+      .map(({ path }) => path);
+    expect(tests.length).toBeGreaterThan(300);
+    expect(wrong).toEqual([]);
+  });
+
+  it('by the folder of the one module of the feature that has their name', () => {
+    const wrong = tests.flatMap(({ path, folder }) => {
+      const [name] = basename(path).split('.');
+      const feature = featureOf(`${folder}/`);
+      const named = modules.filter(
+        (module) =>
+          featureOf(module) === feature && basename(module).replace(/\.tsx?$/, '') === name,
+      );
+      const own = new Set(named.map((module) => dirname(module)));
+      return own.size !== 1 || own.has(folder) ? [] : [`${path} is of ${[...own]}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+/** `service` and `service/http` of `service/http/app.ts`. */
+function foldersAbove(path: string): readonly string[] {
+  const folder = dirname(path);
+  return folder === '.' ? [] : [...foldersAbove(folder), folder];
+}
 
 describe('what belongs to the command line alone', () => {
   it.each(['process.exit', 'process.env', 'process.argv', 'console.'])('%s', (name) => {

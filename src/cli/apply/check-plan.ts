@@ -1,7 +1,7 @@
 import type { Check } from '../../model/check/check.ts';
 import type { Section } from '../../model/check-file/sections.ts';
-import { fileEntryOf } from '../../model/logical-id.ts';
 import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
+import { managingFileOf, ownershipProblem } from './file-ownership.ts';
 import { comparable, type KnownCheck, namesChannels } from './normal-form.ts';
 
 /** One change of a check. */
@@ -71,10 +71,10 @@ export function planChanges(
   let unchanged = 0;
   for (const check of checks) {
     const before = byId.get(check.id);
-    const owner = before === undefined ? null : ownerOf(before);
+    const problem = ownershipProblem(before?.check?.logicalId, fileName);
     if (before === undefined) steps.push({ kind: 'create', check });
-    else if (owner !== null && owner !== fileName) {
-      refusals.push({ kind: 'check', id: check.id, reasons: [belongsElsewhere(owner)] });
+    else if (problem !== null) {
+      refusals.push({ kind: 'check', id: check.id, reasons: [problem] });
     } else if (before.checkType !== check.checkType) {
       const reason = `is ${before.checkType} in the service and ${check.checkType} in the file, and the type of a check never changes: give it another id, or delete it first`;
       refusals.push({ kind: 'check', id: check.id, reasons: [reason] });
@@ -87,7 +87,10 @@ export function planChanges(
   const ids = new Set(checks.map(({ id }) => id));
   // Heartbeats are resources of their own: ./resources/resource-plan.ts.
   const rest = known.filter(
-    (one) => !ids.has(one.id) && one.checkType !== 'HEARTBEAT' && ownerOf(one) === fileName,
+    (one) =>
+      !ids.has(one.id) &&
+      one.checkType !== 'HEARTBEAT' &&
+      managingFileOf(one.check?.logicalId) === fileName,
   );
   let others = 0;
   for (const other of rest) {
@@ -97,15 +100,6 @@ export function planChanges(
     else if (action !== 'ignore') others += 1;
   }
   return { steps, refusals, unchanged, others };
-}
-
-/** The name of the file that the check belongs to; null if it belongs to no file with a name. */
-function ownerOf({ check }: KnownCheck): string | null {
-  return fileEntryOf(check?.logicalId ?? '').file;
-}
-
-export function belongsElsewhere(owner: string): string {
-  return `belongs to the check file with the name ${JSON.stringify(owner)}: give it another id, or set its logicalId to null by the API to manage it here`;
 }
 
 function endOf({ id, checkType, check }: KnownCheck, fate: UnlistedAction): ApplyStep | null {

@@ -10,3 +10,9 @@ export function cutText(text: string, maxBytes: number): string {
   const { read } = encoder.encodeInto(text, new Uint8Array(maxBytes));
   return read === text.length ? text : text.slice(0, read);
 }
+
+/** @param mark ends a text that was cut */
+export function shortened(text: string, maxBytes: number, mark = '…'): string {
+  const start = cutText(text, maxBytes);
+  return start === text ? text : `${start}${mark}`;
+}

@@ -4,7 +4,7 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { Allowance } from '../accounts/allowance.ts';
 import type { Store } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
-import type { DeliveryConfig } from '../outgoing/outgoing-config.ts';
+import type { OutgoingConfig } from '../outgoing/outgoing-config.ts';
 import { type AlertChannels, createAlertChannels } from './channels/alert-channels.ts';
 import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
 import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
@@ -25,7 +25,7 @@ export interface AlertFeatureParts {
   readonly allowance: Allowance;
   readonly secrets: SecretBox | null;
   readonly incidentTrigger: IncidentTrigger;
-  readonly delivery: DeliveryConfig;
+  readonly delivery: OutgoingConfig;
   /** Whole days, of alerts and of the delivery log. */
   readonly retentionDays: number;
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { STORED_CHECK_TYPES } from '../../model/enums.ts';
 import { presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
-import type { Site } from '../http/access/service-address.ts';
+import type { ServiceAddress } from '../http/access/service-address.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
 import {
@@ -36,10 +36,10 @@ const anyChange = z
   .describe("The fields to change, as in the route of the check's type.");
 
 /** The routes for checks of any type. */
-export function anyCheckRoutes(checks: Checks, site: Site): FastifyPluginAsync {
+export function anyCheckRoutes(checks: Checks, serviceAddress: ServiceAddress): FastifyPluginAsync {
   const presentAny = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
     stored.check.checkType === 'HEARTBEAT'
-      ? presentHeartbeat(stored, site.baseOf(request), viewerOf(request))
+      ? presentHeartbeat(stored, serviceAddress.baseUrl(request), viewerOf(request))
       : presentCheck(stored, viewerOf(request));
   const requiredBy = (request: FastifyRequest) =>
     preconditionOf<CheckView>(request, (stored) => presentAny(stored, request));

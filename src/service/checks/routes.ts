@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { RUNNABLE_CHECK_TYPES } from '../../model/enums.ts';
-import type { Site } from '../http/access/service-address.ts';
+import type { ServiceAddress } from '../http/access/service-address.ts';
 import { anyCheckRoutes } from './any-checks.routes.ts';
 import { checkFileRoutes } from './check-file.routes.ts';
 import type { Checks } from './checks.ts';
@@ -9,13 +9,13 @@ import { typedCheckRoutes } from './typed-checks.routes.ts';
 /** The checks of an account: src/model/README.md, "Fields of every check" and "The check file". */
 export function checksRoutes({
   checks,
-  site,
+  serviceAddress,
 }: {
   readonly checks: Checks;
-  readonly site: Site;
+  readonly serviceAddress: ServiceAddress;
 }): FastifyPluginAsync {
   return async (app) => {
-    await app.register(anyCheckRoutes(checks, site));
+    await app.register(anyCheckRoutes(checks, serviceAddress));
     await app.register(checkFileRoutes(checks));
     for (const type of RUNNABLE_CHECK_TYPES) await app.register(typedCheckRoutes(checks, type));
   };

@@ -5,8 +5,8 @@ import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { WakeSignal } from '../../runtime/wake-signal.ts';
-import { notSent, type SendOutcome } from '../alerts/delivery/attempt-outcome.ts';
 import type { Store } from '../database/store.ts';
+import { notSent, type SendOutcome } from '../outgoing/send-outcome.ts';
 
 /** A delivery that this process may send until its lease ends. */
 export interface Claimed {

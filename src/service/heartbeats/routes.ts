@@ -5,7 +5,7 @@ import { heartbeatFields, rhythmFields } from '../../model/check/heartbeat.ts';
 import { heartbeatResponse } from '../checks/check-schemas.ts';
 import type { Checks, CheckView } from '../checks/checks.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
-import type { Site } from '../http/access/service-address.ts';
+import type { ServiceAddress } from '../http/access/service-address.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
 import {
@@ -48,14 +48,14 @@ const changes = z.strictObject({
 export function heartbeatsRoutes({
   heartbeats,
   checks,
-  site,
+  serviceAddress,
 }: {
   readonly heartbeats: Heartbeats;
   readonly checks: Checks;
-  readonly site: Site;
+  readonly serviceAddress: ServiceAddress;
 }): FastifyPluginAsync {
   const present = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
-    presentHeartbeat(stored, site.baseOf(request), viewerOf(request));
+    presentHeartbeat(stored, serviceAddress.baseUrl(request), viewerOf(request));
 
   const requiredBy = (request: FastifyRequest) =>
     preconditionOf<CheckView>(request, (stored) => present(stored, request));

@@ -15,7 +15,7 @@ import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { addAuthentication } from './access/authentication.ts';
 import type { Authenticator, KeyHolders, SignedIn } from './access/authenticator.ts';
 import type { KeyCache } from './access/key-cache.ts';
-import type { Site } from './access/service-address.ts';
+import type { ServiceAddress } from './access/service-address.ts';
 import { AllowedMethods } from './allowed-methods.ts';
 import { HandbookPages, handbookRoutes } from './handbook/routes.ts';
 import { healthRoutes } from './health.routes.ts';
@@ -52,7 +52,7 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   readonly locationKeys: KeyHolders<AgentCaller>;
   readonly sessions: KeyCache<SignedIn>;
-  readonly site: Site;
+  readonly serviceAddress: ServiceAddress;
   /** The routes of the features. Each says who may use it: see route-access.ts. */
   readonly routes: readonly FastifyPluginAsync[];
   /** The path within the service that a request is for, by its host. Default: the path it names. */
@@ -152,9 +152,16 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   });
   const allowed = new AllowedMethods();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
-  addObservation(app, { clock, log, metrics, inFlight, stopping, site: parts.site });
+  addObservation(app, {
+    clock,
+    log,
+    metrics,
+    inFlight,
+    stopping,
+    serviceAddress: parts.serviceAddress,
+  });
   addConnectionBounds(app, { clock, log, metrics, limits, trustedProxies: config.trustedProxies });
-  addCors(app, { origins: config.corsOrigins ?? [], site: parts.site });
+  addCors(app, { origins: config.corsOrigins ?? [], serviceAddress: parts.serviceAddress });
   await app.register(rateLimit, {
     max: ({ agent }) =>
       agent === null ? config.rateLimitPerMinute : MAX_AGENT_REQUESTS_PER_MINUTE,
@@ -171,8 +178,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   });
   app.decorate('lists', { clock, publicUrl: config.publicUrl ?? null });
   addErrors(app, { log, allowed, clock });
-  const { authenticator, locationKeys, sessions, site } = parts;
-  addAuthentication(app, { authenticator, locationKeys, sessions, site, clock });
+  const { authenticator, locationKeys, sessions, serviceAddress } = parts;
+  addAuthentication(app, { authenticator, locationKeys, sessions, serviceAddress, clock });
   addBodyEncodings(app);
   addJsonBodies(app);
   addQueryNames(app);

@@ -12,3 +12,15 @@ export function requestOrigin({
 }: Pick<FastifyRequest, 'protocol' | 'host'>): string {
   return HOST.test(host) ? `${protocol}://${host}` : '';
 }
+
+/**
+ * The base of links to the service, without a slash at its end.
+ *
+ * @param publicUrl PUBLIC_URL; null for the address of the request
+ */
+export function baseUrlOf(
+  request: Pick<FastifyRequest, 'protocol' | 'host'>,
+  publicUrl: string | null,
+): string {
+  return (publicUrl ?? requestOrigin(request)).replace(/\/+$/, '');
+}

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
+import { cookieFor, cookieOf } from '../http/access/session-cookie.ts';
 import { beginSession, clientOf, type SessionParts } from '../sessions/begin-session.ts';
 import { localPath, noteOf } from '../users/pages/forms.ts';
 import { sendPage } from '../users/pages/page.ts';
@@ -31,13 +32,13 @@ export function oidcRoutes({
   oidc,
   ...parts
 }: SessionParts & { readonly oidc: Oidc | null }): FastifyPluginAsync {
-  const { site, sessions } = parts;
+  const { serviceAddress, sessions } = parts;
   const failed = (reply: FastifyReply, error: unknown) => {
     const { status, note } = noteOf(error);
     return sendPage(reply.code(status), {
       title: 'Sign in',
       note,
-      main: `<a class="button" href="${site.path('/sign-in')}">Back to signing in</a>`,
+      main: `<a class="button" href="${serviceAddress.path('/sign-in')}">Back to signing in</a>`,
     });
   };
   return async (app) => {
@@ -50,10 +51,15 @@ export function oidcRoutes({
       async (request, reply) => {
         const [next = ''] = [request.query.next ?? ''].flat();
         try {
-          const { url, pending } = await provider.begin(`${site.baseOf(request)}${CALLBACK}`);
+          const { url, pending } = await provider.begin(
+            `${serviceAddress.baseUrl(request)}${CALLBACK}`,
+          );
           const text = JSON.stringify({ ...pending, next: localPath(next) });
           const value = Buffer.from(text).toString('base64url');
-          reply.header('set-cookie', site.cookieFor(request, value, PENDING_SECONDS, COOKIE));
+          reply.header(
+            'set-cookie',
+            cookieFor(serviceAddress, request, value, PENDING_SECONDS, COOKIE),
+          );
           return reply.redirect(url.href, 303);
         } catch (error) {
           return failed(reply, error);
@@ -63,16 +69,16 @@ export function oidcRoutes({
 
     app.get(CALLBACK, PAGE, async (request, reply) => {
       try {
-        const pending = pendingIn(site.cookieOf(request, COOKIE));
+        const pending = pendingIn(cookieOf(serviceAddress, request, COOKIE));
         // It works once, whatever comes of it.
-        reply.header('set-cookie', site.cookieFor(request, '', 0, COOKIE));
+        reply.header('set-cookie', cookieFor(serviceAddress, request, '', 0, COOKIE));
         const [, query = ''] = request.url.split('?', 2);
-        const callback = new URL(`${site.baseOf(request)}${CALLBACK}?${query}`);
-        const client = clientOf(site, request);
+        const callback = new URL(`${serviceAddress.baseUrl(request)}${CALLBACK}?${query}`);
+        const client = clientOf(serviceAddress, request);
         const userId = await identities.admit(await provider.finish(callback, pending), client);
         const started = await sessions.start(userId, client, { kind: 'provider', maxMs });
         await beginSession(parts, request, reply, started);
-        return reply.redirect(site.path(localPath(pending.next)), 303);
+        return reply.redirect(serviceAddress.path(localPath(pending.next)), 303);
       } catch (error) {
         return failed(reply, error);
       }

@@ -29,7 +29,7 @@ export interface SmsGateway {
   readonly body: string;
 }
 
-export interface DeliveryConfig {
+export interface OutgoingConfig {
   /** null: notices to e-mail channels fail. */
   readonly smtp: Smtp | null;
   /** null: notices to SMS channels fail. */
@@ -39,7 +39,7 @@ export interface DeliveryConfig {
 }
 
 /** Without configuration, only webhooks and Slack channels work. */
-export const NO_DELIVERY: DeliveryConfig = { smtp: null, sms: null, deny: [] };
+export const NO_OUTGOING: OutgoingConfig = { smtp: null, sms: null, deny: [] };
 
 const MAX_NETWORKS = 1000;
 /** Where clouds serve the credentials of a machine; receivers of alerts are never there. */
@@ -150,7 +150,7 @@ export const DELIVERY_VARIABLES = {
  * @throws VedetteError of kind `config` and code CONFIG_INVALID: an invalid value, or one that has no
  *   effect without another
  */
-export function readDeliveryConfig(env: Environment): DeliveryConfig {
+export function readOutgoingConfig(env: Environment): OutgoingConfig {
   const rows = DELIVERY_VARIABLES;
   const server = readVariable(env, rows.smtpUrl);
   const from = readVariable(env, rows.smtpFrom);

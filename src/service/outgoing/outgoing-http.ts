@@ -2,13 +2,13 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { systemCodeOf } from '../../runtime/errors.ts';
 import { type AddressGuard, allowAll } from '../../runtime/net/address-guard.ts';
 import { VERSION } from '../../runtime/version.ts';
-import { notSent, type SendOutcome } from '../alerts/delivery/attempt-outcome.ts';
 import {
   DENIED_CODE,
   guardedLookup,
   type ReachableAddresses,
   refuseDenied,
 } from './guarded-lookup.ts';
+import { notSent, type SendOutcome } from './send-outcome.ts';
 
 export interface OutgoingRequest {
   readonly method: Dispatcher.HttpMethod;

@@ -1,32 +1,33 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../http/access/authenticator.ts';
-import type { Site } from '../http/access/service-address.ts';
+import type { ServiceAddress } from '../http/access/service-address.ts';
+import { cookieFor, cookieOf } from '../http/access/session-cookie.ts';
 import type { Client, NewSession, Sessions } from './sessions.ts';
 
 export interface SessionParts {
-  readonly site: Site;
+  readonly serviceAddress: ServiceAddress;
   readonly sessions: Sessions;
 }
 
 const DEVICE = 'vedette_device';
 const DEVICE_SECONDS = 365 * 86_400;
 
-export function clientOf(site: Site, request: FastifyRequest): Client {
+export function clientOf(serviceAddress: ServiceAddress, request: FastifyRequest): Client {
   const { ip: address, headers } = request;
-  const device = site.cookieOf(request, DEVICE);
+  const device = cookieOf(serviceAddress, request, DEVICE);
   return { address, userAgent: headers['user-agent'] ?? '', device };
 }
 
 /** Gives the browser a new session, and ends the one that it had: no token outlives a sign-in. */
 export async function beginSession(
-  { site, sessions }: SessionParts,
+  { serviceAddress, sessions }: SessionParts,
   request: FastifyRequest,
   reply: FastifyReply,
   { token, maxAgeSeconds, device }: NewSession,
 ): Promise<void> {
-  reply.header('set-cookie', site.cookieFor(request, token, maxAgeSeconds));
+  reply.header('set-cookie', cookieFor(serviceAddress, request, token, maxAgeSeconds));
   if (device !== null) {
-    reply.header('set-cookie', site.cookieFor(request, device, DEVICE_SECONDS, DEVICE));
+    reply.header('set-cookie', cookieFor(serviceAddress, request, device, DEVICE_SECONDS, DEVICE));
   }
   const earlier = await userIfKnown(request);
   if (earlier !== null) await sessions.end(earlier.userId, earlier.sessionId, request.ip);
@@ -41,6 +42,10 @@ export function userIfKnown(request: FastifyRequest): Promise<SignedIn | null> {
 }
 
 /** Makes the browser forget its session. */
-export function clearCookie(site: Site, request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('set-cookie', site.cookieFor(request, '', 0));
+export function clearCookie(
+  serviceAddress: ServiceAddress,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  reply.header('set-cookie', cookieFor(serviceAddress, request, '', 0));
 }

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { newPassword } from '../../model/account/password.ts';
 import { ROLES } from '../../model/enums.ts';
 import { notFound } from '../errors.ts';
-import { refuseForeignPage, userOf } from '../http/access/authentication.ts';
+import { userOf } from '../http/access/authentication.ts';
+import { refuseForeignPage } from '../http/access/same-origin.ts';
 import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';
 import { emailSchema } from '../users/email.ts';
@@ -42,7 +43,7 @@ const SIGNED_IN = z.null().describe('Signed in; the cookie of the session is set
 export function sessionsRoutes(
   parts: SessionParts & { readonly signIn: SignIn; readonly users: Pick<Users, 'accountsOf'> },
 ): FastifyPluginAsync {
-  const { site, sessions, signIn, users } = parts;
+  const { serviceAddress, sessions, signIn, users } = parts;
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
 
@@ -59,8 +60,8 @@ export function sessionsRoutes(
         },
       },
       async (request, reply) => {
-        refuseForeignPage(site, request);
-        const started = await signIn.byPassword(request.body, clientOf(site, request));
+        refuseForeignPage(serviceAddress, request);
+        const started = await signIn.byPassword(request.body, clientOf(serviceAddress, request));
         await beginSession(parts, request, reply, started);
         return reply.code(204).send(null);
       },
@@ -97,7 +98,7 @@ export function sessionsRoutes(
       async (request, reply) => {
         const { userId, sessionId } = userOf(request);
         await sessions.end(userId, sessionId, request.ip);
-        clearCookie(site, request, reply);
+        clearCookie(serviceAddress, request, reply);
         return reply.code(204).send(null);
       },
     );
@@ -143,7 +144,7 @@ export function sessionsRoutes(
       },
       async (request, reply) => {
         await sessions.endAll(userOf(request).userId, request.ip);
-        clearCookie(site, request, reply);
+        clearCookie(serviceAddress, request, reply);
         return reply.code(204).send(null);
       },
     );
@@ -182,7 +183,11 @@ export function sessionsRoutes(
       },
       async (request, reply) => {
         const { userId } = userOf(request);
-        const started = await signIn.changePassword(userId, request.body, clientOf(site, request));
+        const started = await signIn.changePassword(
+          userId,
+          request.body,
+          clientOf(serviceAddress, request),
+        );
         await beginSession(parts, request, reply, started);
         return reply.code(204).send(null);
       },

@@ -2,7 +2,8 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ROLES } from '../../model/enums.ts';
-import { callerOf, refuseForeignPage } from '../http/access/authentication.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { isSameOrigin, refuseForeignPage } from '../http/access/same-origin.ts';
 import type { AuditedResource } from '../http/plugins/audit.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
@@ -44,7 +45,7 @@ export interface InvitationsRoutesParts extends SessionParts {
 
 /** Invitations to an account: src/service/README.md, "Users and sessions". */
 export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginAsync {
-  const { invitations, site, sessions } = parts;
+  const { invitations, serviceAddress, sessions } = parts;
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
     const of: AuditedResource = {
@@ -72,7 +73,7 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
       async (request, reply) => {
         const { accountId } = callerOf(request);
         const { invitation, token } = await invitations.create(accountId, request.body);
-        const url = `${site.baseOf(request)}/invitations/${token}`;
+        const url = `${serviceAddress.baseUrl(request)}/invitations/${token}`;
         return reply
           .code(201)
           .header('location', `${PATH}/${invitation.id}`)
@@ -135,10 +136,10 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
         },
       },
       async (request, reply) => {
-        refuseForeignPage(site, request);
+        refuseForeignPage(serviceAddress, request);
         const { token, password = null } = request.body;
-        const signedIn = site.isOwn(request) ? await userIfKnown(request) : null;
-        const client = clientOf(site, request);
+        const signedIn = isSameOrigin(serviceAddress, request) ? await userIfKnown(request) : null;
+        const client = clientOf(serviceAddress, request);
         const joined = await invitations.accept({ token, password, signedIn }, client);
         const started = await sessions.start(joined.userId, client, joined.by);
         await beginSession(parts, request, reply, started);

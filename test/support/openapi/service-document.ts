@@ -3,7 +3,7 @@ import type { Handbook } from '../../../src/handbook/handbook.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { apiRoutes } from '../../../src/service/api-routes.ts';
 import type { Features } from '../../../src/service/features.ts';
-import { Site } from '../../../src/service/http/access/service-address.ts';
+import { ServiceAddress } from '../../../src/service/http/access/service-address.ts';
 import { buildApp } from '../../../src/service/http/app.ts';
 import { InFlight } from '../../../src/service/http/in-flight.ts';
 import { silentLog } from '../database/silent-store.ts';
@@ -49,7 +49,7 @@ export function emptyService(
     authenticator: nobody,
     locationKeys: nobody,
     sessions: noSessions(),
-    site: new Site(null),
+    serviceAddress: new ServiceAddress(null),
     routes: [...first, ...apiRoutes(nothing as Features, never)],
     handbook,
     inFlight: new InFlight(),

@@ -5,7 +5,7 @@ import { createOutbox } from '../../../src/service/alerts/delivery/outbox.ts';
 import { createNoticeSender } from '../../../src/service/alerts/delivery/sender.ts';
 import { runDeliveryWorker } from '../../../src/service/alerts/delivery/worker.ts';
 import type { AlertNotice } from '../../../src/service/alerts/notice.ts';
-import { type DeliveryConfig, NO_DELIVERY } from '../../../src/service/outgoing/outgoing-config.ts';
+import { NO_OUTGOING, type OutgoingConfig } from '../../../src/service/outgoing/outgoing-config.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 import type { Reply } from './service-app.ts';
 import { TEST_SECRETS } from './service-features.ts';
@@ -100,12 +100,12 @@ export interface RunningWorker {
  */
 export function startWorker(
   { store, clock }: TestService,
-  config: Partial<DeliveryConfig> = {},
+  config: Partial<OutgoingConfig> = {},
   secrets: SecretBox | null = TEST_SECRETS,
 ): RunningWorker {
   const logs = captureLog();
   const stopping = new AbortController();
-  const sender = createNoticeSender({ ...NO_DELIVERY, ...config }, clock);
+  const sender = createNoticeSender({ ...NO_OUTGOING, ...config }, clock);
   const ended = runDeliveryWorker(
     { store, clock, log: logs.log, ids: randomUUID, sender, secrets },
     stopping.signal,

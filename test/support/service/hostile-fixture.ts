@@ -94,7 +94,7 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
       locationKeys: features.locationKeys,
       auditLog: features.auditLog,
       sessions: features.sessions.cache,
-      site: features.site,
+      serviceAddress: features.serviceAddress,
       config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
     });
     ends.unshift(() => app.close());

@@ -11,7 +11,7 @@ import {
   type Caller,
   hashOfKey,
 } from '../../../src/service/http/access/authenticator.ts';
-import { Site } from '../../../src/service/http/access/service-address.ts';
+import { ServiceAddress } from '../../../src/service/http/access/service-address.ts';
 import { type AppParts, buildApp } from '../../../src/service/http/app.ts';
 import { InFlight } from '../../../src/service/http/in-flight.ts';
 import { closeApp, listen } from '../../../src/service/http/listen.ts';
@@ -106,7 +106,7 @@ export async function startServiceApp(
     authenticator: keyTable(),
     locationKeys: { authenticate: async () => null },
     sessions: noSessions(),
-    site: new Site(null),
+    serviceAddress: new ServiceAddress(null),
     routes,
     handbook: await theHandbook(),
     inFlight,

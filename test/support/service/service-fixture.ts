@@ -104,7 +104,7 @@ async function startOn(
     auditLog: features.auditLog,
     sessions: features.sessions.cache,
     counts: features.counts,
-    site: features.site,
+    serviceAddress: features.serviceAddress,
     pathOf: features.statusSite.domains.pathOf,
     config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { allowAll } from '../../../src/runtime/net/address-guard.ts';
-import { readDeliveryConfig } from '../../../src/service/outgoing/outgoing-config.ts';
+import { readOutgoingConfig } from '../../../src/service/outgoing/outgoing-config.ts';
 import {
   createSubscriptionFeatures,
   type SubscriptionFeatureParts,
@@ -106,7 +106,7 @@ export function replicaOf(
     delivery:
       port === null
         ? undefined
-        : readDeliveryConfig({
+        : readOutgoingConfig({
             SMTP_URL: `smtp://127.0.0.1:${port}`,
             SMTP_FROM: 'Vedette <status@vedette.test>',
           }),

@@ -13,7 +13,6 @@ import {
   pollResponseSchema,
 } from '../../../wire/v1/poll.ts';
 import { DEFAULT_LEASE_MS, pollTimeoutMs } from '../../../wire/v1/poll-timing.ts';
-import { releaseResponseSchema } from '../../../wire/v1/release.ts';
 import type { PostResponse, ServiceClient } from '../../service-client/service-client.ts';
 import type { ServiceFailure } from '../../service-client/service-failure.ts';
 import type { CheckListener } from '../check-source.ts';
@@ -29,9 +28,9 @@ import {
   POLL_REACTIONS,
   PollFailures,
 } from './poll-failures.ts';
+import { NOT_RELEASED, releaseChecks } from './release-checks.ts';
 import { ServiceClock } from './service-clock.ts';
 
-const RELEASE_TIMEOUT_MS = 5_000;
 /** Maximum pages of one answer. All checks of an agent fit in far fewer. */
 const MAX_PAGES = 1_000;
 const MAX_CHECKS_BYTES = MAX_CHECKS_MIB * 1024 * 1024;
@@ -180,30 +179,14 @@ export class Poller {
     if (this.#epoch === 0) return;
     const { client, log, identity } = this.#options;
     if (!isOver) {
-      log.warn(
-        'could not release the checks; other agents take them over when the lease expires: the last poll did not end in time',
-      );
+      log.warn(`${NOT_RELEASED}: the last poll did not end in time`);
       return;
     }
     const done = this.oneOffs.toAcknowledge;
     const request = { agentId: identity.agentId, epoch: this.#epoch, done };
-    const answer = await client.post(PATHS.release, request, {
-      schema: releaseResponseSchema,
-      timeoutMs: RELEASE_TIMEOUT_MS,
-      signal,
-    });
-    if (!answer.ok) {
-      const { kind, message } = answer.failure;
-      log.warn(
-        { kind },
-        `could not release the checks; other agents take them over when the lease expires: ${message}`,
-      );
-      return;
-    }
+    if (!(await releaseChecks({ client, log }, request, signal))) return;
     this.#epoch = 0;
     this.oneOffs.acknowledged(done);
-    const released = 'released the checks';
-    log.info(answer.value.released ? released : 'there were no checks to release');
   }
 
   async #run(listener: CheckListener, signal: AbortSignal): Promise<void> {

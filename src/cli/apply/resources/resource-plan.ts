@@ -10,8 +10,9 @@ import { fileEntryOf } from '../../../model/logical-id.ts';
 import { VedetteError } from '../../../runtime/errors.ts';
 import { problemOf } from '../../../wire/v1/tolerant-parse.ts';
 import type { ApiClient } from '../../service-api/api-client.ts';
-import { type ApplyRefusal, belongsElsewhere, type UnlistedAction } from '../check-plan.ts';
+import type { ApplyRefusal, UnlistedAction } from '../check-plan.ts';
 import { changedFields, type FieldChange, fieldChanges } from '../field-changes.ts';
+import { ownershipProblem } from '../file-ownership.ts';
 import { allPages } from '../locations.ts';
 import { type Fields, fieldsOfEntry, fieldsOfResponse, PATHS } from './kinds.ts';
 import { ResourceIds, type ServiceId, withEntryIds } from './references.ts';
@@ -173,10 +174,8 @@ function planEntry(
   const { id } = entry;
   const after = fieldsOfEntry(section, entry, fileName);
   if (known === undefined) return { kind: 'create', section, id, body: after };
-  const owner = fileEntryOf(known.logicalId ?? '').file;
-  if (owner !== null && owner !== fileName) {
-    return { kind: section, id, reasons: [belongsElsewhere(owner)] };
-  }
+  const problem = ownershipProblem(known.logicalId, fileName);
+  if (problem !== null) return { kind: section, id, reasons: [problem] };
   if (section === 'alertChannels' && known.type !== after.type) {
     const reason = `is ${String(known.type)} in the service and ${String(after.type)} in the file, and the type of a channel never changes: give it another id`;
     return { kind: section, id, reasons: [reason] };

@@ -12,7 +12,7 @@ import type { Precondition } from '../../http/resources/etag.ts';
 import type { RawBody } from '../../http/resources/given-fields.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../../http/resources/paging.ts';
-import type { SendOutcome } from '../delivery/attempt-outcome.ts';
+import type { SendOutcome } from '../../outgoing/send-outcome.ts';
 import { sampleNotice } from '../delivery/sample-notice.ts';
 import { sendSealed } from '../delivery/send-sealed.ts';
 import type { NoticeSender } from '../delivery/sender.ts';

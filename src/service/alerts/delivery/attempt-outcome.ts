@@ -1,50 +1,6 @@
-import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
-import type { AlertNotice } from '../notice.ts';
+import type { SendOutcome } from '../../outgoing/send-outcome.ts';
 import type { AttemptOutcome } from './claims.sql.ts';
-
-/** One notice to one channel, with the channel's secrets. */
-export interface OpenDelivery<Target extends ChannelTarget = ChannelTarget> {
-  /** The same in every attempt, for receivers to recognise repeats. */
-  readonly deliveryId: string;
-  readonly target: Target;
-  readonly notice: AlertNotice;
-}
-
-/** The outcome of one attempt. A failure is a value. */
-export type SendOutcome =
-  | {
-      readonly ok: true;
-      /** The status of HTTP or SMTP. */
-      readonly status: number;
-      /** A problem that did not prevent the delivery; null for none. */
-      readonly remark: string | null;
-      /** The start of the receiver's answer. */
-      readonly answer: string | null;
-    }
-  | {
-      readonly ok: false;
-      /** null if there was no answer. */
-      readonly status: number | null;
-      /** One sentence. */
-      readonly error: string;
-      readonly answer: string | null;
-      /** Whether a retry cannot help. */
-      readonly isFinal: boolean;
-      /** The shortest wait that the receiver asks for; null for none. */
-      readonly retryAfterMs: number | null;
-    };
-
-/** Sends to one type of channel. Never rejects; resolves at the latest when the signal aborts. */
-export type Send<Target extends ChannelTarget> = (
-  delivery: OpenDelivery<Target>,
-  signal: AbortSignal,
-) => Promise<SendOutcome>;
-
-/** A failure without an answer. */
-export function notSent(error: string, { isFinal = false } = {}): SendOutcome {
-  return { ok: false, status: null, error, answer: null, isFinal, retryAfterMs: null };
-}
 
 /** Enough to see why a receiver refused, and too little to read a service by its answers. */
 const MAX_RESPONSE_CHARS = 200;

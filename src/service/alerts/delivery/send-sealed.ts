@@ -1,10 +1,10 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
+import { notSent, type SendOutcome } from '../../outgoing/send-outcome.ts';
 import { decryptTarget } from '../channels/channel-secrets.ts';
 import type { SealedTarget } from '../channels/sql.ts';
 import type { AlertNotice } from '../notice.ts';
-import { notSent, type SendOutcome } from './attempt-outcome.ts';
 import type { NoticeSender } from './sender.ts';
 
 export interface SealedDelivery extends SealedTarget {

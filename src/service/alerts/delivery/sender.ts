@@ -1,13 +1,14 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import { denyNetworks } from '../../../runtime/net/address-guard.ts';
-import type { DeliveryConfig } from '../../outgoing/outgoing-config.ts';
+import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
 import { createOutgoingHttp } from '../../outgoing/outgoing-http.ts';
+import { notSent, SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
 import { createEmailSender } from '../senders/email.ts';
+import type { OpenDelivery } from '../senders/send.ts';
 import { createSlackSender } from '../senders/slack.ts';
 import { createSmsSender } from '../senders/sms.ts';
 import { createWebhookSender } from '../senders/webhook.ts';
-import { notSent, type OpenDelivery, type SendOutcome } from './attempt-outcome.ts';
 
 /** Sends a notice once, to a channel of any type. */
 export interface NoticeSender {
@@ -20,13 +21,10 @@ export interface NoticeSender {
   close(): Promise<void>;
 }
 
-/** For name lookup, connection, request and answer together. */
-export const SEND_LIMIT_MS = 20_000;
-
 const NO_SMTP = notSent('this service sends no e-mail: SMTP_URL is not set', { isFinal: true });
 const NO_SMS = notSent('this service sends no SMS: SMS_GATEWAY_URL is not set', { isFinal: true });
 
-export function createNoticeSender(config: DeliveryConfig, clock: Clock): NoticeSender {
+export function createNoticeSender(config: OutgoingConfig, clock: Clock): NoticeSender {
   const http = createOutgoingHttp(denyNetworks(config.deny));
   const email = config.smtp === null ? async () => NO_SMTP : createEmailSender(config.smtp);
   const sms = config.sms === null ? async () => NO_SMS : createSmsSender(http, config.sms);

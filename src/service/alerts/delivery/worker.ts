@@ -3,11 +3,11 @@ import type { Logger } from '../../../runtime/logger.ts';
 import type { Store } from '../../database/store.ts';
 import { ClaimLoop, tooManyClaims } from '../../delivery/claim-loop.ts';
 import { NameCounts } from '../../delivery/name-counts.ts';
+import { SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
 import type { AlertNotice } from '../notice.ts';
-import { outcomeOfAttempt, type SendOutcome } from './attempt-outcome.ts';
+import { outcomeOfAttempt } from './attempt-outcome.ts';
 import { type ClaimedDelivery, claimDeliveries, nextDueAtMs, recordAttempt } from './claims.sql.ts';
 import { type SealedSending, sendSealed } from './send-sealed.ts';
-import { SEND_LIMIT_MS } from './sender.ts';
 import { NOTICES_CHANNEL } from './sql.ts';
 
 export interface DeliveryWorkerParts extends SealedSending {

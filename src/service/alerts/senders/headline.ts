@@ -1,6 +1,7 @@
 import type { NoticeType } from '../../../model/alerting/alert.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
+import { onOneLine } from '../../../runtime/text/one-line.ts';
 import { type AlertNotice, noticeTypeOf } from '../notice.ts';
 
 /** A result's error may be long, and a template may contain it many times. */
@@ -39,17 +40,6 @@ function inDays(days: number | null): string {
   if (days < 0) return 'in the past';
   if (days === 0) return 'within a day';
   return `in ${countText(days, 'day')}`;
-}
-
-/** Line breaks could begin a header, and other control characters could hide text. */
-export function onOneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
-}
-
-/** @param mark ends a text that was cut */
-export function shortened(text: string, maxBytes: number, mark = '…'): string {
-  const start = cutText(text, maxBytes);
-  return start === text ? text : `${start}${mark}`;
 }
 
 /** The rows below the headline. */

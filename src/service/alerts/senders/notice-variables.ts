@@ -1,7 +1,7 @@
 import { cutText } from '../../../runtime/text/cut-text.ts';
-import type { OpenDelivery } from '../delivery/attempt-outcome.ts';
 import { type AlertNotice, noticeTypeOf } from '../notice.ts';
 import { headlineOf, MAX_ERROR_BYTES } from './headline.ts';
+import type { OpenDelivery } from './send.ts';
 
 type Value = string | number | null | readonly string[];
 

@@ -1,8 +1,9 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import { shortened } from '../../../runtime/text/cut-text.ts';
 import type { OutgoingHttp } from '../../outgoing/outgoing-http.ts';
-import type { Send } from '../delivery/attempt-outcome.ts';
 import type { AlertNotice } from '../notice.ts';
-import { headlineOf, noticeFacts, shortened } from './headline.ts';
+import { headlineOf, noticeFacts } from './headline.ts';
+import type { Send } from './send.ts';
 
 type Slack = Extract<ChannelTarget, { type: 'SLACK' }>;
 

@@ -1,11 +1,13 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import { shortened } from '../../../runtime/text/cut-text.ts';
 import { escapeFor } from '../../outgoing/escape.ts';
 import type { SmsGateway } from '../../outgoing/outgoing-config.ts';
 import type { OutgoingHttp } from '../../outgoing/outgoing-http.ts';
+import { notSent } from '../../outgoing/send-outcome.ts';
 import { renderTemplate } from '../../outgoing/template.ts';
-import { notSent, type Send } from '../delivery/attempt-outcome.ts';
 import type { AlertNotice } from '../notice.ts';
-import { headlineOf, shortened } from './headline.ts';
+import { headlineOf } from './headline.ts';
+import type { Send } from './send.ts';
 
 type Sms = Extract<ChannelTarget, { type: 'SMS' }>;
 

@@ -1,14 +1,14 @@
-import { createHmac } from 'node:crypto';
 import type { ChannelTarget, WebhookConfig } from '../../../model/alerting/alert-channel.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { escapeFor } from '../../outgoing/escape.ts';
 import type { OutgoingHttp } from '../../outgoing/outgoing-http.ts';
+import { signedHeaders } from '../../outgoing/signed-headers.ts';
 import { renderTemplate } from '../../outgoing/template.ts';
 import { createAnalysisScrubber } from '../../root-cause/redaction/analysis-scrubber.ts';
 import { secretsIn } from '../channels/channel-secrets.ts';
-import type { Send } from '../delivery/attempt-outcome.ts';
 import { sampleNotice } from '../delivery/sample-notice.ts';
 import { variablesOf } from './notice-variables.ts';
+import type { Send } from './send.ts';
 
 type Webhook = Extract<ChannelTarget, { type: 'WEBHOOK' }>;
 
@@ -73,34 +73,6 @@ function bodyOf(
   if (rendered.ok) return { text: rendered.text, remark: null };
   const remark = `the default body was sent, since the template failed: ${rendered.problem}`;
   return { text: standard, remark };
-}
-
-/**
- * The headers by which a receiver recognises the sender, and repeats: src/service/README.md,
- * "Notifications: email, webhook, Slack, SMS". `x-service-signature` is the HMAC-SHA256 of the
- * body's bytes as they are sent, with the webhook's secret as UTF-8, in hexadecimal digits; without
- * a secret there is none.
- *
- * @param atMs epoch milliseconds; `x-service-timestamp` is in whole seconds
- */
-export function signedHeaders({
-  deliveryId,
-  body,
-  secret,
-  atMs,
-}: {
-  readonly deliveryId: string;
-  readonly body: string;
-  readonly secret: string | null;
-  readonly atMs: number;
-}): Readonly<Record<string, string>> {
-  return {
-    'x-service-delivery': deliveryId,
-    'x-service-timestamp': String(Math.floor(atMs / 1000)),
-    ...(secret === null
-      ? {}
-      : { 'x-service-signature': createHmac('sha256', secret).update(body).digest('hex') }),
-  };
 }
 
 /** The problem of a webhook's template, in words that follow its name; null for none. */

@@ -6,6 +6,7 @@ import { readSnapshot } from '../../database/read-snapshot.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import { readDowntime } from '../../heartbeats/shared.sql.ts';
+import { readUsualResponseTimes } from '../usual-response-times.ts';
 import {
   type ChecksWindow,
   countDaysByLocation,
@@ -14,7 +15,6 @@ import {
   countRuns,
   type MissedInterval,
   type RunCounts,
-  usualResponseTimes,
 } from './availability.sql.ts';
 import { DAY_MS, planCover, type RollUpState, startOf } from './cover.ts';
 import { HeartbeatTimes } from './heartbeat-minutes.ts';
@@ -115,7 +115,6 @@ const QUARTER_MINUTES = 15;
 const QUARTER_MS = QUARTER_MINUTES * 60_000;
 const QUARTERS = 96;
 const DAY_MINUTES = 1_440;
-const USUAL_DAYS = 7;
 
 export function createAvailability({
   store,
@@ -136,7 +135,7 @@ export function createAvailability({
     const state = await readRollUpState(sql, { ...checks, fromMs, toMs: recent.toMs });
     const quarters = { ...checks, ...recent, nowMs, state, minutes: QUARTER_MINUTES };
     const byQuarter = ofEachCheck(await count(sql, quarters));
-    const usual = await usualResponseTimes(sql, { ...checks, ...usualWindow(nowMs) });
+    const usual = await readUsualResponseTimes(sql, checks, nowMs);
     return new Map(
       checkIds.map((checkId) => [
         checkId,
@@ -269,7 +268,7 @@ export function createAvailability({
     quarterHours: (accountId, checkIds) =>
       readSnapshot(store, (sql) => readQuarters(sql, accountId, checkIds)),
     usualResponseTimes: (accountId, checkIds) =>
-      usualResponseTimes(store, { accountId, checkIds, ...usualWindow(clock.wallMs()) }),
+      readUsualResponseTimes(store, { accountId, checkIds }, clock.wallMs()),
   };
   return availability;
 }
@@ -321,11 +320,6 @@ function count(
 function recentQuarters(nowMs: number): { readonly fromMs: number; readonly toMs: number } {
   const lastMs = startOf(nowMs, QUARTER_MS);
   return { fromMs: lastMs - (QUARTERS - 1) * QUARTER_MS, toMs: lastMs + QUARTER_MS };
-}
-
-/** A day is rolled up some minutes after its end. */
-function usualWindow(nowMs: number): { readonly fromMs: number; readonly toMs: number } {
-  return { fromMs: startOf(nowMs, DAY_MS) - USUAL_DAYS * DAY_MS, toMs: nowMs };
 }
 
 function countsOf(startMs: number, counts: RunCounts | undefined): IntervalCounts {

@@ -17,7 +17,9 @@ import {
 import { createIdentify } from './identify.ts';
 import { KEY_TTL_MS, KeyCache, MAX_CACHED_KEYS } from './key-cache.ts';
 import { type RouteAccess, requireAccess, routeAccess } from './route-access.ts';
-import type { Site } from './service-address.ts';
+import { requireOwnPage } from './same-origin.ts';
+import type { ServiceAddress } from './service-address.ts';
+import { sessionTokenOf } from './session-cookie.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,7 +41,7 @@ export interface AuthenticationParts {
   readonly authenticator: Authenticator;
   readonly locationKeys: KeyHolders<AgentCaller>;
   readonly sessions: KeyCache<SignedIn>;
-  readonly site: Site;
+  readonly serviceAddress: ServiceAddress;
   readonly clock: Clock;
 }
 
@@ -50,7 +52,7 @@ export interface AuthenticationParts {
  * another.
  */
 export function addAuthentication(app: FastifyInstance, parts: AuthenticationParts): void {
-  const { authenticator, locationKeys, sessions, site, clock } = parts;
+  const { authenticator, locationKeys, sessions, serviceAddress, clock } = parts;
   const countWrongKeys = app.createRateLimit({ max: MAX_WRONG_KEYS_PER_MINUTE });
   const cacheOf = <Holder>(holders: KeyHolders<Holder>): KeyCache<Holder> =>
     new KeyCache({ holders, clock, ttlMs: KEY_TTL_MS, maxEntries: MAX_CACHED_KEYS });
@@ -73,7 +75,7 @@ export function addAuthentication(app: FastifyInstance, parts: AuthenticationPar
     return agent;
   };
   const identifyUser = async (request: FastifyRequest): Promise<SignedIn | null> => {
-    const hash = tokenHashOf(site.tokenOf(request));
+    const hash = tokenHashOf(sessionTokenOf(serviceAddress, request));
     return hash === null ? null : await findUser(request, hash);
   };
 
@@ -95,31 +97,19 @@ export function addAuthentication(app: FastifyInstance, parts: AuthenticationPar
     // Whoever sends a key means that key, whatever cookies the client also has. Another scheme is not
     // for this service: behind a proxy with Basic authentication, browsers send it with each request.
     const { authorization = '' } = request.headers;
-    const isUser = !/^bearer\b/i.test(authorization) && site.tokenOf(request) !== null;
+    const isUser =
+      !/^bearer\b/i.test(authorization) && sessionTokenOf(serviceAddress, request) !== null;
     if (isUser) {
       const user = await identifyUser(request);
       if (user === null) throw notSignedIn();
       request.signedIn = user;
-      requireOwnPage(site, request);
+      requireOwnPage(serviceAddress, request);
       request.caller = callerFor(user, request);
     } else {
       request.caller = await identifyCaller(request);
     }
     requireAccessTo(access, request);
   });
-}
-
-/** @throws ServiceError 403 where another site may have made the browser send the request */
-export function requireOwnPage(site: Site, request: FastifyRequest): void {
-  if (site.isOwn(request)) return;
-  throw forbidden(
-    'The request does not say that it comes from a page of this service: send its Origin, or use an API key',
-  );
-}
-
-/** The same for requests that need no session, which other programs than browsers send, too. */
-export function refuseForeignPage(site: Site, request: FastifyRequest): void {
-  if (site.isForeign(request)) throw forbidden('A page of another site sent this request');
 }
 
 /** The account that a user works on: that of x-service-account, or the first that the user joined. */

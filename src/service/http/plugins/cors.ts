@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { routeAccess } from '../access/route-access.ts';
-import type { Site } from '../access/service-address.ts';
+import type { ServiceAddress } from '../access/service-address.ts';
 import { addVary } from '../content-coding.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -40,7 +40,7 @@ const PREFLIGHT_SECONDS = 600;
 export interface CorsParts {
   /** As browsers send them in `Origin`. */
   readonly origins: readonly string[];
-  readonly site: Site;
+  readonly serviceAddress: ServiceAddress;
 }
 
 /**
@@ -48,14 +48,14 @@ export interface CorsParts {
  * never count, and no answer allows credentials. Must be added before the authentication: a preflight has
  * no key.
  */
-export function addCors(app: FastifyInstance, { origins, site }: CorsParts): void {
+export function addCors(app: FastifyInstance, { origins, serviceAddress }: CorsParts): void {
   if (origins.length === 0) return;
   const listed = new Set(origins);
   app.addHook('onRequest', async (request, reply) => {
     if (!isForKeys(request)) return;
     addVary(reply, 'origin');
     const { origin, 'access-control-request-method': wanted } = request.headers;
-    if (origin === undefined || !listed.has(origin) || site.hasOrigin(request)) return;
+    if (origin === undefined || !listed.has(origin) || serviceAddress.hasOrigin(request)) return;
     delete request.headers.cookie;
     reply.headers({
       'access-control-allow-origin': origin,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { Site } from '../access/service-address.ts';
+import type { ServiceAddress } from '../access/service-address.ts';
 import type { InFlight } from '../in-flight.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 
@@ -34,19 +34,19 @@ export interface ObserveParts {
   readonly log: Logger;
   readonly metrics: ServiceMetrics;
   readonly inFlight: InFlight;
-  readonly site: Site;
+  readonly serviceAddress: ServiceAddress;
   /** Aborts when the service stops: from then on no connection is kept alive. */
   readonly stopping: AbortSignal;
 }
 
 /** Request ids, security headers, metrics and the log of requests. Must be added first. */
 export function addObservation(app: FastifyInstance, parts: ObserveParts): void {
-  const { clock, log, metrics, inFlight, stopping, site } = parts;
+  const { clock, log, metrics, inFlight, stopping, serviceAddress } = parts;
   app.addHook('onRequest', async (request, reply) => {
     const startMs = clock.monotonicMs();
     inFlight.add(reply.raw);
     reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id });
-    if (site.isHttps(request)) reply.header('strict-transport-security', HSTS);
+    if (serviceAddress.isHttps(request)) reply.header('strict-transport-security', HSTS);
     if (stopping.aborted) reply.header('connection', 'close');
     reply.raw.once('close', () => {
       const durationMs = clock.monotonicMs() - startMs;

@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { LIST_START, type ListFacts, type ListPosition } from '../../database/list-walk.ts';
 import { invalid } from '../../errors.ts';
 import { callerOf } from '../access/authentication.ts';
-import { requestOrigin } from '../base-url.ts';
+import { baseUrlOf } from '../base-url.ts';
 import type { Page } from './paging.ts';
 import { sortedJson } from './sorted-json.ts';
 
@@ -70,7 +70,7 @@ export function pageOf(request: ListRequest, reply: FastifyReply): RequestedPage
     ]);
   }
 
-  const base = `${lists.publicUrl ?? requestOrigin(request)}${pathname}`;
+  const base = `${baseUrlOf(request, lists.publicUrl)}${pathname}`;
   const linkTo = (rel: string, changed: Readonly<Record<string, string>>): string => {
     const params = new URLSearchParams(searchParams);
     for (const [name, value] of Object.entries(changed)) params.set(name, value);

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { renderHtml } from '../../../web/status/layout.tsx';
 import { NotFound } from '../../../web/status/not-found.tsx';
-import type { Site } from '../../http/access/service-address.ts';
+import type { ServiceAddress } from '../../http/access/service-address.ts';
 import { DEFAULT_COLORS, HTML } from '../site/page.routes.tsx';
 import { pageAddress } from '../site/requested-page.ts';
 import { policyOf } from '../site/send.ts';
@@ -9,7 +9,7 @@ import type { StatusSite } from '../site/site.ts';
 import { pathWithin } from './path-within.ts';
 
 export interface ClosedPageParts {
-  readonly site: Site;
+  readonly serviceAddress: ServiceAddress;
   readonly statusSite: Pick<StatusSite, 'domains'>;
 }
 
@@ -20,12 +20,12 @@ export interface ClosedPageParts {
 export function closedDocument(
   request: FastifyRequest,
   reply: FastifyReply,
-  { site, statusSite: { domains } }: ClosedPageParts,
+  { serviceAddress, statusSite: { domains } }: ClosedPageParts,
   /** After the form was sent. */
   sent: { readonly status: number; readonly note: string; readonly next: string } | null = null,
 ): FastifyReply {
   const { url = '' } = request.params as { readonly url?: string };
-  const { path } = pageAddress(request, url, { site, domains });
+  const { path } = pageAddress(request, url, { serviceAddress, domains });
   const next = sent?.next ?? pathWithin(request.url.replace(/^\/status\/[^/?]*/, ''));
   const returnTo = encodeURIComponent(`/status/${encodeURIComponent(url)}${next}`);
   const html = renderHtml(
@@ -35,7 +35,7 @@ export function closedDocument(
         action: `${path}/access`,
         next,
         // The session of the service is not known at a domain of its own.
-        signInHref: path === '' ? null : site.path(`/sign-in?next=${returnTo}`),
+        signInHref: path === '' ? null : serviceAddress.path(`/sign-in?next=${returnTo}`),
         note: sent?.note ?? null,
       }}
     />,

@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Store } from '../../database/store.ts';
 import type { SignedIn } from '../../http/access/authenticator.ts';
-import type { Site } from '../../http/access/service-address.ts';
+import type { ServiceAddress } from '../../http/access/service-address.ts';
+import { sessionTokenOf } from '../../http/access/session-cookie.ts';
 import type { Attempts } from '../../sessions/attempts.ts';
 import { userIfKnown } from '../../sessions/begin-session.ts';
 import type { Passwords } from '../../users/passwords.ts';
@@ -14,7 +15,7 @@ import { passesIn } from './pass-cookie.ts';
 export interface PageAccessParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly site: Site;
+  readonly serviceAddress: ServiceAddress;
   readonly pages: PageCache;
   readonly passwords: Passwords;
   readonly attempts: Pick<Attempts, 'begin'>;
@@ -52,12 +53,12 @@ interface Reader {
 }
 
 export function createPageAccess(parts: PageAccessParts): PageAccess {
-  const { store, clock, site, pages, passwords, attempts } = parts;
+  const { store, clock, serviceAddress, pages, passwords, attempts } = parts;
 
   /** null for a request that shows nothing: it may read what everybody may. */
   async function readerOf(request: FastifyRequest): Promise<Reader | null> {
-    const passes = passesIn(site, request);
-    if (passes.length === 0 && site.tokenOf(request) === null) return null;
+    const passes = passesIn(serviceAddress, request);
+    if (passes.length === 0 && sessionTokenOf(serviceAddress, request) === null) return null;
     return { user: await userIfKnown(request), passes };
   }
 
@@ -74,7 +75,7 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
    * who could lock all readers out otherwise.
    */
   async function knownDevice(request: FastifyRequest, url: string): Promise<string | null> {
-    const passes = passesIn(site, request);
+    const passes = passesIn(serviceAddress, request);
     if (passes.length === 0) return null;
     const gate = await findGate(store, url);
     const devices = passes.map((pass) => deviceOf(gate, pass, clock.wallMs()));

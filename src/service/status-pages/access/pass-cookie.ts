@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Site } from '../../http/access/service-address.ts';
+import type { ServiceAddress } from '../../http/access/service-address.ts';
 
 const NAME = 'vedette_page';
 /** Browsers accept a cookie of this name only with Secure: no page without https can set one. */
@@ -8,8 +8,8 @@ const SECURE_PREFIX = '__Secure-';
 type Asked = Pick<FastifyRequest, 'protocol' | 'headers'>;
 
 /** The passes of a request, of the page that it is for. */
-export function passesIn(site: Site, request: Asked): readonly string[] {
-  const start = `${nameFor(site, request)}=`;
+export function passesIn(serviceAddress: ServiceAddress, request: Asked): readonly string[] {
+  const start = `${nameFor(serviceAddress, request)}=`;
   return (request.headers.cookie ?? '')
     .split(';')
     .map((each) => each.trim())
@@ -23,14 +23,14 @@ const MAX_PASSES = 4;
 
 /** A Set-Cookie header: browsers send it with requests at and below the path, and no others. */
 export function passCookie(
-  site: Site,
+  serviceAddress: ServiceAddress,
   request: Asked,
   { pass, path, maxAgeSeconds }: { pass: string; path: string; maxAgeSeconds: number },
 ): string {
-  const secure = site.isHttps(request) ? '; Secure' : '';
-  return `${nameFor(site, request)}=${pass}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+  const secure = serviceAddress.isHttps(request) ? '; Secure' : '';
+  return `${nameFor(serviceAddress, request)}=${pass}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
-function nameFor(site: Site, request: Asked): string {
-  return site.isHttps(request) ? `${SECURE_PREFIX}${NAME}` : NAME;
+function nameFor(serviceAddress: ServiceAddress, request: Asked): string {
+  return serviceAddress.isHttps(request) ? `${SECURE_PREFIX}${NAME}` : NAME;
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { pluralText } from '../../../web/status/texts.tsx';
 import { ServiceError } from '../../errors.ts';
-import { refuseForeignPage } from '../../http/access/authentication.ts';
+import { refuseForeignPage } from '../../http/access/same-origin.ts';
 import { addForms, FORM_TYPE, givenIn, noteOf } from '../../users/pages/forms.ts';
 import { givenPassword } from '../../users/passwords.ts';
 import { pageAddress } from '../site/requested-page.ts';
@@ -26,7 +26,7 @@ const FORM = {
 export function accessRoutes(
   parts: ClosedPageParts & { readonly pageAccess: Pick<PageAccess, 'enter'> },
 ): FastifyPluginAsync {
-  const { site, statusSite, pageAccess } = parts;
+  const { serviceAddress, statusSite, pageAccess } = parts;
   return async (app) => {
     addForms(app);
     app.post<{ readonly Params: { readonly url: string } }>(
@@ -42,14 +42,17 @@ export function accessRoutes(
         const password = givenPassword.safeParse(given);
         if (!password.success) return again(403, WRONG);
         try {
-          refuseForeignPage(site, request);
+          refuseForeignPage(serviceAddress, request);
           const entered = await pageAccess.enter(request, url, password.data);
           if (entered === null) return again(403, WRONG);
-          const { path } = pageAddress(request, url, { site, domains: statusSite.domains });
+          const { path } = pageAddress(request, url, {
+            serviceAddress,
+            domains: statusSite.domains,
+          });
           if (entered !== 'open') {
             reply.header(
               'set-cookie',
-              passCookie(site, request, { ...entered, path: path === '' ? '/' : path }),
+              passCookie(serviceAddress, request, { ...entered, path: path === '' ? '/' : path }),
             );
           }
           return reply.redirect(`${path}${next}` === '' ? '/' : `${path}${next}`, 303);

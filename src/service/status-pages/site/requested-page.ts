@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Site } from '../../http/access/service-address.ts';
+import type { ServiceAddress } from '../../http/access/service-address.ts';
 import type { StoredPage } from '../status-pages.ts';
 import type { CustomDomains } from './custom-domains.ts';
 
@@ -21,17 +21,20 @@ export interface RequestedPage extends PageAddress {
 export function pageAddress(
   request: FastifyRequest,
   url: string,
-  { site, domains }: { readonly site: Site; readonly domains: CustomDomains },
+  {
+    serviceAddress,
+    domains,
+  }: { readonly serviceAddress: ServiceAddress; readonly domains: CustomDomains },
 ): PageAddress {
   const domain = domains.ownDomainOf(request, url);
   if (domain !== null) {
     // Not the Host header, whose port and case the sender chose: caches would hand it to others.
-    return { base: `${site.isHttps(request) ? 'https' : 'http'}://${domain}`, path: '' };
+    return { base: `${serviceAddress.isHttps(request) ? 'https' : 'http'}://${domain}`, path: '' };
   }
   const name = encodeURIComponent(url);
   return {
-    base: `${site.baseOf(request)}/status/${name}`,
-    path: site.path(`/status/${name}`),
+    base: `${serviceAddress.baseUrl(request)}/status/${name}`,
+    path: serviceAddress.path(`/status/${name}`),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
-import type { Site } from '../../http/access/service-address.ts';
+import type { ServiceAddress } from '../../http/access/service-address.ts';
 import { closedDocument } from '../access/closed-page.tsx';
 import type { PageAccess } from '../access/page-access.ts';
 import { accessRoutes } from '../access/routes.ts';
@@ -21,7 +21,7 @@ import { decorateRequests, pageAddress, type RequestedPage } from './requested-p
 import type { StatusSite } from './site.ts';
 
 export interface StatusSiteRoutesParts extends SubscriptionPagesParts {
-  readonly site: Site;
+  readonly serviceAddress: ServiceAddress;
   readonly statusSite: StatusSite;
   readonly pagePictures: PagePictures;
   readonly pageAccess: PageAccess;
@@ -76,7 +76,7 @@ function challengeRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsync {
 
 /** Each request of the site is for a page that its sender may read. Others get the same 404. */
 function findPages(app: FastifyInstance, parts: StatusSiteRoutesParts, misses: MissLimit): void {
-  const { site, statusSite, pageAccess, subscriptions } = parts;
+  const { serviceAddress, statusSite, pageAccess, subscriptions } = parts;
   const { pages, domains } = statusSite;
 
   async function found(request: FastifyRequest): Promise<RequestedPage | null> {
@@ -92,7 +92,7 @@ function findPages(app: FastifyInstance, parts: StatusSiteRoutesParts, misses: M
       : await pageAccess.find(request, url);
     if (readable === null) return null;
     const { gate, page } = readable;
-    const address = pageAddress(request, url, { site, domains });
+    const address = pageAddress(request, url, { serviceAddress, domains });
     // Without PUBLIC_URL a client can make up hosts, and each has documents of its own.
     if (pages.addresses.displaces(page.id, address.base)) {
       misses.check(request);

@@ -3,7 +3,8 @@ import { stateUnder } from '../../../model/status-page/status-page-incident.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Sql } from '../../database/store.ts';
 import type { PublicIncident } from '../../incidents/shared.sql.ts';
-import { conditionOfDay, type ServiceCondition, worstCondition } from './condition.ts';
+import { type ServiceCondition, worstCondition } from './condition.ts';
+import { conditionOfDay } from './day-condition.ts';
 import {
   countDays,
   DAY_MS,

@@ -3,7 +3,7 @@ import type { Logger } from '../../../runtime/logger.ts';
 import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Store } from '../../database/store.ts';
-import { type DeliveryConfig, NO_DELIVERY } from '../../outgoing/outgoing-config.ts';
+import { NO_OUTGOING, type OutgoingConfig } from '../../outgoing/outgoing-config.ts';
 import { SubscriptionCounters, type SubscriptionCounts } from './counts.ts';
 import { createMessageSender } from './messages/message-sender.ts';
 import { runMessageWorker } from './messages/message-worker.ts';
@@ -22,7 +22,7 @@ export interface SubscriptionFeatureParts {
   /** Whole days, of the messages. */
   readonly retentionDays: number;
   /** undefined: no mail. */
-  readonly delivery: DeliveryConfig | undefined;
+  readonly delivery: OutgoingConfig | undefined;
   readonly publicUrl: string | null;
   /** Which addresses webhooks may have. undefined: public ones that DELIVERY_DENY does not deny. */
   readonly webhookGuard: AddressGuard | undefined;
@@ -39,7 +39,7 @@ export interface SubscriptionFeatures {
 }
 
 export function createSubscriptionFeatures({
-  delivery = NO_DELIVERY,
+  delivery = NO_OUTGOING,
   webhookGuard,
   limits = DEFAULT_SUBSCRIBE_LIMITS,
   ...parts

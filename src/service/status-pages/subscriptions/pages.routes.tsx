@@ -3,8 +3,8 @@ import type { VNode } from 'preact';
 import { z } from 'zod';
 import { renderHtml } from '../../../web/status/layout.tsx';
 import { invalid, ServiceError } from '../../errors.ts';
-import { refuseForeignPage } from '../../http/access/authentication.ts';
-import type { Site } from '../../http/access/service-address.ts';
+import { refuseForeignPage } from '../../http/access/same-origin.ts';
+import type { ServiceAddress } from '../../http/access/service-address.ts';
 import { clientGoneSignal } from '../../http/request-signal.ts';
 import { bodyProblem, validBody } from '../../http/resources/input-problems.ts';
 import { emailSchema } from '../../users/email.ts';
@@ -49,7 +49,7 @@ interface OfToken {
 }
 
 export interface SubscriptionPagesParts {
-  readonly site: Site;
+  readonly serviceAddress: ServiceAddress;
   readonly subscriptions: Subscriptions;
 }
 
@@ -58,7 +58,7 @@ export interface SubscriptionPagesParts {
  * src/service/README.md, "Subscribers".
  */
 export function subscriptionPagesRoutes(parts: SubscriptionPagesParts): FastifyPluginAsync {
-  const { site, subscriptions } = parts;
+  const { serviceAddress, subscriptions } = parts;
 
   const sendSubscribe = (
     request: FastifyRequest,
@@ -82,7 +82,7 @@ export function subscriptionPagesRoutes(parts: SubscriptionPagesParts): FastifyP
   };
 
   const subscribe = async (request: FastifyRequest, reply: FastifyReply) => {
-    refuseForeignPage(site, request);
+    refuseForeignPage(serviceAddress, request);
     const page = subscribedPage(request);
     const given = validBody(subscribeBody, request.body ?? {});
     if ('email' in given) {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { escaped } from '../../../handbook/html/escaped.ts';
 import { newPassword } from '../../../model/account/password.ts';
-import { refuseForeignPage, requireOwnPage } from '../../http/access/authentication.ts';
+import { isSameOrigin, refuseForeignPage, requireOwnPage } from '../../http/access/same-origin.ts';
 import {
   beginSession,
   clearCookie,
@@ -52,10 +52,10 @@ export function userPagesRoutes(parts: UserPagesParts): FastifyPluginAsync {
 }
 
 function addSignIn(app: FastifyInstance, parts: UserPagesParts): void {
-  const { site, signIn, sessions, hasProvider } = parts;
+  const { serviceAddress, signIn, sessions, hasProvider } = parts;
   const atProvider = (next: string): string =>
     hasProvider
-      ? `<a class="button" href="${site.path(`/oidc/sign-in?next=${encodeURIComponent(next)}`)}">Sign in with single sign-on</a><div class="or">or</div>`
+      ? `<a class="button" href="${serviceAddress.path(`/oidc/sign-in?next=${encodeURIComponent(next)}`)}">Sign in with single sign-on</a><div class="or">or</div>`
       : '';
   const show = (reply: FastifyReply, next: string, email = '', note: Note | null = null) =>
     sendPage(reply, {
@@ -74,42 +74,44 @@ ${buttonHtml('Sign in')}</form>
     async (request, reply) => {
       const [next = ''] = [request.query.next ?? ''].flat();
       const isIn = (await userIfKnown(request)) !== null;
-      return isIn ? reply.redirect(site.path(localPath(next)), 303) : show(reply, localPath(next));
+      return isIn
+        ? reply.redirect(serviceAddress.path(localPath(next)), 303)
+        : show(reply, localPath(next));
     },
   );
 
   app.post('/sign-in', PAGE_WITH_FORM, async (request, reply) => {
     const next = localPath(givenIn(request, 'next'));
     try {
-      refuseForeignPage(site, request);
+      refuseForeignPage(serviceAddress, request);
       const given = fieldsOf(request, { email: emailSchema, password: givenPassword });
-      const started = await signIn.byPassword(given, clientOf(site, request));
+      const started = await signIn.byPassword(given, clientOf(serviceAddress, request));
       await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
       return show(reply.code(status), next, givenIn(request, 'email'), note);
     }
-    return reply.redirect(site.path(next), 303);
+    return reply.redirect(serviceAddress.path(next), 303);
   });
 
   app.post('/sign-out', PAGE_WITH_FORM, async (request, reply) => {
-    requireOwnPage(site, request);
+    requireOwnPage(serviceAddress, request);
     const user = await app.identifyUser(request);
     if (user !== null) {
       const { ip } = request;
       if (givenIn(request, 'everywhere') !== '') await sessions.endAll(user.userId, ip);
       else await sessions.end(user.userId, user.sessionId, ip);
     }
-    clearCookie(site, request, reply);
-    return reply.redirect(site.path('/sign-in'), 303);
+    clearCookie(serviceAddress, request, reply);
+    return reply.redirect(serviceAddress.path('/sign-in'), 303);
   });
 }
 
 function addAccount(app: FastifyInstance, parts: UserPagesParts): void {
-  const { site, signIn, users, sessions } = parts;
+  const { serviceAddress, signIn, users, sessions } = parts;
   const show = async (request: FastifyRequest, reply: FastifyReply, note: Note | null) => {
     const user = await app.identifyUser(request);
-    if (user === null) return reply.redirect(site.path('/sign-in?next=/account'), 303);
+    if (user === null) return reply.redirect(serviceAddress.path('/sign-in?next=/account'), 303);
     const accounts = await users.accountsOf(user.userId);
     const { length: signedIn } = await sessions.list(user.userId);
     const rows = accounts.map(
@@ -121,12 +123,12 @@ function addAccount(app: FastifyInstance, parts: UserPagesParts): void {
       note,
       isWide: true,
       main: `<p>Signed in as <strong>${escaped(user.email)}</strong>, in ${signedIn === 1 ? 'one browser' : `${signedIn} browsers`}.</p>
-<div class="buttons"><form method="post" action="${site.path('/sign-out')}">${buttonHtml('Sign out', false)}</form>
-<form method="post" action="${site.path('/sign-out')}">${hiddenHtml('everywhere', 'yes')}${buttonHtml('Sign out everywhere', false)}</form></div>
+<div class="buttons"><form method="post" action="${serviceAddress.path('/sign-out')}">${buttonHtml('Sign out', false)}</form>
+<form method="post" action="${serviceAddress.path('/sign-out')}">${hiddenHtml('everywhere', 'yes')}${buttonHtml('Sign out everywhere', false)}</form></div>
 <h2>Accounts</h2>
 ${rows.length === 0 ? '<p>You belong to no account. An admin of one can invite you.</p>' : `<dl>${rows.join('')}</dl>`}
 <h2>Change your password</h2>
-<form method="post" action="${site.path('/account/password')}">
+<form method="post" action="${serviceAddress.path('/account/password')}">
 ${fieldHtml({ name: 'currentPassword', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
 ${fieldHtml({ name: 'newPassword', label: 'New password', type: 'password', autocomplete: 'new-password', hint: `${PASSWORD_HINT} You will be signed out everywhere else.` })}
 ${buttonHtml('Change password')}</form>`,
@@ -136,24 +138,28 @@ ${buttonHtml('Change password')}</form>`,
   app.get('/account', PAGE, (request, reply) => show(request, reply, null));
 
   app.post('/account/password', PAGE_WITH_FORM, async (request, reply) => {
-    requireOwnPage(site, request);
+    requireOwnPage(serviceAddress, request);
     const user = await app.identifyUser(request);
-    if (user === null) return reply.redirect(site.path('/sign-in?next=/account'), 303);
+    if (user === null) return reply.redirect(serviceAddress.path('/sign-in?next=/account'), 303);
     try {
       const fields = { currentPassword: givenPassword, newPassword };
       const given = fieldsOf(request, fields);
-      const started = await signIn.changePassword(user.userId, given, clientOf(site, request));
+      const started = await signIn.changePassword(
+        user.userId,
+        given,
+        clientOf(serviceAddress, request),
+      );
       await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
       return show(request, reply.code(status), note);
     }
-    return reply.redirect(site.path('/account'), 303);
+    return reply.redirect(serviceAddress.path('/account'), 303);
   });
 }
 
 function addSetup(app: FastifyInstance, parts: UserPagesParts): void {
-  const { site, setup, sessions } = parts;
+  const { serviceAddress, setup, sessions } = parts;
   const show = (reply: FastifyReply, email = '', note: Note | null = null) =>
     sendPage(reply, {
       title: 'Set up Vedette',
@@ -168,7 +174,7 @@ ${buttonHtml('Create the first user')}</form>`,
     sendPage(reply.code(404), {
       title: 'Set up Vedette',
       note: { kind: 'fail', text: LINK_GONE },
-      main: `<p>While the service has no user, each start in the first day of the account writes a new link to its log. Later, whoever has an admin key invites users.</p><a class="button" href="${site.path('/sign-in')}">Sign in</a>`,
+      main: `<p>While the service has no user, each start in the first day of the account writes a new link to its log. Later, whoever has an admin key invites users.</p><a class="button" href="${serviceAddress.path('/sign-in')}">Sign in</a>`,
     });
 
   app.get<OfToken>('/setup/:token', PAGE, async (request, reply) =>
@@ -177,9 +183,9 @@ ${buttonHtml('Create the first user')}</form>`,
 
   app.post<OfToken>('/setup/:token', PAGE_WITH_FORM, async (request, reply) => {
     try {
-      refuseForeignPage(site, request);
+      refuseForeignPage(serviceAddress, request);
       const given = fieldsOf(request, { email: emailSchema, password: newPassword });
-      const client = clientOf(site, request);
+      const client = clientOf(serviceAddress, request);
       const { token } = request.params;
       const userId = await setup.accept({ ...given, token }, client);
       const started = await sessions.start(userId, client, { kind: 'setup' });
@@ -190,12 +196,12 @@ ${buttonHtml('Create the first user')}</form>`,
         ? gone(reply)
         : show(reply.code(status), givenIn(request, 'email'), note);
     }
-    return reply.redirect(site.path('/account'), 303);
+    return reply.redirect(serviceAddress.path('/account'), 303);
   });
 }
 
 function addInvitations(app: FastifyInstance, parts: UserPagesParts): void {
-  const { site, invitations, sessions } = parts;
+  const { serviceAddress, invitations, sessions } = parts;
   const show = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -234,7 +240,7 @@ ${buttonHtml('Join')}</form>`,
     sendPage(reply.code(404), {
       title: 'Join Vedette',
       note: { kind: 'fail', text: LINK_GONE },
-      main: `<p>Ask whoever invited you for another link.</p><a class="button" href="${site.path('/sign-in')}">Sign in</a>`,
+      main: `<p>Ask whoever invited you for another link.</p><a class="button" href="${serviceAddress.path('/sign-in')}">Sign in</a>`,
     });
 
   app.get<OfToken>('/invitations/:token', PAGE, async (request, reply) => {
@@ -250,10 +256,10 @@ ${buttonHtml('Join')}</form>`,
   app.post<OfToken>('/invitations/:token', PAGE_WITH_FORM, async (request, reply) => {
     const { token } = request.params;
     try {
-      refuseForeignPage(site, request);
+      refuseForeignPage(serviceAddress, request);
       const password = givenIn(request, 'password');
-      const signedIn = site.isOwn(request) ? await userIfKnown(request) : null;
-      const client = clientOf(site, request);
+      const signedIn = isSameOrigin(serviceAddress, request) ? await userIfKnown(request) : null;
+      const client = clientOf(serviceAddress, request);
       const joined = await invitations.accept({ token, password, signedIn }, client);
       const started = await sessions.start(joined.userId, client, joined.by);
       await beginSession(parts, request, reply, started);
@@ -262,12 +268,12 @@ ${buttonHtml('Join')}</form>`,
       if (status === 404) return gone(reply);
       return show(request, reply.code(status), await invitations.show(token), note);
     }
-    return reply.redirect(site.path('/account'), 303);
+    return reply.redirect(serviceAddress.path('/account'), 303);
   });
 }
 
 function addPasswordLinks(app: FastifyInstance, parts: UserPagesParts): void {
-  const { site, passwordLinks, sessions } = parts;
+  const { serviceAddress, passwordLinks, sessions } = parts;
   const show = (reply: FastifyReply, email: string, note: Note | null = null) =>
     sendPage(reply, {
       title: 'Choose a new password',
@@ -281,7 +287,7 @@ ${buttonHtml('Save the password')}</form>`,
     sendPage(reply.code(404), {
       title: 'Choose a new password',
       note: { kind: 'fail', text: LINK_GONE },
-      main: `<p>Ask whoever runs this service for another link.</p><a class="button" href="${site.path('/sign-in')}">Sign in</a>`,
+      main: `<p>Ask whoever runs this service for another link.</p><a class="button" href="${serviceAddress.path('/sign-in')}">Sign in</a>`,
     });
 
   app.get<OfToken>('/password/:token', PAGE, async (request, reply) => {
@@ -296,9 +302,9 @@ ${buttonHtml('Save the password')}</form>`,
   app.post<OfToken>('/password/:token', PAGE_WITH_FORM, async (request, reply) => {
     const { token } = request.params;
     try {
-      refuseForeignPage(site, request);
+      refuseForeignPage(serviceAddress, request);
       const given = fieldsOf(request, { password: newPassword });
-      const client = clientOf(site, request);
+      const client = clientOf(serviceAddress, request);
       const { userId, passwordHash } = await passwordLinks.accept({ ...given, token }, client);
       const started = await sessions.start(userId, client, {
         kind: 'password',
@@ -310,6 +316,6 @@ ${buttonHtml('Save the password')}</form>`,
       if (status === 404) return gone(reply);
       return show(reply.code(status), await passwordLinks.show(token), note);
     }
-    return reply.redirect(site.path('/account'), 303);
+    return reply.redirect(serviceAddress.path('/account'), 303);
   });
 }

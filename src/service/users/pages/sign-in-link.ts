@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopbackHost } from '../../../runtime/net/loopback.ts';
-import { refuseForeignPage } from '../../http/access/authentication.ts';
+import { refuseForeignPage } from '../../http/access/same-origin.ts';
 import { beginSession, clientOf, type SessionParts } from '../../sessions/begin-session.ts';
 import type { SignInLink } from '../sign-in-link.ts';
 import { noteOf, PAGE, PAGE_WITH_FORM } from './forms.ts';
@@ -18,7 +18,7 @@ export function addSignInLink(
   app: FastifyInstance,
   parts: SessionParts & { readonly signInLink: SignInLink },
 ): void {
-  const { site, signInLink } = parts;
+  const { serviceAddress, signInLink } = parts;
   const show = (reply: FastifyReply, note: Note | null = null) =>
     sendPage(reply, {
       title: 'Sign in',
@@ -30,7 +30,7 @@ export function addSignInLink(
     sendPage(reply.code(404), {
       title: 'Sign in',
       note: { kind: 'fail', text: LINK_GONE },
-      main: `<p>Each start of <code>vedette up</code> prints another one.</p><a class="button" href="${site.path('/sign-in')}">Sign in with a password</a>`,
+      main: `<p>Each start of <code>vedette up</code> prints another one.</p><a class="button" href="${serviceAddress.path('/sign-in')}">Sign in with a password</a>`,
     });
   const isOpen = (request: FastifyRequest<OfToken>): boolean =>
     isAtThisMachine(request) && signInLink.isOpen(request.params.token);
@@ -42,18 +42,21 @@ export function addSignInLink(
   app.post<OfToken>('/sign-in/:token', PAGE_WITH_FORM, async (request, reply) => {
     if (!isOpen(request)) return gone(reply);
     try {
-      refuseForeignPage(site, request);
-      const started = await signInLink.accept(request.params.token, clientOf(site, request));
+      refuseForeignPage(serviceAddress, request);
+      const started = await signInLink.accept(
+        request.params.token,
+        clientOf(serviceAddress, request),
+      );
       await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
       return status === 404 ? gone(reply) : show(reply.code(status), note);
     }
-    return reply.redirect(site.path('/'), 303);
+    return reply.redirect(serviceAddress.path('/'), 303);
   });
 }
 
-/** By another name, a page of another site could reach this address (DNS rebinding). */
+/** By another name, a page of another serviceAddress could reach this address (DNS rebinding). */
 function isAtThisMachine({ headers: { host = '' } }: FastifyRequest): boolean {
   const name = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(host);
   return isLoopbackHost(name?.[1] ?? name?.[2] ?? '');

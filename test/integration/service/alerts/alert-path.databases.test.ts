@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../../../src/service/database/store.ts';
-import { readDeliveryConfig } from '../../../../src/service/outgoing/outgoing-config.ts';
+import { readOutgoingConfig } from '../../../../src/service/outgoing/outgoing-config.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -61,7 +61,7 @@ describe.each(databases)('on %s', (kind) => {
     /** A whole service beside the one that answers requests, until the test ends. */
     const startReplica = async (mail: MailServer): Promise<void> => {
       const { store, clock } = fixture();
-      const delivery = readDeliveryConfig({
+      const delivery = readOutgoingConfig({
         // The receivers are on this machine.
         HOST: '127.0.0.1',
         SMTP_URL: `smtp://127.0.0.1:${mail.port}`,

@@ -50,7 +50,7 @@ async function startReplica(store: Store, clock: Clock = systemClock): Promise<R
   const app = await startServiceApp(apiRoutes(features, stopping.signal), {
     store,
     sessions: features.sessions.cache,
-    site: features.site,
+    serviceAddress: features.serviceAddress,
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
     config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },

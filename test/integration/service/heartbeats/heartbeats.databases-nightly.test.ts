@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { unlimited } from '../../../../src/service/accounts/allowance.ts';
 import { apiRoutes } from '../../../../src/service/api-routes.ts';
 import { createHeartbeatFeatures } from '../../../../src/service/heartbeats/create-feature.ts';
-import { Site } from '../../../../src/service/http/access/service-address.ts';
+import { ServiceAddress } from '../../../../src/service/http/access/service-address.ts';
 import { createAgentClocks } from '../../../../src/service/results/intake/agent-clocks.ts';
 import { createResultIntake } from '../../../../src/service/results/intake/intake.ts';
 import { createResultPartitions } from '../../../../src/service/results/partitions.sql.ts';
@@ -67,7 +67,10 @@ describe.each(databases)('on %s', (kind) => {
       const { store, clock, features } = running();
       const publicUrl = 'https://vedette.example.org/in';
       const app = await startServiceApp(
-        apiRoutes({ ...features, site: new Site(publicUrl) }, new AbortController().signal),
+        apiRoutes(
+          { ...features, serviceAddress: new ServiceAddress(publicUrl) },
+          new AbortController().signal,
+        ),
         { store, clock, authenticator: features.apiKeys, locationKeys: features.locationKeys },
       );
       const { key } = await features.apiKeys.create(mine.accountId, { name: 'k', role: 'write' });

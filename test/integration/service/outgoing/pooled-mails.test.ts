@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createMailer, type Mailer } from '../../../../src/service/alerts/senders/email.ts';
+import { createMailer, type Mailer } from '../../../../src/service/outgoing/mailer.ts';
 import { type MailServer, mailServer } from '../../../support/servers/mail-server.ts';
 
 const never = () => new AbortController().signal;

@@ -88,7 +88,7 @@ async function startWith(
       locationKeys: features.locationKeys,
       auditLog: features.auditLog,
       sessions: features.sessions.cache,
-      site: features.site,
+      serviceAddress: features.serviceAddress,
     },
     { port, host: '127.0.0.1' },
   );

@@ -589,7 +589,7 @@ async function secondReplica(store: Store, clock: FakeClock): Promise<ServiceApp
     locationKeys: features.locationKeys,
     auditLog: features.auditLog,
     sessions: features.sessions.cache,
-    site: features.site,
+    serviceAddress: features.serviceAddress,
   });
   onTestFinished(async () => {
     await app.close();

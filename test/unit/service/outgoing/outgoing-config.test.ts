@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
-import { readDeliveryConfig } from '../../../../src/service/outgoing/outgoing-config.ts';
+import { readOutgoingConfig } from '../../../../src/service/outgoing/outgoing-config.ts';
 
 const FROM = { SMTP_FROM: 'Vedette <alerts@example.com>' };
 const GATEWAY = { SMS_GATEWAY_URL: 'https://sms.example.com/send' };
 
 function smtp(url: string) {
-  return readDeliveryConfig({ ...FROM, SMTP_URL: url }).smtp;
+  return readOutgoingConfig({ ...FROM, SMTP_URL: url }).smtp;
 }
 
 describe('the configuration of delivery', () => {
   it('needs no variable', () => {
-    expect(readDeliveryConfig({})).toMatchObject({ smtp: null, sms: null });
+    expect(readOutgoingConfig({})).toMatchObject({ smtp: null, sms: null });
   });
 
   const deniedBy = (env: Record<string, string>, address: string) =>
-    denyNetworks(readDeliveryConfig(env).deny).deniedBy(address);
+    denyNetworks(readOutgoingConfig(env).deny).deniedBy(address);
   const LOCAL = { HOST: '127.0.0.1' };
 
   it.each<Record<string, string>>([
@@ -81,7 +81,7 @@ describe('the configuration of delivery', () => {
   });
 
   it('reads the gateway and the networks', () => {
-    const read = readDeliveryConfig({
+    const read = readOutgoingConfig({
       ...GATEWAY,
       SMS_GATEWAY_AUTHORIZATION: 'Bearer token',
       SMS_GATEWAY_CONTENT_TYPE: 'application/x-www-form-urlencoded',
@@ -112,6 +112,6 @@ describe('the configuration of delivery', () => {
     [{ ...GATEWAY, SMS_GATEWAY_AUTHORIZATION: 'a\nb' }, 'SMS_GATEWAY_AUTHORIZATION is malformed'],
     [{ DELIVERY_DENY: '10.0.0.0/40' }, 'DELIVERY_DENY'],
   ])('refuses %j', (env, message) => {
-    expect(() => readDeliveryConfig(env)).toThrow(message);
+    expect(() => readOutgoingConfig(env)).toThrow(message);
   });
 });

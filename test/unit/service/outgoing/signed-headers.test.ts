@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { signedHeaders } from '../../../../src/service/alerts/senders/webhook.ts';
+import { signedHeaders } from '../../../../src/service/outgoing/signed-headers.ts';
 
 const BODY = '{"name": "größer 😀"}';
 

@@ -1,6 +1,7 @@
 import type { IncidentStatus } from '../../../../model/status-page/incident.ts';
+import { shortened } from '../../../../runtime/text/cut-text.ts';
+import { onOneLine } from '../../../../runtime/text/one-line.ts';
 import { INCIDENT_STATUS_WORDS } from '../../../../web/status/texts.tsx';
-import { onOneLine, shortened } from '../../../alerts/senders/headline.ts';
 import { forHtml } from '../../../outgoing/escape.ts';
 import type { AnnouncedUpdate } from './announcements.sql.ts';
 

@@ -1,5 +1,5 @@
 import { cutText } from '../../../../runtime/text/cut-text.ts';
-import type { SendOutcome } from '../../../alerts/delivery/attempt-outcome.ts';
+import type { SendOutcome } from '../../../outgoing/send-outcome.ts';
 import type { MessageOutcome } from './deliveries.sql.ts';
 
 /** Results of messages, as counted in metrics. */

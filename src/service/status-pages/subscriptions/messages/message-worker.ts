@@ -1,19 +1,12 @@
 import type { Clock } from '../../../../runtime/clock.ts';
 import { messageOf } from '../../../../runtime/errors.ts';
 import type { Logger } from '../../../../runtime/logger.ts';
-import { notSent } from '../../../alerts/delivery/attempt-outcome.ts';
-import { SEND_LIMIT_MS } from '../../../alerts/delivery/sender.ts';
-import type { Sql, Store } from '../../../database/store.ts';
+import type { Store } from '../../../database/store.ts';
 import { ClaimLoop, tooManyClaims } from '../../../delivery/claim-loop.ts';
 import { NameCounts } from '../../../delivery/name-counts.ts';
-import type { Removal, SubscriptionCounters } from '../counts.ts';
-import {
-  deleteSubscriber,
-  type FailingSubscriber,
-  recordArrival,
-  recordFailure,
-  type SubscriberKind,
-} from '../sql.ts';
+import { notSent, SEND_LIMIT_MS } from '../../../outgoing/send-outcome.ts';
+import type { SubscriptionCounters } from '../counts.ts';
+import type { SubscriberKind } from '../sql.ts';
 import {
   type AnnouncedUpdate,
   advanceAnnouncement,
@@ -25,18 +18,13 @@ import {
 import {
   type ClaimedMessage,
   claimMessages,
-  failWaitingMessages,
   type MessageOutcome,
   nextMessageAtMs,
   recordMessage,
 } from './deliveries.sql.ts';
-import {
-  type Attempt,
-  type FailureCause,
-  failedByService,
-  outcomeOfMessage,
-} from './message-outcome.ts';
+import { type Attempt, failedByService, outcomeOfMessage } from './message-outcome.ts';
 import { MAX_SENDING, type MessageSender } from './message-sender.ts';
+import { NOTHING_CHANGED, recordHealth } from './subscriber-health.ts';
 
 export interface MessageWorkerParts {
   readonly store: Store;
@@ -59,14 +47,6 @@ const DAY_MS = 86_400_000;
 const MAX_AGE_MS = DAY_MS;
 /** Subscribers of a transaction: bounds how long it takes. */
 const SUBSCRIBERS_AT_ONCE = 1_000;
-
-/** How long an address gets nothing after it refused a message for good. */
-const REST_MS = DAY_MS;
-/** Consecutive refusals after which a confirmed subscriber is removed. */
-const MAX_BOUNCES = 3;
-/** A receiver that has failed for so long, and so many messages, is removed. */
-const MAX_FAILING_MS = 14 * DAY_MS;
-const MIN_FAILURES = 5;
 
 /**
  * Sends the messages of the kind until the signal aborts: first makes the deliveries of announced updates,
@@ -225,62 +205,9 @@ class UpdateReader {
   }
 }
 
-interface HealthChange {
-  readonly removal: Removal | null;
-  readonly failed: number;
-}
-
-const NOTHING_CHANGED: HealthChange = { removal: null, failed: 0 };
-
 const WITHDRAWN: MessageOutcome = {
   state: 'failed',
   dueAtMs: null,
   status: null,
   error: 'the update was withdrawn before it was sent',
 };
-
-/**
- * Updates the subscriber after an attempt: suspends an address that refused, removes an unreachable
- * subscriber. Nobody is removed for a failure of the service or its mail server.
- *
- * @returns why it removed the subscriber, null if it did not; and how many waiting messages it failed
- */
-async function recordHealth(
-  tx: Sql,
-  { accountId, subscriberId, isConfirmed }: ClaimedMessage,
-  { sent, cause }: Attempt,
-  atMs: number,
-): Promise<HealthChange> {
-  const subscriber = { accountId, id: subscriberId };
-  if (sent.ok) {
-    await recordArrival(tx, subscriber);
-    return NOTHING_CHANGED;
-  }
-  if (cause === null || cause === 'service') return NOTHING_CHANGED;
-  const isBounce = cause === 'bounce';
-  const restedUntilMs = isBounce ? atMs + REST_MS : null;
-  const failure = await recordFailure(tx, { ...subscriber, atMs, restedUntilMs });
-  if (failure === null) return NOTHING_CHANGED;
-  const removal = removalOf(failure, { cause, isConfirmed, atMs });
-  if (removal !== null) await deleteSubscriber(tx, subscriber);
-  if (removal !== null || !isBounce) return { removal, failed: 0 };
-  return { removal, failed: await failWaitingMessages(tx, { accountId, subscriberId, atMs }) };
-}
-
-function removalOf(
-  { bounces, failures, failingSince }: FailingSubscriber,
-  {
-    cause,
-    isConfirmed,
-    atMs,
-  }: {
-    readonly cause: FailureCause;
-    readonly isConfirmed: boolean;
-    readonly atMs: number;
-  },
-): Removal | null {
-  if (cause === 'gone') return 'gone';
-  if (cause === 'bounce' && (!isConfirmed || bounces >= MAX_BOUNCES)) return 'bounced';
-  const isFailing = failures >= MIN_FAILURES && atMs - failingSince.getTime() >= MAX_FAILING_MS;
-  return isFailing ? 'failing' : null;
-}

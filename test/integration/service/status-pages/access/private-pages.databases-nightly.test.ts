@@ -55,7 +55,7 @@ describe.each(databases)('private status pages, on %s', (kind) => {
       clock,
       authenticator: features.apiKeys,
       sessions: features.sessions.cache,
-      site: features.site,
+      serviceAddress: features.serviceAddress,
       config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
     });
     onTestFinished(() => replica.close());

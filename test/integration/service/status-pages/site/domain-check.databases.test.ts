@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_DELIVERY } from '../../../../../src/service/outgoing/outgoing-config.ts';
+import { NO_OUTGOING } from '../../../../../src/service/outgoing/outgoing-config.ts';
 import type { DomainProbe } from '../../../../../src/service/status-pages/site/domain-check.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import type { Reply } from '../../../../support/service/service-app.ts';
@@ -44,7 +44,7 @@ describe.each(databases)('the check of a custom domain, on %s', (kind) => {
       leaseMs: 15_000,
       retentionDays: 30,
       staticIpv6s: [],
-      delivery: { ...NO_DELIVERY, deny: [internal] },
+      delivery: { ...NO_OUTGOING, deny: [internal] },
     },
   });
   const service = useAccounts(running, 'shared');

@@ -293,7 +293,7 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
       clock,
       authenticator: features.apiKeys,
       sessions: features.sessions.cache,
-      site: features.site,
+      serviceAddress: features.serviceAddress,
       pathOf: features.statusSite.domains.pathOf,
       config: { rateLimitPerMinute: 1_000_000, trustedProxies },
     });

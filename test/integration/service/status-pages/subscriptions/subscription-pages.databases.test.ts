@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { allowAll } from '../../../../../src/runtime/net/address-guard.ts';
 import { createSecretBox, KEY_BYTES } from '../../../../../src/runtime/secret-box.ts';
-import { readDeliveryConfig } from '../../../../../src/service/outgoing/outgoing-config.ts';
+import { readOutgoingConfig } from '../../../../../src/service/outgoing/outgoing-config.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { hookServer } from '../../../../support/servers/hook-server.ts';
@@ -21,7 +21,7 @@ const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
 
 describe.each(databases)('on %s', (kind) => {
   // The mails of its forms are sent by a replica of the tests.
-  const delivery = readDeliveryConfig({ SMTP_URL: 'smtp://127.0.0.1:1', SMTP_FROM: 'a@b.test' });
+  const delivery = readOutgoingConfig({ SMTP_URL: 'smtp://127.0.0.1:1', SMTP_FROM: 'a@b.test' });
   const config = {
     leaseMs: 15_000,
     retentionDays: 30,

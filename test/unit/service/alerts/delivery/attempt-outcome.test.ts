@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  outcomeOfAttempt,
-  type SendOutcome,
-} from '../../../../../src/service/alerts/delivery/attempt-outcome.ts';
+import { outcomeOfAttempt } from '../../../../../src/service/alerts/delivery/attempt-outcome.ts';
+import type { SendOutcome } from '../../../../../src/service/outgoing/send-outcome.ts';
 
 type Failed = Extract<SendOutcome, { ok: false }>;
 

@@ -5,12 +5,12 @@ import {
   conditionByChecks,
   conditionByIncidents,
   conditionOfCheck,
-  conditionOfDay,
   type MeasuringCheck,
   SERVICE_CONDITIONS,
   worse,
   worstCondition,
 } from '../../../../../src/service/status-pages/state/condition.ts';
+import { conditionOfDay } from '../../../../../src/service/status-pages/state/day-condition.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const ANY = { failureRule: 'ANY', failureLocations: null } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { notSent } from '../../../../../src/service/alerts/delivery/attempt-outcome.ts';
+import { notSent } from '../../../../../src/service/outgoing/send-outcome.ts';
 import {
   maskedAddress,
   throttleAddressOf,

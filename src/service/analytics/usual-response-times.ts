@@ -1,0 +1,16 @@
+import type { Sql } from '../database/store.ts';
+import { DAY_MS, startOf } from './rollups/cover.ts';
+import { medianResponseTimes } from './usual-response-times.sql.ts';
+
+const USUAL_DAYS = 7;
+
+/** `usualResponseTime` of those of these checks that have one: src/service/README.md, "Analytics". */
+export function readUsualResponseTimes(
+  sql: Sql,
+  checks: { readonly accountId: string; readonly checkIds: readonly string[] },
+  nowMs: number,
+): Promise<ReadonlyMap<string, number>> {
+  // A day is rolled up some minutes after its end.
+  const fromMs = startOf(nowMs, DAY_MS) - USUAL_DAYS * DAY_MS;
+  return medianResponseTimes(sql, { ...checks, fromMs, toMs: nowMs });
+}
