@@ -80,7 +80,7 @@ export const API_PAGE_SCRIPT = `'use strict';
     const inputs = [];
     for (const cell of operation.querySelectorAll('[data-parameter]')) {
       const [place, name] = [cell.dataset.in, cell.dataset.parameter];
-      if (place !== 'path' && place !== 'query') continue;
+      if (!['path', 'query', 'header'].includes(place)) continue;
       const input = make('input', { id: prefix + name, autocomplete: 'off', required: place === 'path' });
       inputs.push({ place, name, input });
       form.append(make('label', { htmlFor: input.id, textContent: name }), input);
@@ -104,11 +104,12 @@ export const API_PAGE_SCRIPT = `'use strict';
       }
       let filled = path;
       const query = new URLSearchParams();
-      for (const { place, name, input } of inputs) {
-        if (place === 'path') filled = filled.replace('{' + name + '}', encodeURIComponent(input.value));
-        else if (input.value !== '') query.append(name, input.value);
-      }
       const headers = { accept: 'application/json' };
+      for (const { place, name, input } of inputs) {
+        if (place === 'header' && input.value !== '') headers[name] = input.value;
+        else if (place === 'path') filled = filled.replace('{' + name + '}', encodeURIComponent(input.value));
+        else if (place === 'query' && input.value !== '') query.append(name, input.value);
+      }
       if (operation.dataset.key !== undefined) headers.authorization = 'Bearer ' + key.value.trim();
       if (body !== undefined) headers['content-type'] = 'application/json';
       send.disabled = true;

@@ -13,6 +13,7 @@ interface Parameter extends CurlParameter {
 interface Content {
   readonly content?: Readonly<Record<string, { readonly schema?: JsonSchema }>>;
   readonly description?: string;
+  readonly headers?: Readonly<Record<string, { readonly description?: string }>>;
 }
 
 interface Operation {
@@ -39,6 +40,7 @@ export interface OpenApiDocument {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const SCHEMAS = 'Schemas';
+const FIRST_ERROR = 400;
 
 export interface ApiPageParts {
   /** The base of the commands; null for a variable. */
@@ -136,12 +138,16 @@ function operationHtml(
           `<p><code>${escaped(type)}</code></p>${forms.html(schema, where, example)}`,
       )
       .join('');
-  const answers = Object.entries(responses).map(([status, answer]) => {
-    const heading = status === 'default' ? 'Errors' : escaped(status);
+  const all = Object.entries(responses);
+  const answers = all.filter(([status]) => Number(status) < FIRST_ERROR);
+  const answersHtml = answers.map(([status, answer]) => {
     const said = prose(answer.description ?? '');
     const example = exampleOf(method, path, Number(status));
-    return `<h4>${heading}</h4><p>${said}</p>${content(answer, `the response of ${name}`, example)}`;
+    return `<h4>${escaped(status)}</h4><p>${said}</p>${headersHtml(answer)}${content(answer, `the response of ${name}`, example)}`;
   });
+  const errors = all.filter(([status]) => Number(status) >= FIRST_ERROR);
+  const { default: others = {} } = responses;
+  const errorsHtml = `<h4>Errors</h4>${errorListHtml(errors)}${content(others, `the errors of ${name}`, undefined)}`;
   const anchor = operationAnchor(method, path);
   const command = commandOf(method, path, operation);
   const data = command === null ? '' : dataHtml(command);
@@ -152,8 +158,27 @@ ${description === undefined ? '' : `<p>${prose(description)}</p>`}
 ${command === null ? '' : `<h3>Command</h3><pre class="curl" tabindex="0">${escaped(curlText(command, publicUrl))}</pre>`}
 ${parametersHtml(parameters)}
 ${requestBody === undefined ? '' : `<h3>Body</h3>${content(requestBody, `the body of ${name}`, exampleOf(method, path, 'body'))}`}
-<h3>Responses</h3>${answers.join('')}</div></details>
+<h3>Responses</h3>${answersHtml.join('')}${errorsHtml}</div></details>
 `;
+}
+
+function errorListHtml(errors: readonly (readonly [string, Content])[]): string {
+  if (errors.length === 0) return '';
+  const items = errors.map(
+    ([status, { description = '' }]) => `<li>${escaped(status)}: ${prose(description)}</li>`,
+  );
+  return `<ul>${items.join('')}</ul>`;
+}
+
+/** Without those that every response has. */
+function headersHtml({ headers = {} }: Content): string {
+  const own = Object.entries(headers).filter(([name]) => !/^X-(?:RateLimit|Request-Id)/.test(name));
+  if (own.length === 0) return '';
+  const items = own.map(
+    ([name, { description = '' }]) =>
+      `<li><code>${escaped(name)}</code>: ${prose(description)}</li>`,
+  );
+  return `<p>Headers</p><ul>${items.join('')}</ul>`;
 }
 
 /** Null where only users who are signed in may send it, or its body is not JSON. */

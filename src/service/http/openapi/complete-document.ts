@@ -16,14 +16,12 @@ export interface DocumentParts {
  * The document for programs: that of the routes' own schemas, with the name of each operation, its errors,
  * its headers, and named schemas.
  */
-export function completeDocument(document: object, { facts, publicUrl }: DocumentParts): Json {
-  const { paths, components, ...rest } = document as Json;
+export function completeDocument(document: object, parts: DocumentParts): Json {
+  const { paths: _, components, ...rest } = document as Json;
+  const { publicUrl } = parts;
   const { schemas, ...standard } = standardComponents();
   const named = new NamedSchemas(schemas);
-  const described = eachOperation(asObject(paths), (operation, method, path) => {
-    const known = facts.get(`${method.toUpperCase()} ${path}`);
-    return known === undefined ? operation : describeOperation(operation, known);
-  });
+  const described = describedPaths(document, parts);
   eachSchema(described, (schema, direction, operationId) => {
     named.collect(operationId, direction, schema);
     return schema;
@@ -41,6 +39,40 @@ export function completeDocument(document: object, { facts, publicUrl }: Documen
       schemas: withExamples(sorted(named.components)),
     },
   };
+}
+
+/**
+ * The same operations with the schemas where they are used, for people: with parameters, headers and errors in
+ * place of references to them.
+ */
+export function documentForReaders(document: object, parts: Pick<DocumentParts, 'facts'>): Json {
+  const standard: Json = standardComponents();
+  const isSchema = (reference: string): boolean => reference.startsWith('#/components/schemas/');
+  const inPlace = (holder: unknown): unknown => {
+    const reference = asObject(holder).$ref;
+    if (typeof reference !== 'string' || isSchema(reference)) return holder;
+    const [kind = '', name = ''] = reference.split('/').slice(2);
+    return asObject(standard[kind])[name];
+  };
+  const paths = eachOperation(describedPaths(document, parts), (operation) => {
+    const { parameters = [] } = operation;
+    return {
+      ...operation,
+      parameters: [parameters].flat().map(inPlace),
+      responses: mapped(asObject(operation.responses), (given) => {
+        const response = asObject(inPlace(given));
+        return { ...response, headers: mapped(asObject(response.headers), inPlace) };
+      }),
+    };
+  });
+  return { ...(document as Json), paths };
+}
+
+function describedPaths(document: object, { facts }: Pick<DocumentParts, 'facts'>): Json {
+  return eachOperation(asObject((document as Json).paths), (operation, method, path) => {
+    const known = facts.get(`${method.toUpperCase()} ${path}`);
+    return known === undefined ? operation : describeOperation(operation, known);
+  });
 }
 
 function eachOperation(

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { asPage, type Encoded, encoded, sendEncoded } from '../handbook/responses.ts';
 import { apiPage, type OpenApiDocument } from './api-page.ts';
 import { API_PAGE_SCRIPT } from './api-page-script.ts';
-import { completeDocument } from './complete-document.ts';
+import { completeDocument, documentForReaders } from './complete-document.ts';
 import { factsOf, type OperationFacts } from './describe-operation.ts';
 import { exampleFinder } from './examples.ts';
 import type { Json } from './named-schemas.ts';
@@ -46,11 +46,11 @@ export class ApiDocuments {
     if (this.#json !== null) return;
     const document = this.#app.swagger();
     const { publicUrl } = this.#app.lists;
-    const complete: Json = completeDocument(document, { facts: this.#facts, publicUrl });
+    const parts = { facts: this.#facts, publicUrl };
+    const complete: Json = completeDocument(document, parts);
     this.#json = encoded(JSON.stringify(complete));
-    this.#page = encoded(
-      apiPage(document as OpenApiDocument, { publicUrl, exampleOf: exampleFinder(complete) }),
-    );
+    const shown = documentForReaders(document, parts) as unknown as OpenApiDocument;
+    this.#page = encoded(apiPage(shown, { publicUrl, exampleOf: exampleFinder(complete) }));
   }
 }
 

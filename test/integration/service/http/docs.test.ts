@@ -225,6 +225,17 @@ describe('the page of the whole API', () => {
     expect(new Set(examples).size).toBe(examples.length);
     const { UrlCheckInput } = readExamples();
     expect(examples).toContain(JSON.stringify(UrlCheckInput, null, 2));
+    // Headers and errors that routes do not declare themselves.
+    const events = /<div id="get-v1-events">(.*?)<\/details>\n/s.exec(body)?.[1] ?? '';
+    expect(events).toContain('<code>Last-Event-ID</code>');
+    expect(events).toContain('<code>text/event-stream</code>');
+    expect(events).toContain('<li>410: The events after the cursor are deleted');
+    const update = /<div id="patch-v1-checks-url-id">(.*?)<\/details>\n/s.exec(body)?.[1] ?? '';
+    for (const name of ['If-Match', 'ETag', 'x-service-account']) {
+      expect(update).toContain(`<code>${name}</code>`);
+    }
+    expect(update).toMatch(/<li>412: The resource is not the one that <code>If-Match<\/code>/);
+    expect(body).not.toContain('#/components/');
     // They hardly lengthen it.
     expect(shown.map(([html]) => html).join('').length).toBeLessThan(body.length / 10);
     readTags(body);
