@@ -87,11 +87,19 @@ export async function emptySchema(store: Store): Promise<void> {
   await store.query('create schema public');
 }
 
-/** Removes the partitions of single days, and all rows of the other tables but what migrations write. */
+/** From this size on a table is truncated, because deleted rows stay in its pages. */
+const LARGE_BYTES = 1_000_000;
+
+/**
+ * Removes the partitions of single days, and all rows of the other tables but what migrations write.
+ * Looks at each table first: to truncate them all takes a tenth of a second.
+ */
 const EMPTY_TABLES = `do $$
 declare
   day_table text;
-  table_names text;
+  used_table regclass;
+  used_sequence regclass;
+  is_used boolean;
 begin
   for day_table in
     select inhrelid::regclass::text from pg_inherits join pg_class on oid = inhrelid
@@ -99,10 +107,31 @@ begin
   loop
     execute 'drop table ' || day_table;
   end loop;
-  select string_agg(oid::regclass::text, ', ') into table_names from pg_class
-    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
-      and relname not in ('schema_migrations', 'list_epochs');
-  execute 'truncate ' || table_names || ' restart identity cascade';
+  -- Without checking foreign keys: in the end all tables are empty.
+  set local session_replication_role = replica;
+  for used_table in
+    select oid::regclass from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'r'
+      and relname not in ('schema_migrations', 'list_epochs')
+  loop
+    if pg_relation_size(used_table) = 0 then
+      continue;
+    elsif pg_relation_size(used_table) >= ${LARGE_BYTES} then
+      execute format('truncate %s cascade', used_table);
+    else
+      execute format('delete from %s', used_table);
+    end if;
+  end loop;
+  for used_sequence in
+    select oid::regclass from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'S'
+  loop
+    execute format('select is_called from %s', used_sequence) into is_used;
+    if is_used then
+      perform setval(used_sequence, (
+        select seqstart from pg_sequence where seqrelid = used_sequence), false);
+    end if;
+  end loop;
 end $$`;
 
 async function takeDatabase(): Promise<ReusablePglite> {
