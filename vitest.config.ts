@@ -3,14 +3,25 @@ import { LongestFirst } from './test/support/longest-first.ts';
 
 const shared = {
   globalSetup: ['test/support/process/build.ts'],
-  testTimeout: 20_000,
-  hookTimeout: 20_000,
+  // Against a test that hangs. To start a database takes a second, and twenty on a busy machine.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
   restoreMocks: true,
   setupFiles: ['test/support/seeded.ts'],
 };
 const PGLITE = 'test/support/database/prepare-pglite.ts';
 const POSTGRES = 'test/support/database/prepare-postgres.ts';
 const WORKERS = 2;
+const IS_NIGHTLY = process.env.NIGHTLY === '1';
+
+/**
+ * Suites of the service for both databases stand with their feature, and get their databases from
+ * the project. By day most run on one of them only: the statements are the same.
+ */
+const ON_BOTH = 'test/integration/service/**/*.databases.test.ts';
+const ON_PGLITE_BY_DAY = 'test/integration/service/**/*.databases-nightly.test.ts';
+/** Walks over the whole API, and much concurrency, which the embedded database runs one by one. */
+const ON_POSTGRES_BY_DAY = 'test/integration/service/**/*.postgres.test.ts';
 
 /**
  * Projects run one after the other (`groupOrder`): a worker loads the code of one project once, and
@@ -48,6 +59,7 @@ export default defineConfig({
           name: 'integration',
           provide: { databases: ['pglite'] },
           include: ['test/integration/**/*.test.ts'],
+          exclude: IS_NIGHTLY ? [] : [ON_POSTGRES_BY_DAY],
           // Each file would load all of the service anew, which takes longer than its tests.
           isolate: false,
           globalSetup: [...shared.globalSetup, PGLITE],
@@ -57,22 +69,19 @@ export default defineConfig({
       {
         test: {
           ...shared,
-          // The service on PostgreSQL, as far as it can differ there from the embedded database.
+          // The service on PostgreSQL.
           name: 'postgres',
           provide: { databases: ['postgres'] },
           include: [
-            // Suites for both databases stand with their feature.
-            'test/integration/service/**/*.databases.test.ts',
-            ...(process.env.NIGHTLY === '1'
-              ? ['test/integration/service/**/*.databases-nightly.test.ts']
-              : []),
+            ON_BOTH,
+            ON_POSTGRES_BY_DAY,
+            ...(IS_NIGHTLY ? [ON_PGLITE_BY_DAY] : []),
             'test/system/service/**/*.test.ts',
             'test/system/store*.test.ts',
           ],
           isolate: false,
           globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
           testTimeout: 300_000,
-          hookTimeout: 60_000,
           // Some of the time they wait for the server, or for other processes.
           maxWorkers: WORKERS + 1,
           sequence: { groupOrder: 3 },
@@ -86,7 +95,6 @@ export default defineConfig({
           exclude: ['test/system/store*.test.ts'],
           globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
           testTimeout: 300_000,
-          hookTimeout: 60_000,
           // Most of their time they wait for processes, timers and retries.
           maxWorkers: WORKERS + 2,
           sequence: { groupOrder: 4 },
@@ -99,7 +107,6 @@ export default defineConfig({
           name: 'cli',
           include: ['test/system/cli/**/*.test.ts'],
           globalSetup: [...shared.globalSetup, PGLITE],
-          testTimeout: 60_000,
           maxWorkers: WORKERS + 2,
           sequence: { groupOrder: 4 },
         },
@@ -112,7 +119,6 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           globalSetup: [...shared.globalSetup, PGLITE],
           testTimeout: 120_000,
-          hookTimeout: 60_000,
           // Each file starts a browser of its own.
           fileParallelism: false,
           sequence: { groupOrder: 8 },
@@ -130,7 +136,6 @@ export default defineConfig({
             'test/support/containers/setup.ts',
           ],
           testTimeout: 300_000,
-          hookTimeout: 60_000,
           // Only one Podman host at a time can use the folder of images.
           fileParallelism: false,
           sequence: { groupOrder: 5 },
@@ -144,7 +149,6 @@ export default defineConfig({
           include: ['test/break/{fuzz,faults}/**/*.test.ts'],
           globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
           testTimeout: 300_000,
-          hookTimeout: 60_000,
           sequence: { groupOrder: 6 },
         },
       },
@@ -156,7 +160,6 @@ export default defineConfig({
           include: ['test/break/*.test.ts'],
           globalSetup: [...shared.globalSetup, PGLITE],
           testTimeout: 300_000,
-          hookTimeout: 60_000,
           fileParallelism: false,
           sequence: { groupOrder: 7 },
         },
