@@ -8,6 +8,7 @@ import { pollRoutes } from './agents/poll.routes.ts';
 import { locationAgentsRoutes } from './agents/routes.ts';
 import { alertChannelsRoutes } from './alerts/channels/routes.ts';
 import { alertDeliveriesRoutes } from './alerts/delivery/routes.ts';
+import { alertRecipientsRoutes } from './alerts/recipients/routes.ts';
 import { checkAlertsRoutes } from './alerts/routes.ts';
 import { alertSettingsRoutes } from './alerts/settings.routes.ts';
 import { availabilityRoutes } from './analytics/rollups/routes.ts';
@@ -70,6 +71,7 @@ export function apiRoutes(
     runsRoutes(features),
     checkStatusesRoutes(features),
     checkAlertsRoutes(features),
+    alertRecipientsRoutes(features),
     alertSettingsRoutes(features),
     alertChannelsRoutes({ ...features, stopping }),
     alertDeliveriesRoutes(features),

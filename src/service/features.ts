@@ -235,6 +235,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...statusPageFeatures,
     retentionDays,
     delivery,
+    publicUrl,
   });
   const subscriptionFeatures = createSubscriptionFeatures({
     ...parts,

@@ -7,6 +7,7 @@ import type { AlertType } from './alert.ts';
  * src/service/README.md, "Alerts".
  */
 export const ALERT_CHANNEL_TYPES = ['EMAIL', 'WEBHOOK', 'SLACK', 'SMS'] as const;
+export type AlertChannelType = (typeof ALERT_CHANNEL_TYPES)[number];
 
 export const WEBHOOK_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
 

@@ -80,9 +80,9 @@ function alertRowOf(
   { alertId: id, alertType, facts }: GivenAlert,
   atMs: number,
 ): CheckAlert {
-  const { sslDaysRemaining: _, startedAtMs, ...run } = facts;
+  const { sslDaysRemaining: _, startedAtMs, resultId = null, ...run } = facts;
   const [startedAt, createdAt] = [new Date(startedAtMs), new Date(atMs)];
-  return { ...run, id, checkId, name, checkType, alertType, startedAt, createdAt };
+  return { ...run, resultId, id, checkId, name, checkType, alertType, startedAt, createdAt };
 }
 
 function noticeOf({ subject }: Judgement, alert: GivenAlert, atMs: number): AlertNotice {

@@ -1,12 +1,20 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
+import { notFound } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { queryWindow, type RequestedWindow } from '../http/resources/window-parameters.ts';
-import { type CheckAlert, deleteAlertsBefore, listAlerts } from './sql.ts';
+import {
+  type AlertFilter,
+  deleteAlertsBefore,
+  findAlert,
+  type ListedAlert,
+  listAlerts,
+} from './sql.ts';
 
-export type { CheckAlert } from './sql.ts';
+export type { ListedAlert } from './sql.ts';
 
 export interface CheckAlertsParts {
   readonly store: Store;
@@ -16,10 +24,16 @@ export interface CheckAlertsParts {
   readonly retentionDays: number;
 }
 
+export type AlertQuery = Page &
+  RequestedWindow &
+  Pick<AlertFilter, 'checkId' | 'alertTypes' | 'isOpen'>;
+
 /** src/service/README.md, "Alerts". */
 export interface CheckAlerts {
   /** The alerts of the window, newest first, also those of deleted checks. */
-  list(accountId: string, query: Page & RequestedWindow): Promise<readonly CheckAlert[]>;
+  list(accountId: string, query: AlertQuery): Promise<readonly ListedAlert[]>;
+  /** @throws ServiceError 404 for an alert that does not exist */
+  read(key: AccountKey): Promise<ListedAlert>;
   /** About every hour, until the signal aborts, deletes alerts past the retention. Logs what fails. */
   maintain(signal: AbortSignal): Promise<void>;
 }
@@ -32,11 +46,21 @@ export function createCheckAlerts(parts: CheckAlertsParts): CheckAlerts {
 
   return {
     async list(accountId, query) {
+      const { checkId, alertTypes, isOpen } = query;
       return listAlerts(store, {
         accountId,
+        checkId,
+        alertTypes,
+        isOpen,
         ...queryWindow(query, clock.wallMs()),
         ...rangeOf(query),
       });
+    },
+
+    async read(key) {
+      const found = await findAlert(store, key);
+      if (found === null) throw notFound('alert');
+      return found;
     },
 
     async maintain(signal) {

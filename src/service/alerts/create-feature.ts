@@ -13,6 +13,7 @@ import { createNoticeSender } from './delivery/sender.ts';
 import { runDeliveryWorker } from './delivery/worker.ts';
 import { type AlertEngine, createAlertEngine } from './engine.ts';
 import { createLocationAlerts, type LocationAlerts } from './location-alerts.ts';
+import { type AlertRecipients, createAlertRecipients } from './recipients/recipients.ts';
 import { type AccountAlertSettings, createAccountAlertSettings } from './settings.ts';
 import { maintenanceSilences } from './silences.ts';
 
@@ -26,6 +27,8 @@ export interface AlertFeatureParts {
   readonly secrets: SecretBox | null;
   readonly incidentTrigger: IncidentTrigger;
   readonly delivery: OutgoingConfig;
+  /** PUBLIC_URL, the base of links in messages; null if it is not set. */
+  readonly publicUrl: string | null;
   /** Whole days, of alerts and of the delivery log. */
   readonly retentionDays: number;
 }
@@ -34,6 +37,7 @@ export interface AlertFeatures {
   readonly alertChannels: AlertChannels;
   readonly alertDeliveries: AlertDeliveries;
   readonly alertEngine: AlertEngine;
+  readonly alertRecipients: AlertRecipients;
   readonly alertSettings: AccountAlertSettings;
   readonly checkAlerts: CheckAlerts;
   readonly locationAlerts: LocationAlerts;
@@ -42,8 +46,8 @@ export interface AlertFeatures {
 }
 
 export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
-  const { clock, delivery, incidentTrigger: incidents } = parts;
-  const sender = createNoticeSender(delivery, clock);
+  const { delivery, incidentTrigger: incidents } = parts;
+  const sender = createNoticeSender(delivery, parts);
   const notices = createOutbox();
   const alertEngine = createAlertEngine({
     ...parts,
@@ -57,6 +61,7 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
     alertChannels: createAlertChannels({ ...parts, sender }),
     alertDeliveries,
     alertEngine,
+    alertRecipients: createAlertRecipients({ ...parts, silences: maintenanceSilences }),
     alertSettings: createAccountAlertSettings(parts),
     checkAlerts,
     locationAlerts: createLocationAlerts({ silences: maintenanceSilences }),

@@ -217,8 +217,17 @@ export function judgeTime(subject: AlertSubject, { atMs, isSilenced, ids }: Judg
 }
 
 function factsOf(observation: AlertObservation): RunFacts {
-  const { location, responseTime, error, statusCode, startedAtMs, sslDaysRemaining } = observation;
-  return { runLocation: location, responseTime, error, statusCode, startedAtMs, sslDaysRemaining };
+  const { location, responseTime, error, statusCode, startedAtMs, sslDaysRemaining, result } =
+    observation;
+  return {
+    resultId: result?.id ?? null,
+    runLocation: location,
+    responseTime,
+    error,
+    statusCode,
+    startedAtMs,
+    sslDaysRemaining,
+  };
 }
 
 function bySlot<T extends { readonly slotMs: number }>(items: readonly T[]): readonly T[] {

@@ -15,6 +15,10 @@ export interface AlertNotice {
     readonly tags: readonly string[];
     readonly groupName: string | null;
   };
+  /** The run that led to it; null or left out for the state of a heartbeat and for a location. */
+  readonly resultId?: string | null;
+  /** The page that shows what happened, added when it is sent; null without PUBLIC_URL. */
+  readonly link?: string | null;
   readonly runLocation: string;
   /** Milliseconds. */
   readonly responseTime: number;

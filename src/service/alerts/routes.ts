@@ -3,31 +3,59 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ALERT_TYPES } from '../../model/alerting/alert.ts';
 import { CHECK_TYPES } from '../../model/enums.ts';
-import { callerOf } from '../http/access/authentication.ts';
-import { READ } from '../http/resources/check-parameters.ts';
+import { callerOf, keyOf } from '../http/access/authentication.ts';
+import { checkId, READ } from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
-import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
-import type { CheckAlert, CheckAlerts } from './check-alerts.ts';
+import { booleanQuery, repeatable, uuidParam } from '../http/resources/parameters.ts';
+import { ANY_TIME, parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
+import type { CheckAlerts, ListedAlert } from './check-alerts.ts';
 
-const response = z.array(
-  z.strictObject({
+const response = z
+  .strictObject({
     name: z.string().describe('The name of the check when the alert was given.'),
     id: z.uuid(),
     checkId: z.string(),
     alertType: z.enum(ALERT_TYPES),
     checkType: z.enum(CHECK_TYPES),
+    isOpen: z
+      .boolean()
+      .describe('Whether it is the latest alert of a check that has not recovered since.'),
     runLocation: z.string(),
+    resultId: z
+      .string()
+      .nullable()
+      .describe(
+        'The check result that led to the alert; null for a heartbeat, and for alerts of earlier releases.',
+      ),
     responseTime: z.number().describe('Milliseconds.'),
     error: z.string().nullable().describe('What led to the alert; null where nothing failed.'),
     statusCode: z
       .string()
       .nullable()
       .describe('The HTTP status of URL and API checks; null without a response.'),
+    deliveries: z
+      .strictObject({ sent: z.int(), pending: z.int(), failed: z.int() })
+      .describe('How many deliveries of the alert and of its reminders are in which state.'),
     created_at: z.iso.date().describe('The day on which the alert was given, in UTC.'),
     startedAt: z.iso.datetime().describe('When the run that led to the alert began.'),
     alertedAt: z.iso.datetime().describe('When the alert was given: `from` and `to` go by it.'),
-  }),
-);
+  })
+  .meta({ title: 'CheckAlert' });
+
+const query = z.strictObject({
+  checkId: checkId.optional().describe('Only alerts of this check.'),
+  alertType: repeatable(z.enum(ALERT_TYPES), ALERT_TYPES.length).describe(
+    'Only alerts of this type; given several times, of any of them.',
+  ),
+  open: booleanQuery(false)
+    .unwrap()
+    .optional()
+    .describe(
+      'true: only open alerts, by default of any time; false: only others. An alert is open while it is the latest of a check that has not recovered.',
+    ),
+  ...windowQuery,
+});
+const params = z.object({ id: uuidParam });
 
 /** The alerts that checks gave: src/service/README.md, "Alerts". */
 export function checkAlertsRoutes({
@@ -48,26 +76,41 @@ export function checkAlertsRoutes({
           summary: 'List the alerts of all checks, newest first',
           description:
             'Includes alerts that no channel receives. The window filters by the time of the alert.',
-          querystring: z.strictObject(windowQuery),
-          response: { 200: response },
+          querystring: query,
+          response: { 200: z.array(response) },
         },
       },
       async (request, reply) => {
         const page = pageOf(request, reply);
         const { accountId } = callerOf(request);
-        const window = parseWindow(request.query, page.begunMs);
-        const found = await checkAlerts.list(accountId, { ...page, ...window });
-        return found.map(presentAlert);
+        const { checkId = null, alertType: alertTypes, open: isOpen = null } = request.query;
+        const window = parseWindow(
+          isOpen === true ? { ...ANY_TIME, ...request.query } : request.query,
+          page.begunMs,
+        );
+        const asked = { ...page, ...window, checkId, alertTypes, isOpen };
+        return (await checkAlerts.list(accountId, asked)).map(presentAlert);
       },
+    );
+
+    app.get(
+      '/v1/check-alerts/:id',
+      {
+        config: READ,
+        schema: {
+          tags: ['Check alerts'],
+          operationId: 'getCheckAlert',
+          summary: 'Read an alert of a check',
+          params,
+          response: { 200: response },
+        },
+      },
+      async (request) => presentAlert(await checkAlerts.read(keyOf(request))),
     );
   };
 }
 
-function presentAlert({
-  startedAt,
-  createdAt,
-  ...alert
-}: CheckAlert): z.output<typeof response>[number] {
+function presentAlert({ startedAt, createdAt, ...alert }: ListedAlert): z.output<typeof response> {
   return {
     ...alert,
     created_at: createdAt.toISOString().slice(0, 10),

@@ -1,5 +1,6 @@
 import type { AlertType } from '../../model/alerting/alert.ts';
 import type { CheckType } from '../../model/enums.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import { readList } from '../database/lists.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
@@ -18,13 +19,48 @@ export type CheckAlert = {
   readonly responseTime: number;
   readonly error: string | null;
   readonly statusCode: string | null;
+  /** The result of that run; null for a heartbeat, and for alerts of earlier releases. */
+  readonly resultId: string | null;
   /** When the run that led to it began. */
   readonly startedAt: Date;
   readonly createdAt: Date;
 };
 
 const COLUMNS = `id, check_id, name, check_type, alert_type, run_location, response_time, error,
-  status_code, started_at, created_at`;
+  status_code, result_id, started_at, created_at`;
+
+/** The states of checks that are activated and have not recovered since their latest alert. */
+const OPEN_STATES = `check_alert_states s
+  join checks c on c.account_id = s.account_id and c.id = s.check_id
+  left join check_groups g on g.account_id = c.account_id and g.id = c.group_id
+  where s.condition <> 'passing' and c.activated and coalesce(g.activated, true)`;
+
+/** The latest alert of such a check. */
+const IS_OPEN = `exists (select from ${OPEN_STATES}
+    and s.account_id = check_alerts.account_id and s.check_id = check_alerts.check_id
+    and s.body ->> 'alertId' = check_alerts.id)`;
+
+/** The same for all alerts of the account: the database begins with the few states. */
+const OPEN_IDS = `select s.body ->> 'alertId' from ${OPEN_STATES} and s.account_id = $1`;
+
+/** How many deliveries of the alert and its reminders are in which state. */
+const DELIVERIES = `(
+  select jsonb_build_object('sent', count(*) filter (where d.state = 'sent'),
+    'failed', count(*) filter (where d.state = 'failed'),
+    'pending', count(*) filter (where d.finished_at is null))
+  from alert_deliveries d
+  where d.account_id = check_alerts.account_id and d.alert_id = check_alerts.id)`;
+
+const LISTED = `${COLUMNS}, ${IS_OPEN} as is_open, ${DELIVERIES} as deliveries`;
+
+export type ListedAlert = CheckAlert & {
+  readonly isOpen: boolean;
+  readonly deliveries: {
+    readonly sent: number;
+    readonly pending: number;
+    readonly failed: number;
+  };
+};
 
 /** In the order of the list. */
 export async function insertAlerts(
@@ -35,10 +71,10 @@ export async function insertAlerts(
   await sql.query(
     `insert into check_alerts (account_id, ${COLUMNS})
      select $1, id, "checkId", name, "checkType", "alertType", "runLocation", "responseTime", error,
-       "statusCode", "startedAt", "createdAt"
+       "statusCode", "resultId", "startedAt", "createdAt"
      from jsonb_to_recordset($2::jsonb) as given (number int, id text, "checkId" text, name text,
        "checkType" text, "alertType" text, "runLocation" text, "responseTime" float8, error text,
-       "statusCode" text, "startedAt" timestamptz, "createdAt" timestamptz)
+       "statusCode" text, "resultId" text, "startedAt" timestamptz, "createdAt" timestamptz)
      order by given.number`,
     [accountId, jsonText(numbered)],
   );
@@ -48,32 +84,61 @@ export interface AlertFilter extends AccountRange {
   /** The window of the alerts: epoch milliseconds; its end is exclusive. */
   readonly fromMs: number;
   readonly toMs: number;
+  /** null for all. */
+  readonly checkId: string | null;
+  /** Empty for all. */
+  readonly alertTypes: readonly AlertType[];
+  /** null for all. */
+  readonly isOpen: boolean | null;
 }
 
 /** Newest first. */
 export async function listAlerts(
   sql: Sql,
-  { accountId, fromMs, toMs, ...range }: AlertFilter,
-): Promise<readonly CheckAlert[]> {
+  { accountId, fromMs, toMs, checkId, alertTypes, isOpen, ...range }: AlertFilter,
+): Promise<readonly ListedAlert[]> {
+  const where = [
+    'account_id = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz',
+    ...(checkId === null ? [] : ['check_id = $4']),
+    ...(isOpen === true ? [`id in (${OPEN_IDS})`] : []),
+  ];
   const list = {
-    columns: COLUMNS,
+    columns: LISTED,
     from: 'check_alerts',
-    where: 'account_id = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz',
-    params: [accountId, new Date(fromMs), new Date(toMs)],
+    where: where.join(' and '),
+    filter: `($4::text is null or check_id = $4)
+      and (cardinality($5::text[]) = 0 or alert_type = any($5::text[]))
+      and ${isOpen === false ? `not ${IS_OPEN}` : 'true'}`,
+    params: [accountId, new Date(fromMs), new Date(toMs), checkId, alertTypes],
     order: 'created_at desc, number desc',
     id: { sql: 'number', type: 'bigint' } as const,
   };
-  return readList<CheckAlert>(sql, list, range);
+  return readList<ListedAlert>(sql, list, range);
 }
 
-/** @returns how many it deleted, at most the limit */
+export async function findAlert(
+  sql: Sql,
+  { accountId, id }: AccountKey,
+): Promise<ListedAlert | null> {
+  const [row] = await sql.query<ListedAlert>(
+    `select ${LISTED} from check_alerts where account_id = $1 and id = $2`,
+    [accountId, id],
+  );
+  return row ?? null;
+}
+
+/**
+ * Keeps those that are still open.
+ *
+ * @returns how many it deleted, at most the limit
+ */
 export async function deleteAlertsBefore(
   sql: Sql,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
 ): Promise<number> {
   const rows = await sql.query(
     `delete from check_alerts where id = any (array(
-       select id from check_alerts where created_at < $1::timestamptz
+       select id from check_alerts where created_at < $1::timestamptz and not ${IS_OPEN}
        order by created_at limit $2::bigint))
      returning 1`,
     [new Date(beforeMs), limit],

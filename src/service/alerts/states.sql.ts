@@ -7,6 +7,8 @@ import { jsonText } from '../database/values.ts';
 
 /** The run that an alert is about. */
 export interface RunFacts {
+  /** null for the state of a heartbeat, and left out in records of earlier releases. */
+  readonly resultId?: string | null;
   readonly runLocation: string;
   /** Milliseconds. */
   readonly responseTime: number;

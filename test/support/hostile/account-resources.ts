@@ -143,6 +143,8 @@ export async function findCreatedIds(
 ) {
   const [artifact] = await ask('GET', `/v1/check-results/${of.checkId}/${of.result}/artifacts`);
   const [event] = await ask('GET', `/v1/checks/heartbeats/${of.heartbeat}/events`);
+  const [alert] = await ask('GET', `/v1/check-alerts?checkId=${of.checkId}&from=0&to=9999999999`);
+  const [delivery] = await ask('GET', `/v1/check-alerts/${alert.id}/deliveries`);
   const [errorGroup] = await ask('GET', `/v1/error-groups?checkId=${of.checkId}`);
   const projects = '/v1/test-session-error-groups/projects';
   const [sessionErrorGroup] = await ask('GET', `${projects}/${of.project}`);
@@ -150,6 +152,8 @@ export async function findCreatedIds(
   return {
     artifact: String(artifact.id),
     heartbeatEvent: String(event.id),
+    alert: String(alert.id),
+    delivery: String(delivery.id),
     errorGroup: String(errorGroup.id),
     sessionErrorGroup: String(sessionErrorGroup.id),
     analysis: String(analysis.id),

@@ -37,6 +37,13 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/v1/alert-channels/{id}/test': ({ ids }) => [ids.channel],
   '/v1/alert-channels/{id}/compare': ({ ids }) => [ids.webhook],
   '/v1/alert-channels/{id}/deliveries': ({ ids }) => [ids.channel],
+  '/v1/alert-channels/{id}/deliveries/{deliveryId}/resend': ({ ids }) => [
+    ids.channel,
+    ids.delivery,
+  ],
+  '/v1/check-alerts/{id}': ({ ids }) => [ids.alert],
+  '/v1/check-alerts/{id}/deliveries': ({ ids }) => [ids.alert],
+  '/v1/checks/{id}/alert-recipients': ({ checkIds }) => [checkIds.url],
   '/v1/error-groups/{id}': ({ ids }) => [ids.errorGroup],
   '/v1/root-cause-analyses/{id}': ({ ids }) => [ids.analysis],
   '/v1/test-sessions/{id}': ({ ids }) => [ids.session],

@@ -69,6 +69,7 @@ export function noticeOf(
       groupName: null,
       ...check,
     },
+    resultId: 'result-1',
     runLocation: 'eu-west-1',
     responseTime: 123.4,
     error: 'The connection was refused',
@@ -105,7 +106,10 @@ export function startWorker(
 ): RunningWorker {
   const logs = captureLog();
   const stopping = new AbortController();
-  const sender = createNoticeSender({ ...NO_OUTGOING, ...config }, clock);
+  const sender = createNoticeSender(
+    { ...NO_OUTGOING, ...config },
+    { clock, publicUrl: 'https://vedette.test' },
+  );
   const ended = runDeliveryWorker(
     { store, clock, log: logs.log, ids: randomUUID, sender, secrets },
     stopping.signal,

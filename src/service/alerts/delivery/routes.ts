@@ -4,8 +4,9 @@ import { z } from 'zod';
 import { NOTICE_TYPES } from '../../../model/alerting/alert.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';
-import { numberParam, pageQuery, repeatable } from '../../http/resources/parameters.ts';
+import { numberParam, pageQuery, repeatable, uuidParam } from '../../http/resources/parameters.ts';
 import { noticeTypeOf } from '../notice.ts';
+import { channelSummary } from '../recipients/routes.ts';
 import type { AlertDeliveries, StoredDelivery } from './delivery-log.ts';
 
 const STATES = ['waiting', 'sending', 'sent', 'failed'] as const;
@@ -18,48 +19,51 @@ const query = z.strictObject({
   ...pageQuery,
 });
 
-const response = z.strictObject({
-  id: z
-    .string()
-    .describe('The same each time it is sent: in x-service-delivery, or the Message-ID.'),
-  checkId: z.string().nullable().describe('null for a silent location.'),
-  location: z.string().nullable().describe('The slug of the silent location; null for a check.'),
-  alertId: z.string().describe('As /v1/check-alerts has it for checks.'),
-  alertType: z.enum(NOTICE_TYPES),
-  reminder: z.number().describe('0 for the notice itself, then 1, 2, … for its reminders.'),
-  state: z
-    .enum(STATES)
-    .describe(
-      '`waiting`: to be sent, for the first time or again; `sending`; `sent`: the receiver accepted it; `failed`: there are no more retries.',
-    ),
-  attempts: z.number().describe('Attempts made so far.'),
-  lastStatus: z.number().nullable().describe('The HTTP or SMTP status; null without a response.'),
-  lastError: z.string().nullable().describe('The problem of the last attempt; null for none.'),
-  lastAnswer: z
-    .string()
-    .nullable()
-    .describe(
-      "The first 200 characters of the receiver's answer. Only for admin keys: null for all others.",
-    ),
-  created_at: z.iso.datetime(),
-  lastAttemptAt: z.iso.datetime().nullable(),
-  nextAttemptAt: z.iso
-    .datetime()
-    .nullable()
-    .describe(
-      'When a waiting delivery may be sent. Earlier deliveries of the check are sent first.',
-    ),
-  finishedAt: z.iso
-    .datetime()
-    .nullable()
-    .describe('When it was sent, or failed without another retry.'),
-});
+const response = z
+  .strictObject({
+    id: z
+      .string()
+      .describe('The same each time it is sent: in x-service-delivery, or the Message-ID.'),
+    channel: channelSummary.describe('To which channel it is sent.'),
+    checkId: z.string().nullable().describe('null for a silent location.'),
+    location: z.string().nullable().describe('The slug of the silent location; null for a check.'),
+    alertId: z.string().describe('As /v1/check-alerts has it for checks.'),
+    alertType: z.enum(NOTICE_TYPES),
+    reminder: z.number().describe('0 for the notice itself, then 1, 2, … for its reminders.'),
+    state: z
+      .enum(STATES)
+      .describe(
+        '`waiting`: to be sent, for the first time or again; `sending`; `sent`: the receiver accepted it; `failed`: there are no more retries.',
+      ),
+    attempts: z.number().describe('Attempts made so far.'),
+    lastStatus: z.number().nullable().describe('The HTTP or SMTP status; null without a response.'),
+    lastError: z.string().nullable().describe('The problem of the last attempt; null for none.'),
+    lastAnswer: z
+      .string()
+      .nullable()
+      .describe(
+        "The first 200 characters of the receiver's answer. Only for admin keys: null for all others.",
+      ),
+    created_at: z.iso.datetime(),
+    lastAttemptAt: z.iso.datetime().nullable(),
+    nextAttemptAt: z.iso
+      .datetime()
+      .nullable()
+      .describe(
+        'When a waiting delivery may be sent. Earlier deliveries of the check are sent first.',
+      ),
+    finishedAt: z.iso
+      .datetime()
+      .nullable()
+      .describe('When it was sent, or failed without another retry.'),
+  })
+  .meta({ title: 'AlertDelivery' });
 
 /** The log of deliveries, sent and pending. */
 export function alertDeliveriesRoutes({
   alertDeliveries,
 }: {
-  readonly alertDeliveries: Pick<AlertDeliveries, 'list'>;
+  readonly alertDeliveries: Pick<AlertDeliveries, 'list' | 'listOfAlert' | 'resend'>;
 }): FastifyPluginAsync {
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
@@ -81,6 +85,47 @@ export function alertDeliveriesRoutes({
         const { state: states } = request.query;
         const asked = { states, ...pageOf(request, reply) };
         const found = await alertDeliveries.list(callerOf(request), request.params.id, asked);
+        return found.map(presentDelivery);
+      },
+    );
+
+    app.post(
+      '/v1/alert-channels/:id/deliveries/:deliveryId/resend',
+      {
+        config: { role: 'write', audit: { none: 'it sends what was sent before' } },
+        schema: {
+          tags: ['Alert channels'],
+          operationId: 'resendAlertDelivery',
+          summary: 'Send a delivery again that was sent or has failed',
+          description:
+            'It has all of its attempts again and keeps its id. Later deliveries of the check to the channel wait for it.',
+          params: params.extend({ deliveryId: uuidParam.describe('The id of the delivery.') }),
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { id: channelId, deliveryId: id } = request.params;
+        return presentDelivery(await alertDeliveries.resend(callerOf(request), { channelId, id }));
+      },
+    );
+
+    app.get(
+      '/v1/check-alerts/:id/deliveries',
+      {
+        config: { role: 'read' },
+        schema: {
+          tags: ['Check alerts'],
+          operationId: 'listDeliveriesOfCheckAlert',
+          summary: 'List the deliveries of an alert and of its reminders, newest first',
+          description: 'Empty if no channel receives it.',
+          params: z.object({ id: uuidParam.describe('The id of the alert.') }),
+          querystring: z.strictObject(pageQuery),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request, reply) => {
+        const page = pageOf(request, reply);
+        const found = await alertDeliveries.listOfAlert(callerOf(request), request.params.id, page);
         return found.map(presentDelivery);
       },
     );

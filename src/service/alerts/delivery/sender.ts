@@ -4,6 +4,7 @@ import { denyNetworks } from '../../../runtime/net/address-guard.ts';
 import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
 import { createOutgoingHttp } from '../../outgoing/outgoing-http.ts';
 import { notSent, SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
+import { noticeLink } from '../notice-link.ts';
 import { createEmailSender } from '../senders/email.ts';
 import type { OpenDelivery } from '../senders/send.ts';
 import { createSlackSender } from '../senders/slack.ts';
@@ -24,7 +25,11 @@ export interface NoticeSender {
 const NO_SMTP = notSent('this service sends no e-mail: SMTP_URL is not set', { isFinal: true });
 const NO_SMS = notSent('this service sends no SMS: SMS_GATEWAY_URL is not set', { isFinal: true });
 
-export function createNoticeSender(config: OutgoingConfig, clock: Clock): NoticeSender {
+/** @param publicUrl the base of links to pages; null: notices have none */
+export function createNoticeSender(
+  config: OutgoingConfig,
+  { clock, publicUrl }: { readonly clock: Clock; readonly publicUrl: string | null },
+): NoticeSender {
   const http = createOutgoingHttp(denyNetworks(config.deny));
   const email = config.smtp === null ? async () => NO_SMTP : createEmailSender(config.smtp);
   const sms = config.sms === null ? async () => NO_SMS : createSmsSender(http, config.sms);
@@ -50,7 +55,9 @@ export function createNoticeSender(config: OutgoingConfig, clock: Clock): Notice
       const limit = new AbortController();
       const cancel = clock.after(SEND_LIMIT_MS, () => limit.abort());
       try {
-        return await sendTo(delivery, AbortSignal.any([signal, limit.signal]));
+        const link = noticeLink(delivery.notice, publicUrl);
+        const linked = { ...delivery, notice: { ...delivery.notice, link } };
+        return await sendTo(linked, AbortSignal.any([signal, limit.signal]));
       } catch (thrown) {
         // A fault in one channel must not stop deliveries to the others.
         return notSent(`the notice could not be rendered: ${messageOf(thrown)}`, { isFinal: true });

@@ -1,8 +1,10 @@
 import type { AlertType } from '../../../model/alerting/alert.ts';
+import type { AlertChannelType } from '../../../model/alerting/alert-channel.ts';
 import { readList } from '../../database/lists.ts';
 import type { AccountRange } from '../../database/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
+import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 
 /** Notified whenever a delivery is stored. */
 export const NOTICES_CHANNEL = 'vedette_notices';
@@ -80,9 +82,17 @@ export async function unfinishedLanes(
   );
 }
 
+/** What people know a channel by. */
+export interface DeliveryChannel {
+  readonly id: number;
+  readonly type: AlertChannelType;
+  readonly name: string;
+}
+
 /** One row of the log. */
 export type StoredDelivery = {
   readonly id: string;
+  readonly channel: DeliveryChannel;
   readonly checkId: string;
   /** The slug of the silent location that the notice is about, whose id is `checkId`. */
   readonly location: string | null;
@@ -101,31 +111,80 @@ export type StoredDelivery = {
   readonly finishedAt: Date | null;
 };
 
-/** Newest first. */
+const LOG_COLUMNS = `id, check_id, notice #>> '{location,slug}' as location, alert_id, alert_type, reminder, state, attempts, last_status, last_error,
+  last_answer, created_at, last_attempt_at,
+  case when state = 'waiting' then due_at end as next_attempt_at, finished_at, (
+    select ${CHANNEL_SUMMARY}
+    from alert_channels c
+    where c.account_id = alert_deliveries.account_id and c.id = alert_deliveries.channel_id
+  ) as channel`;
+
+/** Of a channel or an alert, newest first. */
 export async function listDeliveries(
   sql: Sql,
   {
     accountId,
-    channelId,
+    of,
     states,
     ...range
   }: AccountRange & {
-    readonly channelId: number;
+    readonly of: { readonly channelId: number } | { readonly alertId: string };
     /** Empty for all. */
     readonly states: readonly DeliveryState[];
   },
 ): Promise<readonly StoredDelivery[]> {
+  const [where, id] =
+    'alertId' in of ? ['alert_id = $2', of.alertId] : ['channel_id = $2::bigint', of.channelId];
   const list = {
-    columns: `id, check_id, notice #>> '{location,slug}' as location, alert_id, alert_type, reminder, state, attempts, last_status, last_error,
-       last_answer, created_at, last_attempt_at,
-       case when state = 'waiting' then due_at end as next_attempt_at, finished_at`,
+    columns: LOG_COLUMNS,
     from: 'alert_deliveries',
-    where: 'account_id = $1 and channel_id = $2::bigint',
+    where: `account_id = $1 and ${where}`,
     filter: 'cardinality($3::text[]) = 0 or state = any($3::text[])',
-    params: [accountId, channelId, states],
+    params: [accountId, id, states],
     order: 'seq desc',
   };
   return readList<StoredDelivery>(sql, list, range);
+}
+
+/** @returns null if the channel has no such delivery */
+export async function findDelivery(
+  sql: Sql,
+  { accountId, channelId, id }: DeliveryKey,
+): Promise<StoredDelivery | null> {
+  const [row] = await sql.query<StoredDelivery>(
+    `select ${LOG_COLUMNS} from alert_deliveries
+     where account_id = $1 and channel_id = $2::bigint and id = $3`,
+    [accountId, channelId, id],
+  );
+  return row ?? null;
+}
+
+export interface DeliveryKey {
+  readonly accountId: string;
+  readonly channelId: number;
+  readonly id: string;
+}
+
+/**
+ * Makes a delivery that was sent or has failed wait again, with all of its attempts.
+ *
+ * @returns whether there was one
+ */
+export async function restartDelivery(
+  sql: Sql,
+  { accountId, channelId, id, atMs }: DeliveryKey & { readonly atMs: number },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `with restarted as (
+       update alert_deliveries
+       set state = 'waiting', attempts = 0, due_at = $4::timestamptz, finished_at = null
+       where account_id = $1 and channel_id = $2::bigint and id = $3 and finished_at is not null
+       returning id
+     )
+     select pg_notify($5, '')::text from restarted`,
+    [accountId, channelId, id, new Date(atMs), NOTICES_CHANNEL],
+  );
+  return rows.length > 0;
 }
 
 /** @returns how many finished deliveries it deleted, at most the limit */

@@ -27,13 +27,17 @@ export function mailOf(notice: AlertNotice): {
   const facts = noticeFacts(notice);
   const rows = facts.map(
     ([label, value]) =>
-      `<tr><th align="left" valign="top">${forHtml(label)}</th><td>${lines(forHtml(value))}</td></tr>`,
+      `<tr><th align="left" valign="top">${forHtml(label)}</th><td>${value === notice.link ? anchor(value) : lines(forHtml(value))}</td></tr>`,
   );
   return {
     subject: shortened(headline, MAX_SUBJECT_BYTES),
     text: [headline, '', ...facts.map(([label, value]) => `${label}: ${value}`), ''].join('\n'),
     html: `<!doctype html><html><body><h2>${forHtml(headline)}</h2><table cellpadding="4">${rows.join('')}</table></body></html>`,
   };
+}
+
+function anchor(url: string): string {
+  return `<a href="${forHtml(url)}">${forHtml(url)}</a>`;
 }
 
 function lines(html: string): string {

@@ -57,12 +57,13 @@ export function noticeFacts(notice: AlertNotice): readonly (readonly [string, st
     ['Status', statusCode],
     ['Error', error === null ? null : cutText(error, MAX_ERROR_BYTES)],
     ['Certificate', notice.alertType === 'ALERT_SSL' ? `ends ${inDays(sslDaysRemaining)}` : null],
+    ['Details', notice.link ?? null],
   ];
   return facts.flatMap(([label, value]) => (value === null ? [] : [[label, value] as const]));
 }
 
 function locationFacts(
-  { startedAtMs, error }: AlertNotice,
+  { startedAtMs, error, link = null }: AlertNotice,
   { name, slug, checks }: NonNullable<AlertNotice['location']>,
 ): readonly (readonly [string, string])[] {
   const facts: readonly (readonly [string, string])[] = [
@@ -70,5 +71,9 @@ function locationFacts(
     ['Checks', String(checks)],
     ['Silent since', new Date(startedAtMs).toISOString()],
   ];
-  return error === null ? facts : [...facts, ['Error', cutText(error, MAX_ERROR_BYTES)]];
+  return [
+    ...facts,
+    ...(error === null ? [] : [['Error', cutText(error, MAX_ERROR_BYTES)] as const]),
+    ...(link === null ? [] : [['Details', link] as const]),
+  ];
 }

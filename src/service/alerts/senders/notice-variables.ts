@@ -93,6 +93,12 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
     of: ({ notice }) => (notice.error === null ? null : cutText(notice.error, MAX_ERROR_BYTES)),
   },
   {
+    name: 'RESULT_LINK',
+    meaning:
+      'The page of that run, or of the heartbeat or silent location; null if PUBLIC_URL is not set.',
+    of: ({ notice }) => notice.link ?? null,
+  },
+  {
     name: 'STARTED_AT',
     meaning:
       'When that run began, or when an agent of the silent location last polled: ISO 8601, UTC.',

@@ -39,8 +39,14 @@ export function createSmsSender(http: OutgoingHttp, gateway: SmsGateway): Send<S
   };
 }
 
-/** What happened, where and why, as far as it fits. */
+/** A longer link would leave no room for what happened. */
+const MAX_LINK_BYTES = 180;
+
+/** What happened, where and why, as far as it fits, and the link. */
 export function smsText(notice: AlertNotice): string {
   const why = notice.error === null ? '' : `: ${notice.error.replaceAll(/\s+/g, ' ')}`;
-  return shortened(`${headlineOf(notice)}, ${notice.runLocation}${why}`, MAX_BYTES, '...');
+  const text = `${headlineOf(notice)}, ${notice.runLocation}${why}`;
+  const { link = null } = notice;
+  const end = link === null || Buffer.byteLength(link) > MAX_LINK_BYTES ? '' : ` ${link}`;
+  return `${shortened(text, MAX_BYTES - Buffer.byteLength(end), '...')}${end}`;
 }

@@ -7,6 +7,9 @@ const MAX_SECONDS = 1e11;
 
 const LAST_MS = Date.UTC(9999, 11, 31);
 
+/** A window that contains everything. */
+export const ANY_TIME = { from: 0, to: LAST_MS } as const;
+
 const unixTime = z.preprocess(queryNumber, z.int().min(0).max(LAST_MS));
 
 /** `from`, `to`, `limit` and `page` of a list over time: src/service/README.md, "The API". */

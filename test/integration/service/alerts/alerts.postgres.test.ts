@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
+import { deleteAlertsBefore } from '../../../../src/service/alerts/sql.ts';
 import type { Sql } from '../../../../src/service/database/store.ts';
 import type { FinalFollower } from '../../../../src/service/results/final-follower.ts';
 import { lockSubjects } from '../../../../src/service/results/intake/subjects.sql.ts';
@@ -51,6 +52,10 @@ describe.each(databases)('on %s', (kind) => {
       const { mine, theirs, clock, berlin } = fixture();
       const { run, slot } = alertsFixtureOf(fixture());
       const startedAt = new Date(slot(1) + 5).toISOString();
+      const resultIds = async () =>
+        (await mine.get(`/v1/check-results/shop?from=0&to=${slot(10_000)}`)).json.map(
+          ({ id }: { readonly id: string }) => id,
+        );
       await run(1, {
         hasFailures: true,
         responseTime: 12.375,
@@ -66,7 +71,10 @@ describe.each(databases)('on %s', (kind) => {
         checkId: 'shop',
         alertType: 'ALERT_FAILURE',
         checkType: 'URL',
+        isOpen: true,
         runLocation: 'berlin',
+        resultId: (await resultIds())[0],
+        deliveries: { sent: 0, pending: 0, failed: 0 },
         responseTime: 12.375,
         error: `${HOSTILE}\ufffd`,
         statusCode: '503',
@@ -77,8 +85,10 @@ describe.each(databases)('on %s', (kind) => {
       clock.spend(1000);
       expect((await mine.get(PATH)).json).toEqual([failure]);
       await run(2, { apiCheckResult: null }, berlin);
+      failure.isOpen = false;
       const recovery = {
         ...failure,
+        resultId: (await resultIds())[0],
         alertType: 'ALERT_RECOVERY',
         responseTime: 11.75,
         error: null,
@@ -99,6 +109,93 @@ describe.each(databases)('on %s', (kind) => {
       // History stays when its check goes.
       await mine.delete('/v1/checks/shop');
       expect((await mine.get(PATH)).json).toEqual([recovery, failure]);
+    });
+
+    it('are read by id, by their account alone', async () => {
+      const { mine, theirs, clock } = fixture();
+      const { run } = alertsFixtureOf(fixture());
+      await run(1, FAILED);
+      clock.spend(1);
+      const [alert] = (await mine.get(PATH)).json;
+      expect((await mine.get(`${PATH}/${alert.id}`)).json).toEqual(alert);
+      expect((await theirs.get(`${PATH}/${alert.id}`)).status).toBe(404);
+    });
+
+    it('list who was told of them, for their account alone', async () => {
+      const { mine, theirs, clock } = fixture();
+      const { run } = alertsFixtureOf(fixture());
+      const channel = await mine.post('/v1/alert-channels', {
+        type: 'SLACK',
+        config: { url: 'https://hooks.slack.test/services/T0/secret' },
+        subscriptions: [{ checkId: 'shop' }],
+      });
+      await run(1, FAILED);
+      clock.spend(1);
+      const [alert] = (await mine.get(PATH)).json;
+      expect(alert.deliveries).toEqual({ sent: 0, pending: 1, failed: 0 });
+      const path = `${PATH}/${alert.id}/deliveries`;
+      const told = await mine.get(path);
+      expect([told.status, told.json]).toMatchObject([
+        200,
+        [
+          {
+            channel: { id: channel.json.id, type: 'SLACK', name: 'hooks.slack.test' },
+            alertId: alert.id,
+            checkId: 'shop',
+            state: 'waiting',
+            reminder: 0,
+          },
+        ],
+      ]);
+      expect((await theirs.get(path)).status).toBe(404);
+    });
+
+    it('are filtered by check, type and whether they are open', async () => {
+      const { mine, clock } = fixture();
+      const { run, slot } = alertsFixtureOf(fixture());
+      const typesOf = async (query: string) =>
+        (await mine.get(`${PATH}?${query}`)).json.map(
+          ({ alertType }: { readonly alertType: string }) => alertType,
+        );
+      await run(1, FAILED);
+      await run(2, PASSED);
+      await run(3, DEGRADED);
+      await run(4, FAILED);
+      const all = ['ALERT_DEGRADED_FAILURE', 'ALERT_DEGRADED', 'ALERT_RECOVERY', 'ALERT_FAILURE'];
+      clock.spend(1);
+      expect(await typesOf('checkId=shop')).toEqual(all);
+      expect(await typesOf('checkId=other')).toEqual([]);
+      expect(await typesOf('alertType=ALERT_RECOVERY&alertType=ALERT_FAILURE')).toEqual([
+        'ALERT_RECOVERY',
+        'ALERT_FAILURE',
+      ]);
+      // The latest of the trouble that goes on.
+      expect(await typesOf('open=true')).toEqual(['ALERT_DEGRADED_FAILURE']);
+      expect(await typesOf('open=true&checkId=other')).toEqual([]);
+      expect(await typesOf('open=false')).toEqual(all.slice(1));
+      // An open alert may be of any age.
+      clock.spend(24 * 3_600_000);
+      expect(await typesOf('open=true')).toEqual(['ALERT_DEGRADED_FAILURE']);
+      expect(await typesOf(`open=true&from=${slot(5)}`)).toEqual([]);
+      expect(await typesOf('open=true&cursor=start')).toEqual(['ALERT_DEGRADED_FAILURE']);
+      await change({ activated: false });
+      expect(await typesOf('open=true')).toEqual([]);
+      await change({ activated: true });
+      await run(24 * 60 + 5, PASSED);
+      expect(await typesOf('open=true')).toEqual([]);
+    });
+
+    it('stay while they are open, however old they are', async () => {
+      const { store, clock } = fixture();
+      const { run } = alertsFixtureOf(fixture());
+      await run(1, FAILED);
+      await run(2, PASSED);
+      await run(3, FAILED);
+      clock.spend(1);
+      const old = { beforeMs: clock.wallMs(), limit: 100 };
+      expect(await deleteAlertsBefore(store, old)).toBeGreaterThanOrEqual(2);
+      const { json } = await fixture().mine.get(PATH);
+      expect(json).toMatchObject([{ alertType: 'ALERT_FAILURE', isOpen: true }]);
     });
 
     it('name the response time that was too slow', async () => {
@@ -486,6 +583,7 @@ describe.each(databases)('on %s', (kind) => {
           tags: [],
           groupName: null,
         },
+        resultId: expect.any(String),
         runLocation: 'berlin',
         responseTime: 5,
         error: 'The answer had status 503',

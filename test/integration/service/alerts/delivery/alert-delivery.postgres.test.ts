@@ -80,6 +80,7 @@ describe.each(databases)('on %s', (kind) => {
         RESPONSE_TIME: 123.4,
         STATUS_CODE: null,
         ERROR_MESSAGE: 'The connection was refused',
+        RESULT_LINK: 'https://vedette.test/checks/home/results/result-1',
         STARTED_AT: new Date(notice.startedAtMs).toISOString(),
         SSL_DAYS_REMAINING: null,
       });
@@ -94,6 +95,7 @@ describe.each(databases)('on %s', (kind) => {
       const now = new Date(service().clock.wallMs()).toISOString();
       expect(sent).toEqual({
         id: expect.any(String),
+        channel: { id, type: 'WEBHOOK', name: 'Hook' },
         checkId: 'home',
         location: null,
         alertId: notice.alertId,
@@ -109,6 +111,50 @@ describe.each(databases)('on %s', (kind) => {
         nextAttemptAt: null,
         finishedAt: now,
       });
+    });
+
+    it('sends a delivery again on request, under the same id, and then what came later', async () => {
+      const { mine, theirs } = service();
+      let status = 400;
+      const server = await hookServer((_, answer) => answer.writeHead(status).end('no'));
+      await makeCheck(service(), 'home');
+      const id = await makeWebhook(service(), { url: server.url });
+      const { clock } = service();
+      startWorker(service());
+      await put(service(), noticeOf(service()));
+      const isWaitingAfter = (attempts: number) =>
+        deliveriesWhen(
+          service(),
+          id,
+          ([row]) => row?.attempts === attempts && row.state === 'waiting',
+        );
+      const [waiting] = await isWaitingAfter(1);
+      const path = `${CHANNELS}/${id}/deliveries/${waiting.id}/resend`;
+      const early = await mine.post(path, {});
+      expect([early.status, early.json.message]).toEqual([
+        409,
+        expect.stringContaining('still pending'),
+      ]);
+      for (const attempts of [2, 3, 4, 5]) {
+        await clock.advance(20_000);
+        await isWaitingAfter(attempts);
+      }
+      await clock.advance(20_000);
+      await deliveriesWhen(service(), id, whenAll('failed'));
+      const failed = server.requests.length;
+      status = 200;
+      const again = await mine.post(path, {});
+      expect([again.status, again.json]).toMatchObject([
+        200,
+        { id: waiting.id, state: 'waiting', attempts: 0, finishedAt: null },
+      ]);
+      const [sent] = await deliveriesWhen(service(), id, whenAll('sent'));
+      expect(sent).toMatchObject({ id: waiting.id, attempts: 1, lastStatus: 200 });
+      expect(server.requests.slice(failed).map(({ headers }) => headers)).toMatchObject([
+        { 'x-service-delivery': waiting.id },
+      ]);
+      expect((await theirs.post(path, {})).status).toBe(404);
+      expect((await mine.post(path.replace(waiting.id, randomUUID()), {})).status).toBe(404);
     });
 
     it('masks the secrets that a receiver echoes', async () => {

@@ -1,0 +1,17 @@
+import type { AlertNotice } from './notice.ts';
+
+/**
+ * The page of the dashboard that shows what happened: the run that led to the notice, or the heartbeat or
+ * location that it is about.
+ *
+ * @param publicUrl PUBLIC_URL without a trailing slash; null if it is not set: then there is no link
+ */
+export function noticeLink(notice: AlertNotice, publicUrl: string | null): string | null {
+  return publicUrl === null ? null : `${publicUrl}${pathOf(notice)}`;
+}
+
+function pathOf({ location, check, resultId = null }: AlertNotice): string {
+  if (location !== undefined) return `/locations/${location.id}`;
+  if (check.checkType === 'HEARTBEAT') return `/heartbeats/${check.id}`;
+  return resultId === null ? `/checks/${check.id}` : `/checks/${check.id}/results/${resultId}`;
+}

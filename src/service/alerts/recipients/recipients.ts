@@ -1,0 +1,168 @@
+import {
+  type AlertSettings,
+  alertSettingsSchema,
+  settingsInForce,
+  wholeAlertSettings,
+} from '../../../model/alerting/alert-settings.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { countText } from '../../../runtime/text/count-text.ts';
+import type { AccountKey } from '../../database/account-key.ts';
+import type { Store } from '../../database/store.ts';
+import { notFound } from '../../errors.ts';
+import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
+import type { Silences } from '../silences.ts';
+import { type AlertSubject, findAlertSubjects } from '../states.sql.ts';
+import { countRecipients, listRecipients, type Recipient } from './sql.ts';
+
+export interface AlertRecipientsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly silences: Silences;
+  readonly delivery: OutgoingConfig;
+}
+
+/** What channels can be notified of. */
+export const NOTIFICATIONS = ['FAILURE', 'DEGRADED', 'RECOVERY', 'CERTIFICATE'] as const;
+export type Notification = (typeof NOTIFICATIONS)[number];
+
+/** Why nobody is notified now. */
+export const SILENCE_REASONS = [
+  'NOT_ACTIVATED',
+  'MUTED',
+  'MAINTENANCE_WINDOW',
+  'NO_CHANNEL',
+] as const;
+export type SilenceReason = (typeof SILENCE_REASONS)[number];
+
+export interface AlertRecipient {
+  readonly channel: Recipient['channel'];
+  /** Whether the subscription is. */
+  readonly activated: boolean;
+  readonly notifications: readonly Notification[];
+  /** One sentence. */
+  readonly reason: string;
+  /** Why nothing can be delivered to it; null if nothing is known. */
+  readonly problem: string | null;
+}
+
+export interface CheckRecipients {
+  readonly settings: AlertSettings;
+  readonly settingsOf: 'CHECK' | 'GROUP' | 'ACCOUNT';
+  /** Empty if somebody would be notified of a failure now. */
+  readonly silences: readonly { readonly code: SilenceReason; readonly message: string }[];
+  readonly recipients: readonly AlertRecipient[];
+  /** How many more there are. */
+  readonly omitted: number;
+}
+
+/** Who would be notified of a check, and why: src/service/README.md, "Alerts". */
+export interface AlertRecipients {
+  /** @throws ServiceError 404 for a check that does not exist */
+  ofCheck(key: AccountKey): Promise<CheckRecipients>;
+}
+
+const MAX_RECIPIENTS = 200;
+
+export function createAlertRecipients(parts: AlertRecipientsParts): AlertRecipients {
+  const { store, clock, silences, delivery } = parts;
+
+  return {
+    ofCheck({ accountId, id: checkId }) {
+      return store.transaction(async (tx) => {
+        const asked = { accountId, checkIds: [checkId], named: [checkId], certificates: [] };
+        const [subject] = await findAlertSubjects(tx, asked);
+        if (subject === undefined) throw notFound('check');
+        const found = await listRecipients(tx, { accountId, checkId, limit: MAX_RECIPIENTS });
+        const total =
+          found.length < MAX_RECIPIENTS
+            ? found.length
+            : await countRecipients(tx, { accountId, checkId });
+        const atMs = clock.wallMs();
+        const isSilenced = (await silences.from(tx, accountId, atMs))(subject.tags, atMs);
+        const recipients = found.map((each) => recipientOf(each, delivery));
+        return {
+          ...settingsFor(subject),
+          silences: silencesOf(subject, isSilenced, recipients),
+          recipients,
+          omitted: total - found.length,
+        };
+      });
+    },
+  };
+}
+
+function settingsFor({
+  settings: { own, ownUsesGlobal, group, groupUsesGlobal, account },
+}: AlertSubject): Pick<CheckRecipients, 'settings' | 'settingsOf'> {
+  const read = (stored: unknown) => alertSettingsSchema.safeParse(stored).data ?? null;
+  const sources = { ownUsesGlobal, groupUsesGlobal, own: read(own), group: read(group) };
+  const inForce = settingsInForce({ ...sources, account: read(account) });
+  const usesAccount = sources.group === null ? ownUsesGlobal : groupUsesGlobal;
+  const settingsOf = usesAccount ? 'ACCOUNT' : sources.group === null ? 'CHECK' : 'GROUP';
+  return { settings: wholeAlertSettings(inForce), settingsOf };
+}
+
+function silencesOf(
+  { isActive, isMuted }: AlertSubject,
+  isSilenced: boolean,
+  recipients: readonly AlertRecipient[],
+): CheckRecipients['silences'] {
+  const isNotified = recipients.some(
+    ({ notifications, problem }) => notifications.includes('FAILURE') && problem === null,
+  );
+  const all: readonly (readonly [boolean, SilenceReason, string])[] = [
+    [!isActive, 'NOT_ACTIVATED', 'The check or its group is not activated.'],
+    [isMuted, 'MUTED', 'The check or its group is muted.'],
+    [isSilenced, 'MAINTENANCE_WINDOW', 'A maintenance window silences or pauses the check now.'],
+    [!isNotified, 'NO_CHANNEL', 'No alert channel is notified of failures of the check.'],
+  ];
+  return all.flatMap(([applies, code, message]) => (applies ? [{ code, message }] : []));
+}
+
+function recipientOf(
+  { channel, activated, ...wants }: Recipient,
+  { smtp, sms }: OutgoingConfig,
+): AlertRecipient {
+  const notifications = (
+    [
+      [wants.sendFailure, 'FAILURE'],
+      [wants.sendDegraded, 'DEGRADED'],
+      [wants.sendRecovery, 'RECOVERY'],
+      [wants.sslExpiry, 'CERTIFICATE'],
+    ] as const
+  ).flatMap(([isWanted, name]) => (activated && isWanted ? [name] : []));
+  const cannotSend =
+    channel.type === 'EMAIL' && smtp === null
+      ? 'This service sends no email: SMTP_URL is not set.'
+      : channel.type === 'SMS' && sms === null
+        ? 'This service sends no SMS: SMS_GATEWAY_URL is not set.'
+        : null;
+  return {
+    channel,
+    activated,
+    notifications,
+    reason: reasonOf(activated, notifications, wants.sslExpiryThreshold),
+    problem: cannotSend,
+  };
+}
+
+const WORDS: Readonly<Record<Exclude<Notification, 'CERTIFICATE'>, string>> = {
+  FAILURE: 'failures',
+  DEGRADED: 'degraded runs',
+  RECOVERY: 'recoveries',
+};
+
+function reasonOf(
+  activated: boolean,
+  notifications: readonly Notification[],
+  thresholdDays: number,
+): string {
+  if (!activated) return 'Its subscription to this check is not activated.';
+  if (notifications.length === 0) return 'It is subscribed, but wants no notifications of checks.';
+  const words = notifications.map((each) =>
+    each === 'CERTIFICATE'
+      ? `certificates that end within ${countText(thresholdDays, 'day')}`
+      : WORDS[each],
+  );
+  return `It is subscribed to this check and wants ${words.join(', ')}.`;
+}

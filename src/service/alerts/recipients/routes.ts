@@ -1,0 +1,83 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ALERT_CHANNEL_TYPES } from '../../../model/alerting/alert-channel.ts';
+import { alertSettingsSchema } from '../../../model/alerting/alert-settings.ts';
+import { keyOf } from '../../http/access/authentication.ts';
+import { checkId, READ } from '../../http/resources/check-parameters.ts';
+import { type AlertRecipients, NOTIFICATIONS, SILENCE_REASONS } from './recipients.ts';
+
+export const channelSummary = z
+  .strictObject({
+    id: z.number(),
+    type: z.enum(ALERT_CHANNEL_TYPES),
+    name: z
+      .string()
+      .describe('The address, the name of the webhook or recipient, or the host of Slack.'),
+  })
+  .meta({ title: 'AlertChannelSummary' });
+
+const response = z
+  .strictObject({
+    settings: alertSettingsSchema.describe('The alert settings in force, with all defaults.'),
+    settingsOf: z
+      .enum(['CHECK', 'GROUP', 'ACCOUNT'])
+      .describe('Whose settings they are: see "Settings" in Alerts.'),
+    silences: z
+      .array(z.strictObject({ code: z.enum(SILENCE_REASONS), message: z.string() }))
+      .describe('Why nobody is notified of a failure now; empty if somebody is.'),
+    recipients: z
+      .array(
+        z.strictObject({
+          channel: channelSummary,
+          activated: z.boolean().describe('Whether the subscription is.'),
+          notifications: z
+            .array(z.enum(NOTIFICATIONS))
+            .describe('What the channel is notified of.'),
+          reason: z.string().describe('Why, in one sentence.'),
+          problem: z
+            .string()
+            .nullable()
+            .describe('Why nothing can be delivered to it; null if nothing is known.'),
+        }),
+      )
+      .describe('The channels that are subscribed to the check, in the order of their ids.'),
+    omitted: z.int().describe('How many more there are.'),
+  })
+  .meta({ title: 'AlertRecipients' });
+
+/** Who would be notified of a check, and why: src/service/README.md, "Alerts". */
+export function alertRecipientsRoutes({
+  alertRecipients,
+}: {
+  readonly alertRecipients: AlertRecipients;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.get(
+      '/v1/checks/:id/alert-recipients',
+      {
+        config: READ,
+        schema: {
+          tags: ['Check alerts'],
+          operationId: 'getAlertRecipients',
+          summary: 'Read who would be notified of a check, and why',
+          params: z.object({ id: checkId }),
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { silences, recipients, ...found } = await alertRecipients.ofCheck(keyOf(request));
+        return {
+          ...found,
+          silences: [...silences],
+          recipients: recipients.map((each) => ({
+            ...each,
+            notifications: [...each.notifications],
+          })),
+        };
+      },
+    );
+  };
+}

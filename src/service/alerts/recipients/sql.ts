@@ -1,0 +1,42 @@
+import type { NoticePreferences } from '../../../model/alerting/alert-channel.ts';
+import type { Sql } from '../../database/store.ts';
+import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
+import type { DeliveryChannel } from '../delivery/sql.ts';
+
+/** A channel with a subscription to a check. */
+export type Recipient = NoticePreferences & {
+  readonly channel: DeliveryChannel;
+  /** Whether the subscription is. */
+  readonly activated: boolean;
+};
+
+/** The channels with a subscription to the check, in the order of their ids. */
+export async function listRecipients(
+  sql: Sql,
+  {
+    accountId,
+    checkId,
+    limit,
+  }: { readonly accountId: string; readonly checkId: string; readonly limit: number },
+): Promise<readonly Recipient[]> {
+  return sql.query<Recipient>(
+    `select ${CHANNEL_SUMMARY} as channel, s.activated, c.send_failure, c.send_recovery,
+       c.send_degraded, c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold
+     from alert_subscriptions s
+     join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
+     where s.account_id = $1 and s.check_id = $2
+     order by c.id limit $3::bigint`,
+    [accountId, checkId, limit],
+  );
+}
+
+export async function countRecipients(
+  sql: Sql,
+  { accountId, checkId }: { readonly accountId: string; readonly checkId: string },
+): Promise<number> {
+  const [row] = await sql.query<{ total: number }>(
+    'select count(*) as total from alert_subscriptions where account_id = $1 and check_id = $2',
+    [accountId, checkId],
+  );
+  return row?.total ?? 0;
+}
