@@ -32,8 +32,8 @@ export const MAINTENANCE_ENVIRONMENT = { migrate: [], decrypt: [], account: [], 
   service: {},
 };
 
-/** Folders and files that are read, and not imported, by the module beside which they stand. */
-const READ = /new URL\('(\.\/[\w-]+(?:\/|\.json))', import\.meta\.url\)/g;
+/** Folders and files that a module reads, and does not import. */
+const READ = /new URL\('(\.{1,2}\/[\w./-]+(?:\/|\.json))', import\.meta\.url\)/g;
 /** The compiler writes its own imports, of the JSX runtime, with double quotes. */
 const STATIC = /^(?:import|export)\b(?:[^'"`;=(]*?\bfrom)?\s*['"]([^'"]+)['"]/gm;
 const DYNAMIC = /\bimport\('([^']+)'\)/g;

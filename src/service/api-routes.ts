@@ -23,6 +23,7 @@ import { handoversRoutes } from './check-runs/handovers.routes.ts';
 import { checkRunsRoutes } from './check-runs/routes.ts';
 import { checksRoutes } from './checks/routes.ts';
 import { clientCertificatesRoutes } from './client-certificates/routes.ts';
+import { dashboardRoutes } from './dashboard/routes.ts';
 import { errorGroupsRoutes } from './error-groups/routes.ts';
 import { eventsRoutes } from './events/routes.ts';
 import type { Features } from './features.ts';
@@ -110,6 +111,7 @@ export function apiRoutes(
     sessionsRoutes(features),
     userPagesRoutes({ ...features, hasProvider: features.oidc !== null }),
     oidcRoutes(features),
+    dashboardRoutes(features),
     pollRoutes({ ...features, stopping }),
     agentResultsRoutes(features),
     agentArtifactsRoutes(features),

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
+import { dashboardScreenshots } from './dashboard/screenshots.ts';
 import { launchBrowser, openPage, THEMES, WIDTHS } from './support/browser.ts';
 import { SAMPLE_ORIGIN, samplePages, serveSamples } from './support/sample-pages.tsx';
 
@@ -26,9 +27,16 @@ async function screenshots(browser: Browser, folder: string): Promise<void> {
       await context.close();
     }
   }
+  const ofDashboard = await dashboardScreenshots(browser, join(folder, 'dashboard'), null);
   process.stdout.write(
-    `${pages.size * THEMES.length * WIDTHS.length} screenshots are in ${folder}\n`,
+    `${pages.size * THEMES.length * WIDTHS.length + ofDashboard} screenshots are in ${folder}\n`,
   );
+}
+
+/** With `FOLDER --dashboard [PART]`: scenes of the dashboard alone, those with the part in their name. */
+async function onlyDashboard(browser: Browser, folder: string, part: string | null) {
+  const made = await dashboardScreenshots(browser, folder, part);
+  process.stdout.write(`${made} screenshots are in ${folder}\n`);
 }
 
 async function readmePicture(browser: Browser): Promise<void> {
@@ -41,7 +49,9 @@ async function readmePicture(browser: Browser): Promise<void> {
   process.stdout.write(`the picture of README.md is in ${file}\n`);
 }
 
-const [option = DEFAULT_FOLDER] = process.argv.slice(2);
+const [option = DEFAULT_FOLDER, ...rest] = process.argv.slice(2);
 const browser = await launchBrowser();
-await (option === '--readme' ? readmePicture(browser) : screenshots(browser, option));
+if (option === '--readme') await readmePicture(browser);
+else if (rest[0] === '--dashboard') await onlyDashboard(browser, option, rest[1] ?? null);
+else await screenshots(browser, option);
 await browser.close();

@@ -12,6 +12,7 @@ export const DOCUMENTS = [
   'docker/README.md',
   'src/README.md',
   'src/service/users/README.md',
+  'src/web/dashboard/README.md',
   'src/service/audit-log/README.md',
   'src/model/README.md',
   'src/scrub/README.md',

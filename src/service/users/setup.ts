@@ -41,6 +41,8 @@ export interface Setup {
    * @returns its token; null if there is a user, or more than one account
    */
   newLink(reader?: LinkReader): Promise<string | null>;
+  /** Whether nobody can sign in yet. */
+  isWithoutUsers(): Promise<boolean>;
   /** Whether the link is valid. */
   isOpen(token: string): Promise<boolean>;
   /**
@@ -77,6 +79,8 @@ export function createSetup({ store, clock, ids, passwords }: SetupParts): Setup
   const isOpen = (token: string): Promise<boolean> => isValid(store, token);
   return {
     isOpen,
+
+    isWithoutUsers: async () => !(await hasUser(store)),
 
     async newLink(reader = 'log') {
       if (!(await isWanted(store, reader))) return null;

@@ -35,6 +35,7 @@ describe('the topics of the handbook', () => {
     expect(DOCUMENTS.filter((document) => !HANDBOOK_DOCUMENTS.includes(document))).toEqual([
       'src/README.md',
       'src/service/users/README.md',
+      'src/web/dashboard/README.md',
       'src/service/audit-log/README.md',
       'src/service/private-locations/README.md',
       'src/service/results/statuses/README.md',

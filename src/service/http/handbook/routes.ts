@@ -53,11 +53,6 @@ export class HandbookPages {
 /** The handbook. Its pages run no script. */
 export function handbookRoutes(pages: HandbookPages): FastifyPluginAsync {
   return async (app) => {
-    // A browser that opens the service lands on the handbook.
-    app.get('/', { config: OPEN, schema: HIDDEN }, async (_request, reply) =>
-      reply.redirect('/docs', 302),
-    );
-
     app.get('/docs', { config: OPEN, schema: HIDDEN }, async (request, reply) =>
       sendEncoded(request, asPage(reply), pages.front),
     );

@@ -53,8 +53,8 @@ export function noteOf(error: unknown): { readonly status: number; readonly note
   return { status: error.status, note: { kind: 'fail', text } };
 }
 
-/** A path of the service that a link names; `/account` for anything else, such as another site. */
+/** A path of the service that a link names; the dashboard for anything else, such as another site. */
 export function localPath(next: string): string {
   // Browsers read a backslash as a slash, and drop tabs and line breaks.
-  return /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next) ? next : '/account';
+  return /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next) ? next : '/';
 }

@@ -196,7 +196,7 @@ ${buttonHtml('Create the first user')}</form>`,
         ? gone(reply)
         : show(reply.code(status), givenIn(request, 'email'), note);
     }
-    return reply.redirect(serviceAddress.path('/account'), 303);
+    return reply.redirect(serviceAddress.path('/'), 303);
   });
 }
 
@@ -268,7 +268,7 @@ ${buttonHtml('Join')}</form>`,
       if (status === 404) return gone(reply);
       return show(request, reply.code(status), await invitations.show(token), note);
     }
-    return reply.redirect(serviceAddress.path('/account'), 303);
+    return reply.redirect(serviceAddress.path('/'), 303);
   });
 }
 

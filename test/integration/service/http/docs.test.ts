@@ -162,13 +162,6 @@ describe('the operations of /openapi.json', () => {
   });
 });
 
-describe('/', () => {
-  it('leads whoever opens it to the documentation', async () => {
-    const { status, headers } = await service.ask('/', { key: null });
-    expect([status, headers.location]).toEqual([302, '/docs']);
-  });
-});
-
 describe('the pages of /docs', () => {
   const PAGES = ['/docs', '/docs/alerts', '/docs/api', '/docs/search?q=alert', '/docs/none'];
 

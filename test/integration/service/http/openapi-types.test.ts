@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenApiDocument, operationsOf } from '../../../support/openapi/document.ts';
@@ -8,6 +8,7 @@ import { smallestBodies } from '../../../support/openapi/smallest-bodies.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
+const DASHBOARD_TYPES = join(ROOT, 'src/web/dashboard/api/openapi.d.ts');
 const OPTIONS = ['--noEmit', '--strict', '--exactOptionalPropertyTypes'];
 const BODIES = smallestBodies({
   slug: 'office',
@@ -45,15 +46,18 @@ export const other: Body<'createCheckGroup'> = { name: 'a', nmae: 'a' };
 `;
 
 let document: OpenApiDocument;
+let types = '';
 const folder = makeTempFolder();
 
 beforeAll(async () => {
   document = await serviceDocument();
-  const types = execFileSync('node', ['test/support/openapi/generate-types.mjs'], {
+  types = execFileSync('node', ['test/support/openapi/generate-types.mjs'], {
     cwd: ROOT,
     input: JSON.stringify(document),
     maxBuffer: 16 * 1024 * 1024,
+    encoding: 'utf8',
   });
+  if (process.env.UPDATE_DOCS === '1') writeFileSync(DASHBOARD_TYPES, types);
   writeFileSync(join(folder.path, 'api.d.ts'), types);
 }, 120_000);
 
@@ -108,5 +112,10 @@ describe('the types that openapi-typescript makes of the document', () => {
 
   it('have every field of a response that is always there', () => {
     expect(errorsOf.get('reads.ts')).toBe('');
+  });
+
+  it('are those that the dashboard uses', () => {
+    const isCurrent = readFileSync(DASHBOARD_TYPES, 'utf8') === types;
+    expect(isCurrent, '`npm run api-types` writes the current ones').toBe(true);
   });
 });

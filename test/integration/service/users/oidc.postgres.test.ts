@@ -198,7 +198,7 @@ describe.each(databases)('on %s', (kind) => {
       await addAdmin();
       provider.people.set('ann', { ...fields, groups: ['dev'] });
       const again = await signIn('ann');
-      expect(again.reply.headers.location).toBe('/account');
+      expect(again.reply.headers.location).toBe('/');
       expect(await rolesOf(again.browser)).toEqual(['write']);
       expect(await worldOf().store.query('select id from users')).toHaveLength(2);
     });
@@ -403,7 +403,7 @@ describe.each(databases)('on %s', (kind) => {
         const elsewhere = openBrowser(replica.app.port);
         elsewhere.cookie = browser.cookie;
         const { status, headers } = await elsewhere.ask(callback);
-        expect([status, headers.location]).toEqual([303, '/account']);
+        expect([status, headers.location]).toEqual([303, '/']);
         // It has the cookie of the sign-in still.
         expect((await browser.ask(callback)).status).toBe(400);
         // Every replica knows the session.
@@ -418,7 +418,7 @@ describe.each(databases)('on %s', (kind) => {
       const { provider } = worldOf();
       provider.people.set('eve', { email: 'eve@example.com', groups: ['dev'] });
       for (const next of ['https://evil.example', '//evil.example', '/\\evil.example']) {
-        expect((await signIn('eve', next)).reply.headers.location).toBe('/account');
+        expect((await signIn('eve', next)).reply.headers.location).toBe('/');
       }
     });
 

@@ -31,7 +31,7 @@ describe.each(databases)('on %s', (kind) => {
 
     it('let somebody become the first user, an admin of a new account, once', async () => {
       const { token, browser, reply } = await setUp();
-      expect([reply.status, reply.headers.location]).toEqual([303, '/account']);
+      expect([reply.status, reply.headers.location]).toEqual([303, '/']);
       const page = await browser.ask('/account');
       expect(shownOn(page)).toContain('Signed in as first@example.com , in one browser');
       expect(shownOn(page)).toContain('Main role admin');
@@ -249,9 +249,9 @@ describe.each(databases)('on %s', (kind) => {
     ])('never lead to another site: %s', async (next) => {
       const { browser } = await setUp();
       const page = await browser.ask(`/sign-in?next=${encodeURIComponent(next)}`);
-      expect(page.headers.location).toBe('/account');
+      expect(page.headers.location).toBe('/');
       const fields = { email: 'first@example.com', password: PASSWORD, next };
-      expect((await browserOf().submit('/sign-in', fields)).headers.location).toBe('/account');
+      expect((await browserOf().submit('/sign-in', fields)).headers.location).toBe('/');
     });
 
     it('change the password, and sign out everywhere', async () => {
@@ -326,9 +326,7 @@ describe.each(databases)('on %s', (kind) => {
         'You are invited as new@example.com , with the role write',
       );
       expect((await browser.submit(path, { password: 'short' })).status).toBe(400);
-      expect((await browser.submit(path, { password: PASSWORD })).headers.location).toBe(
-        '/account',
-      );
+      expect((await browser.submit(path, { password: PASSWORD })).headers.location).toBe('/');
       expect((await browser.ask(path)).status).toBe(404);
       running().clock.spend(1000);
       const second = await invite(theirs);

@@ -1,0 +1,9 @@
+/**
+ * The paths of the dashboard's pages, by name: the service answers them with the dashboard, which shows the
+ * page of that name (dashboard/pages/index.ts). `:name` stands for one part of a path.
+ */
+export const DASHBOARD_PATHS = {
+  overview: '/',
+} as const;
+
+export type DashboardPageName = keyof typeof DASHBOARD_PATHS;

@@ -1,0 +1,77 @@
+import createClient, { type Middleware } from 'openapi-fetch';
+import { basePath, signInPath } from '../shell/base-path.ts';
+import { errorOf, isAbort, offline } from './errors.ts';
+import type { paths } from './openapi.d.ts';
+
+/** The account that requests are about: session.ts sets it. Null: the first one of the user. */
+let accountId: string | null = null;
+
+export function useAccountOf(id: string | null): void {
+  accountId = id;
+}
+
+/** The headers of every request, also of those that this client does not send. */
+export function accountHeaders(): Readonly<Record<string, string>> {
+  return accountId === null ? {} : { 'x-service-account': accountId };
+}
+
+/** Whoever is no longer signed in signs in again, and comes back to the same view. */
+export function signInAgain(): void {
+  location.assign(signInPath(location.pathname + location.search));
+}
+
+const middleware: Middleware = {
+  onRequest({ request }) {
+    for (const [name, value] of Object.entries(accountHeaders())) request.headers.set(name, value);
+    return request;
+  },
+  async onResponse({ response }) {
+    if (response.ok || response.status === 304) return response;
+    if (response.status === 401) signInAgain();
+    const body: unknown = await response.json().catch(() => null);
+    throw errorOf(response, body);
+  },
+  onError({ error }) {
+    return isAbort(error) ? (error as Error) : offline(error);
+  },
+};
+
+/**
+ * The API of the service, typed by its own document. Every call throws an ApiError unless it succeeds.
+ *
+ * @example const { data } = await api.GET('/v1/check-groups', { params: { query: { limit: 100 } }, signal });
+ */
+export const api = createClient<paths>({ baseUrl: basePath });
+api.use(middleware);
+
+/**
+ * The body of a response.
+ *
+ * @throws ApiError, which the client throws before
+ */
+export async function bodyOf<Data>(
+  answer: Promise<{ readonly data?: Data; readonly response: Response }>,
+): Promise<Exclude<Data, undefined>> {
+  const { data } = await answer;
+  return data as Exclude<Data, undefined>;
+}
+
+/** The body of a list, and how many entries it has in all. */
+export async function pageOf<Data>(
+  answer: Promise<{ readonly data?: Data; readonly response: Response }>,
+): Promise<{
+  readonly entries: Exclude<Data, undefined>;
+  /** Null where the list does not say it. */
+  readonly total: number | null;
+  /** Of the next page; null after the last one. */
+  readonly nextCursor: string | null;
+}> {
+  const { data, response } = await answer;
+  const total = response.headers.get('x-total-count');
+  const hasNext = /rel="next"/.test(response.headers.get('link') ?? '');
+  return {
+    entries: data as Exclude<Data, undefined>,
+    total: total === null ? null : Number(total),
+    nextCursor: hasNext ? response.headers.get('x-next-cursor') : null,
+  };
+}

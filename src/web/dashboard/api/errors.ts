@@ -1,0 +1,97 @@
+/** What went wrong with a request, as pages show it. */
+export type ApiErrorKind = 'refused' | 'unauthorized' | 'unavailable' | 'offline' | 'fault';
+
+/** A problem of one field of a request. */
+export interface FieldProblem {
+  /** For example `body.name`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+interface ErrorBody {
+  readonly message?: unknown;
+  readonly error?: unknown;
+  readonly attributes?: {
+    readonly problems?: readonly FieldProblem[];
+  } & Readonly<Record<string, unknown>>;
+}
+
+/** A request that did not succeed. Requests that were aborted throw an AbortError instead. */
+export class ApiError extends Error {
+  readonly kind: ApiErrorKind;
+  /** The HTTP status; null without a response. */
+  readonly status: number | null;
+  /** The standard phrase of the status, such as `Not Found`; `OFFLINE` without a response. */
+  readonly code: string;
+  /** By which the log of the service names the request; null without a response. */
+  readonly requestId: string | null;
+  readonly problems: readonly FieldProblem[];
+  readonly attributes: Readonly<Record<string, unknown>>;
+
+  constructor(
+    message: string,
+    given: {
+      readonly kind: ApiErrorKind;
+      readonly status?: number;
+      readonly code: string;
+      readonly requestId?: string | null;
+      readonly attributes?: NonNullable<ErrorBody['attributes']>;
+      readonly cause?: unknown;
+    },
+  ) {
+    super(message, { cause: given.cause });
+    this.name = 'ApiError';
+    this.kind = given.kind;
+    this.status = given.status ?? null;
+    this.code = given.code;
+    this.requestId = given.requestId ?? null;
+    this.problems = given.attributes?.problems ?? [];
+    this.attributes = given.attributes ?? {};
+  }
+}
+
+/** The error that a response means. */
+export function errorOf(response: Response, body: unknown): ApiError {
+  const { message, error, attributes = {} }: ErrorBody = Object(body);
+  const { status } = response;
+  return new ApiError(
+    typeof message === 'string' ? message : `The service responded with status ${status}.`,
+    {
+      kind: kindOf(status),
+      status,
+      code: typeof error === 'string' ? error : response.statusText || String(status),
+      requestId: response.headers.get('x-request-id'),
+      attributes,
+    },
+  );
+}
+
+function kindOf(status: number): ApiErrorKind {
+  if (status === 401) return 'unauthorized';
+  if (status === 429 || status === 503) return 'unavailable';
+  return status >= 500 ? 'fault' : 'refused';
+}
+
+/** The error of a request that got no response. */
+export function offline(cause: unknown): ApiError {
+  return new ApiError('The service cannot be reached. Check the connection, then try again.', {
+    kind: 'offline',
+    code: 'OFFLINE',
+    cause,
+  });
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+/** What a page shows for anything that was thrown. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ApiError(`The page has a fault: ${message}`, {
+    kind: 'fault',
+    code: 'PAGE_FAULT',
+    cause: error,
+  });
+}

@@ -1,0 +1,139 @@
+import { signal } from '@preact/signals';
+import { basePath } from '../shell/base-path.ts';
+import { accountHeaders, signInAgain } from './client.ts';
+import { EventStreamReader, type LiveEvent } from './event-stream.ts';
+
+export type { LiveEvent } from './event-stream.ts';
+
+export type ConnectionState =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'live' }
+  /** The last connection ended; `sinceMs` is when. */
+  | { readonly kind: 'offline'; readonly sinceMs: number };
+
+/** Gets what happened since the last call, oldest first; null: everything may have changed. */
+export type LiveListener = (events: readonly LiveEvent[] | null) => void;
+
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 15_000;
+/** The service sends a comment every 15 s. */
+const SILENCE_MS = 40_000;
+/** Changes of many checks come as many events: they are handed on together. */
+const BATCH_MS = 100;
+const MAX_BATCH = 500;
+
+export const connection = signal<ConnectionState>({ kind: 'connecting' });
+
+const listeners = new Set<LiveListener>();
+let pending: LiveEvent[] | null = [];
+let isWaiting = false;
+
+/** Calls the listener after changes, until the returned function is called. */
+export function onLive(listener: LiveListener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+function handOn(event: LiveEvent | null): void {
+  if (event === null || pending === null || pending.length >= MAX_BATCH) pending = null;
+  else pending.push(event);
+  if (isWaiting) return;
+  isWaiting = true;
+  setTimeout(() => {
+    const events = pending;
+    pending = [];
+    isWaiting = false;
+    for (const listener of [...listeners]) listener(events);
+  }, BATCH_MS);
+}
+
+/**
+ * Follows the events of the account until the signal aborts. Not by an EventSource: that one sends no
+ * header for the account, and does not tell 410 from a lost connection.
+ */
+export async function followEvents(ended: AbortSignal): Promise<void> {
+  const reader = new EventStreamReader((event) => handOn(event));
+  let failures = 0;
+  let wasLive = false;
+  while (!ended.aborted) {
+    const attempt = new AbortController();
+    const stop = (): void => attempt.abort();
+    ended.addEventListener('abort', stop, { once: true });
+    // Else the end of the connection is noticed only after SILENCE_MS.
+    addEventListener('offline', stop, { once: true });
+    try {
+      const response = await fetch(`${basePath}/v1/events`, {
+        headers: {
+          ...accountHeaders(),
+          accept: 'text/event-stream',
+          ...(reader.lastId === null ? {} : { 'last-event-id': reader.lastId }),
+        },
+        signal: attempt.signal,
+      });
+      if (response.status === 401) return signInAgain();
+      if (response.status === 410) {
+        // Events are lost: the stream begins anew, and everything is read again.
+        reader.forget();
+        handOn(null);
+        continue;
+      }
+      if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
+      // Without an id, changes between the first reading and now are not in the stream.
+      if (wasLive && reader.lastId === null) handOn(null);
+      failures = 0;
+      wasLive = true;
+      connection.value = { kind: 'live' };
+      await read(response.body, reader, attempt);
+    } catch {
+      failures += 1;
+    } finally {
+      ended.removeEventListener('abort', stop);
+      removeEventListener('offline', stop);
+      attempt.abort();
+    }
+    if (ended.aborted) return;
+    // The service ends a stream from time to time: then it is there again at once.
+    if (failures > 0 && connection.value.kind !== 'offline') {
+      connection.value = { kind: 'offline', sinceMs: Date.now() };
+    }
+    await delay(failures, ended);
+  }
+}
+
+async function read(
+  body: ReadableStream<Uint8Array>,
+  reader: EventStreamReader,
+  attempt: AbortController,
+): Promise<void> {
+  const chunks = body.pipeThrough(new TextDecoderStream() as never) as ReadableStream<string>;
+  const from = chunks.getReader();
+  let watch: ReturnType<typeof setTimeout> | undefined;
+  try {
+    for (;;) {
+      clearTimeout(watch);
+      watch = setTimeout(() => attempt.abort(), SILENCE_MS);
+      const { done, value } = await from.read();
+      if (done) return;
+      reader.read(value);
+    }
+  } finally {
+    clearTimeout(watch);
+  }
+}
+
+/** Exponential backoff with jitter; ends at once when the browser is online again. */
+function delay(failures: number, ended: AbortSignal): Promise<void> {
+  const most = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.max(0, failures - 1));
+  const ms = most / 2 + (Math.random() * most) / 2;
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(waiting);
+      removeEventListener('online', done);
+      ended.removeEventListener('abort', done);
+      resolve();
+    };
+    const waiting = setTimeout(done, ms);
+    addEventListener('online', done, { once: true });
+    ended.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,70 @@
+import { computed, signal } from '@preact/signals';
+import { api, bodyOf, useAccountOf } from './client.ts';
+
+/** From the lowest to the highest. */
+const ROLES = ['read', 'run', 'write', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+}
+
+export interface Session {
+  readonly email: string;
+  readonly accounts: readonly Account[];
+  /** The account that the pages show; null if the user belongs to none. */
+  readonly account: Account | null;
+}
+
+const KEPT_AS = 'vedette-account';
+
+const state = signal<Session | null>(null);
+
+/** Who is signed in. Pages are shown only after it is known. */
+export const session = computed<Session>(() => {
+  if (state.value === null) throw new Error('the session is not loaded yet');
+  return state.value;
+});
+
+/** @throws ApiError */
+export async function loadSession(signal: AbortSignal): Promise<void> {
+  const { user, accounts } = await bodyOf(api.GET('/v1/session', { signal }));
+  const account = accounts.find(({ id }) => id === wantedId()) ?? accounts[0] ?? null;
+  useAccountOf(account?.id ?? null);
+  if (account !== null) keep(account.id);
+  state.value = { email: user.email, accounts, account };
+}
+
+/** Whether the user may do what needs the role. The API refuses it in any case. */
+export function may(role: Role): boolean {
+  const { account } = session.value;
+  return account !== null && ROLES.indexOf(account.role) >= ROLES.indexOf(role);
+}
+
+/** Of the address, so that a link shows a colleague the same; else the last one in this browser. */
+function wantedId(): string | null {
+  const named = new URLSearchParams(location.search).get('account');
+  if (named !== null) return named;
+  try {
+    return localStorage.getItem(KEPT_AS);
+  } catch {
+    return null;
+  }
+}
+
+function keep(id: string): void {
+  try {
+    localStorage.setItem(KEPT_AS, id);
+  } catch {
+    // The storage may be blocked: then the address alone names the account.
+  }
+}
+
+/** For paths of the dashboard: names the account where the user has several. */
+export const accountQuery = computed<string>(() => {
+  const known = state.value;
+  if (known === null || known.accounts.length < 2 || known.account === null) return '';
+  return `account=${known.account.id}`;
+});

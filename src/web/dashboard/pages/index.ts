@@ -1,0 +1,25 @@
+import type { ComponentType } from 'preact';
+import type { DashboardPageName } from '../../dashboard-paths.ts';
+
+export interface DashboardPage {
+  /** For document.title and the announcement of a navigation. */
+  readonly title: string;
+  /** The entry of the navigation that is marked as current (shell/navigation.tsx). */
+  readonly section: string;
+  /** Loads the code of the page, which exports `Page`: one chunk for each group of pages. */
+  readonly load: () => Promise<{ readonly Page: ComponentType<PageProps> }>;
+}
+
+export interface PageProps {
+  /** The named parts of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Every page, by the name of its path (dashboard-paths.ts). */
+export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
+  overview: {
+    title: 'Overview',
+    section: 'overview',
+    load: () => import('./overview/overview-page.tsx'),
+  },
+};

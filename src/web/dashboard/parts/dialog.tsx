@@ -1,0 +1,51 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { CrossIcon } from './icons.tsx';
+
+interface DialogProps {
+  readonly title: string;
+  /** Called by Escape, the cross and a click beside it. */
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  /** The buttons, the one that does it last. */
+  readonly actions?: ComponentChildren;
+}
+
+/** A modal window while it is rendered. The browser keeps the focus inside, and gives it back afterwards. */
+export function Dialog({ title, onClose, children, actions }: DialogProps) {
+  const id = useId();
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const { current } = element;
+    const before = document.activeElement;
+    current?.showModal();
+    return () => {
+      current?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, too
+    <dialog
+      class="dialog"
+      aria-labelledby={id}
+      ref={element}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === element.current && onClose()}
+    >
+      <div class="dialog-box">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="button icon" aria-label="Close" onClick={onClose}>
+            <CrossIcon />
+          </button>
+        </header>
+        <div class="dialog-body">{children}</div>
+        {actions !== undefined && <footer>{actions}</footer>}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,9 @@
+/** The path of PUBLIC_URL, without a slash at its end: the service writes it into the page. */
+export const basePath: string =
+  document.querySelector<HTMLMetaElement>('meta[name=base-path]')?.content ?? '';
+
+/** The page for signing in, which leads back to a view. */
+export function signInPath(view: string): string {
+  const next = view.startsWith(basePath) ? view.slice(basePath.length) : view;
+  return `${basePath}/sign-in?next=${encodeURIComponent(next)}`;
+}

@@ -1,0 +1,19 @@
+import type {
+  DashboardAccount,
+  DashboardService,
+  OpenDashboard,
+} from '../support/dashboard-service.ts';
+
+/** A view of the dashboard that `npm run screenshots` makes pictures of. */
+export interface Scene {
+  /** Of its files. */
+  readonly name: string;
+  readonly path: string | ((account: DashboardAccount) => string);
+  /** Makes what the account has. Default: nothing. */
+  readonly prepare?: (account: DashboardAccount, service: DashboardService) => Promise<void>;
+  /** What a reader does there, before the picture. */
+  readonly act?: (opened: OpenDashboard) => Promise<void>;
+}
+
+/** One line or more for each page. Scenes have an account of their own. */
+export const SCENES: readonly Scene[] = [{ name: 'overview-empty', path: '/' }];
