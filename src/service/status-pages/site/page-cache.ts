@@ -83,6 +83,8 @@ export class PageCache {
   readonly #parts: PageCacheParts;
   readonly #throttled: ThrottledLog;
   readonly #entries = new LruCache<Entry>(MAX_SERVICES);
+  /** Entries whose page is read for the first time. */
+  readonly #newEntries = new Set<Entry>();
   readonly #documents = new PageDocuments(this.addresses);
   readonly #histories = new LruCache<HistoryDocument>(MAX_HISTORY_BYTES);
   #isFollowed: boolean = false;
@@ -109,10 +111,9 @@ export class PageCache {
    */
   pagesChanged(accountId: string | null): void {
     this.unreadable.pagesChanged();
-    this.invalidate(accountId);
-    for (const { page } of this.#entries.values()) {
-      if (accountId === null || page.known?.gate.accountId === accountId) page.invalidateNow();
-    }
+    // Whose they are is not known yet.
+    for (const { page } of this.#newEntries) page.invalidateNow();
+    this.#invalidate(accountId, (page) => page.invalidateNow());
   }
 
   /**
@@ -121,9 +122,13 @@ export class PageCache {
    * @param accountId null for all accounts
    */
   invalidate(accountId: string | null): void {
+    this.#invalidate(accountId, (page) => page.invalidate());
+  }
+
+  #invalidate(accountId: string | null, invalidatePage: (page: Entry['page']) => void): void {
     for (const { page, state } of this.#entries.values()) {
       if (accountId !== null && page.known?.gate.accountId !== accountId) continue;
-      page.invalidate();
+      invalidatePage(page);
       state?.current.invalidate();
     }
     for (const history of this.#histories.values()) {
@@ -144,13 +149,22 @@ export class PageCache {
   /** @returns null if there is no page with this name in its address */
   async find(url: string): Promise<FoundPage | null> {
     const entry = this.#entries.get(url) ?? this.#newEntry();
-    const { value: found } = await entry.page.get(() => this.#readPage(url, entry.page.known));
+    const found = await this.#findFor(entry, url);
     if (found === null) {
       this.#entries.delete(url);
       return null;
     }
     if (this.#entries.get(url) !== entry) this.#keep(url, entry, found);
     return found;
+  }
+
+  async #findFor(entry: Entry, url: string): Promise<FoundPage | null> {
+    if (entry.page.known === null) this.#newEntries.add(entry);
+    try {
+      return (await entry.page.get(() => this.#readPage(url, entry.page.known))).value;
+    } finally {
+      this.#newEntries.delete(entry);
+    }
   }
 
   /** @throws ServiceError 404 where the page is gone by now */

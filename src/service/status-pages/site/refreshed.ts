@@ -44,7 +44,10 @@ export class Refreshed<Value> {
     this.#isInvalid = true;
   }
 
-  /** Like `invalidate`, for a value that must not be shown any longer: it is read again at once. */
+  /**
+   * Like `invalidate`, for a value that must not be shown any longer: it is read again at once, and what is
+   * being read now is not used.
+   */
   invalidateNow(): void {
     this.#isInvalid = true;
     this.#isUrgent = true;
@@ -108,11 +111,8 @@ export class Refreshed<Value> {
   #read(read: () => Promise<Value>): Promise<Value> {
     if (this.#reading !== null) return this.#reading;
     this.#begunMs = this.#parts.clock.monotonicMs();
-    this.#isInvalid = false;
-    this.#isUrgent = false;
-    const readMs = this.#begunMs;
-    const reading = read().then(
-      (value) => {
+    const reading = this.#readCurrent(read).then(
+      ({ value, readMs }) => {
         this.#reading = null;
         this.#hasFailed = false;
         this.#kept = { value, readMs };
@@ -128,5 +128,18 @@ export class Refreshed<Value> {
     );
     this.#reading = reading;
     return reading;
+  }
+
+  /** Reads again where `invalidateNow` was called meanwhile. */
+  async #readCurrent(
+    read: () => Promise<Value>,
+  ): Promise<{ readonly value: Value; readonly readMs: number }> {
+    for (;;) {
+      this.#isInvalid = false;
+      this.#isUrgent = false;
+      const readMs = this.#parts.clock.monotonicMs();
+      const value = await read();
+      if (!this.#isUrgent) return { value, readMs };
+    }
   }
 }

@@ -21,15 +21,22 @@ let clock: FakeClock;
 /** Called for each reading of a state. */
 let onState: (state: PageState) => void;
 let name: string;
+/** Called for each reading of a page, between reading and answer. */
+let onPage: () => void | Promise<void>;
 
 beforeEach(() => {
   clock = new FakeClock();
   onState = () => {};
+  onPage = () => {};
   name = 'Acme';
   pages = new PageCache({
     clock,
     log: captureLog().log,
-    findPage: async (url) => foundPage(url, name),
+    findPage: async (url) => {
+      const found = foundPage(url, name);
+      await onPage();
+      return found;
+    },
     pageStates: {
       read: async () => {
         const state = emptyState();
@@ -70,6 +77,28 @@ async function change(): Promise<void> {
   pages.invalidate(MINE);
   await clock.advance(1_000);
 }
+
+describe('a page that changes while it is read', () => {
+  it.each(['for the first time', 'again'])(
+    '%s is answered as it is after the change',
+    async (when) => {
+      if (when === 'again') {
+        await pages.find('acme');
+        await change();
+      }
+      let reads = 0;
+      onPage = () => {
+        reads += 1;
+        if (reads > 1) return;
+        name = 'Changed';
+        pages.pagesChanged(MINE);
+      };
+      expect((await pages.find('acme'))?.page.fields.name).toBe('Changed');
+      expect((await pages.find('acme'))?.page.fields.name).toBe('Changed');
+      expect(reads).toBe(2);
+    },
+  );
+});
 
 describe('names without a public page', () => {
   function lookedUp(): void {

@@ -24,7 +24,11 @@ function counted() {
     }
     return reads;
   };
-  const value = { get: () => refreshed.get(read), invalidate: () => refreshed.invalidate() };
+  const value = {
+    get: () => refreshed.get(read),
+    invalidate: () => refreshed.invalidate(),
+    invalidateNow: () => refreshed.invalidateNow(),
+  };
   return { clock, state, value };
 }
 
@@ -80,6 +84,26 @@ describe('a value that is kept', () => {
     state.end();
     expect((await first).value).toBe(1);
     await clock.advance(1_000);
+    expect((await value.get()).value).toBe(2);
+  });
+});
+
+describe('a value that must not be shown any longer', () => {
+  it('is not shown to those who wait for a reading that began before', async () => {
+    const { state, value } = counted();
+    state.how = 'hangs';
+    const before = value.get();
+    value.invalidateNow();
+    const after = value.get();
+    state.how = 'works';
+    state.end();
+    expect([(await before).value, (await after).value]).toEqual([2, 2]);
+  });
+
+  it('is read again at once, also where it was read within the second', async () => {
+    const { value } = counted();
+    await value.get();
+    value.invalidateNow();
     expect((await value.get()).value).toBe(2);
   });
 });
