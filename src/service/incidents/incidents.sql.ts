@@ -82,7 +82,7 @@ export async function updateIncident(
 ): Promise<void> {
   const changes = Object.keys(columns).map((name, index) => `, ${name} = $${index + 4}`);
   await sql.query(
-    `update ${tables.incidents} i set ${LATER}${changes.join('')}
+    `update ${tables.incidents} i set ${LATER}${tables.onEdit}${changes.join('')}
      where account_id = $1 and id = $2`,
     [accountId, id, new Date(updatedAtMs), ...Object.values(columns)],
   );
@@ -95,7 +95,7 @@ export async function touchIncident(
   { accountId, id, atMs }: AccountKey & { readonly atMs: number },
 ): Promise<void> {
   await sql.query(
-    `update ${tables.incidents} i set ${LATER}${tables.afterUpdates}
+    `update ${tables.incidents} i set ${LATER}${tables.onEdit}${tables.afterUpdates}
      where i.account_id = $1 and i.id = $2`,
     [accountId, id, new Date(atMs)],
   );

@@ -101,13 +101,13 @@ export async function resolveIncidentOfCheck(
 }
 
 /**
- * Whether the resolved incident `i` has only what its check wrote. A person's update has another text, or
- * another time than the incident; what a person changed afterwards has a later time than the resolution.
+ * Whether the resolved incident `i` has only what its check wrote. Releases before is_edited leave other
+ * marks: a person's update has another text, or another time than the incident.
  *
  * @param recovered the parameter with RECOVERED
  */
 const isUntouched = (recovered: string): string =>
-  `i.post_mortem is null and not exists (
+  `not i.is_edited and i.post_mortem is null and not exists (
     select from status_page_incident_updates u
     where u.account_id = i.account_id and u.incident_id = i.id
       and (u.updated_at is not null or u.public_at is not null or not (
