@@ -72,6 +72,49 @@ describe.skipIf(LACKING !== null).each(THEMES)('in the %s theme', (theme) => {
   });
 });
 
+describe.skipIf(LACKING !== null)('a page with several problems', () => {
+  const browser = useBrowser();
+
+  it('names what has a problem at the top, the worst first, with links that lead to it', async () => {
+    const { page, context } = await openPage(browser(), { theme: 'light', width: 360 });
+    try {
+      await serveSamples(context, pages);
+      await page.goto(`${SAMPLE_ORIGIN}/outage-120`);
+      const links = page.locator('.now').getByRole('link');
+      expect(await links.allTextContents()).toEqual([
+        'Mail delivery',
+        'Search 5',
+        'Customer portal 8',
+      ]);
+      await links.nth(1).click();
+      const target = page.locator(':target');
+      expect(await target.locator('h3').textContent()).toBe('Search 5');
+      const isInView = '({ top, bottom }) => top >= 0 && bottom <= innerHeight';
+      expect(
+        await page.evaluate(
+          `(${isInView})(document.querySelector(':target').getBoundingClientRect())`,
+        ),
+      ).toBe(true);
+      await page.goto(`${SAMPLE_ORIGIN}/degraded-30`);
+      // The sentence names the only one.
+      expect(await page.locator('.troubled').count()).toBe(0);
+    } finally {
+      await context.close();
+    }
+  });
+
+  it('says that nothing is known where no service is shown', async () => {
+    const { page, context } = await openPage(browser(), { theme: 'light', width: 360 });
+    try {
+      await serveSamples(context, pages);
+      await page.goto(`${SAMPLE_ORIGIN}/empty`);
+      expect(await page.locator('.now').getAttribute('class')).toBe('now UNKNOWN');
+    } finally {
+      await context.close();
+    }
+  });
+});
+
 describe.skipIf(LACKING !== null)('a page with pictures of its own', () => {
   const browser = useBrowser();
 

@@ -80,21 +80,26 @@ main>*{min-width:0}
 .muted{color:var(--muted)}
 .small{font-size:13px;line-height:20px}
 .card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:20px 24px}
+[role=alert]{border-color:var(--fail);color:var(--fail)}
 .now{display:flex;gap:16px;padding:24px;border-radius:12px;border:1px solid color-mix(in srgb,var(--state) 35%,var(--line));background:color-mix(in srgb,var(--state) 9%,var(--card))}
 .now>svg{width:32px;height:32px;color:var(--state)}
 .now>div{min-width:0}
 .now p{margin-top:4px}
+.troubled{display:grid;gap:4px;margin-top:12px}
+.troubled li{display:flex;flex-wrap:wrap;gap:0 16px}
+.service:target{scroll-margin-top:16px}
+.service:target h3{text-decoration:underline}
 .OPERATIONAL{--state:var(--ok);--bar:var(--ok-bar)}
 .DEGRADED{--state:var(--warn);--bar:var(--warn-bar)}
 .PARTIAL_OUTAGE{--state:var(--part);--bar:var(--part-bar)}
 .MAJOR_OUTAGE{--state:var(--fail);--bar:var(--fail-bar)}
 .MAINTENANCE{--state:var(--work);--bar:var(--work-bar)}
 .UNKNOWN{--state:var(--unknown);--bar:var(--unknown-bar)}
-.state{display:inline-flex;align-items:center;gap:6px;color:var(--state);font-size:14px;line-height:24px;font-weight:600;white-space:nowrap}
-.state svg{width:16px;height:16px}
+.state{display:inline-flex;align-items:baseline;gap:6px;color:var(--state);font-size:14px;line-height:24px;font-weight:600;white-space:nowrap}
+.state svg{align-self:center;width:16px;height:16px}
 .group{display:grid;gap:12px}
 .group>.card+.card{margin-top:0}
-.top{display:flex;flex-wrap:wrap;justify-content:space-between;gap:4px 16px}
+.top{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:4px 16px}
 .top>:first-child{flex:1 1 16ch;min-width:0}
 .facts{display:flex;flex-wrap:wrap;gap:0 16px;color:var(--muted);font-size:13px;line-height:20px}
 .updates{display:grid;gap:16px;margin-top:16px;padding-inline-start:16px;border-inline-start:2px solid var(--line)}

@@ -108,7 +108,10 @@ function subscriptionViews(): Readonly<Record<string, VNode>> {
         services={services}
         {...open}
         email="ann"
-        note={{ isError: true, text: 'email must be an address such as ann@example.com' }}
+        note={{
+          isError: true,
+          text: 'The email address must be an address such as ann@example.com',
+        }}
       />
     ),
     'subscribe-not-configured': (

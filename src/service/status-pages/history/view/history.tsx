@@ -71,7 +71,7 @@ function MonthSection({
               )}
             </h3>
             {event.kind === 'incident' ? (
-              <Impact severity={event.severity} />
+              <Impact severity={event.severity} isOver={event.endMs !== null} />
             ) : (
               <ConditionLabel condition="MAINTENANCE" />
             )}

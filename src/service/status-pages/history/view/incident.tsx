@@ -20,7 +20,7 @@ export function IncidentView({ requested, incident, names }: IncidentViewProps):
       <article class="card">
         <div class="top">
           <h1 dir="auto">{name}</h1>
-          <Impact severity={severity} />
+          <Impact severity={severity} isOver={resolvedAtMs !== null} />
         </div>
         <div class="facts">
           {resolvedAtMs === null ? (

@@ -62,10 +62,17 @@ export function OpenIncident({
 }
 
 /** What an incident does to its services, in words. */
-export function Impact({ severity }: { readonly severity: IncidentSeverity }): VNode {
+export function Impact({
+  severity,
+  isOver = false,
+}: {
+  readonly severity: IncidentSeverity;
+  /** Without the colour of a present problem. */
+  readonly isOver?: boolean;
+}): VNode {
   const condition = stateUnder([severity]);
   return (
-    <span class={`state ${condition}`}>
+    <span class={`state ${isOver ? 'UNKNOWN' : condition}`}>
       <ConditionIcon condition={condition} />
       {CONDITION_WORDS[condition]}
     </span>

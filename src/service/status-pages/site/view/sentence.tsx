@@ -11,7 +11,8 @@ const PREDICATES: Readonly<Record<ServiceCondition, readonly [string, string]>> 
   PARTIAL_OUTAGE: ['has a partial outage', 'have a partial outage'],
   MAJOR_OUTAGE: ['has a major outage', 'have a major outage'],
 };
-const PROBLEMS: readonly ServiceCondition[] = ['DEGRADED', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE'];
+/** The worst first. */
+const PROBLEMS: readonly ServiceCondition[] = ['MAJOR_OUTAGE', 'PARTIAL_OUTAGE', 'DEGRADED'];
 
 /** The state of a page in words. */
 export interface Sentence {
@@ -24,10 +25,30 @@ export interface Sentence {
   readonly others: string;
 }
 
-export function sentenceOf({ cards, condition, incidents }: PageState): Sentence {
-  const all = [
-    ...new Map(cards.flatMap(({ services }) => services).map((s) => [s.id, s])).values(),
-  ];
+/** The services of the page, each once, in its order. */
+function servicesOf({ cards }: Pick<PageState, 'cards'>): readonly ServiceOnPage[] {
+  const all = cards.flatMap(({ services }) => services);
+  return [...new Map(all.map((service) => [service.id, service])).values()];
+}
+
+/** The services with a problem that the sentence does not name, the worst first. */
+export function unnamedTroubled(
+  state: Pick<PageState, 'cards'>,
+  { subject }: Sentence,
+): readonly ServiceOnPage[] {
+  const all = servicesOf(state);
+  // The sentence is about all of them.
+  if (new Set(all.map(({ condition }) => condition)).size === 1) return [];
+  const troubled = PROBLEMS.flatMap((problem) =>
+    all.filter(({ condition }) => condition === problem),
+  );
+  // The subject is the only one in the worst condition.
+  return subject === null ? troubled : troubled.slice(1);
+}
+
+export function sentenceOf(state: PageState): Sentence {
+  const { condition, incidents } = state;
+  const all = servicesOf(state);
   const [singular, plural] = PREDICATES[condition];
   const named = all.filter((service) => service.condition === condition);
   const times = named.flatMap(({ sinceMs }) => (sinceMs === null ? [] : [sinceMs]));

@@ -5,12 +5,16 @@ import {
   availabilityText,
   durationText,
   Instant,
+  pluralText,
   RecentInstant,
 } from '../../../../web/status/texts.tsx';
 import type { PageState, ServiceOnPage } from '../../state/page-state.ts';
 import { DayBars, DayLog } from './days.tsx';
 import { Maintenance, OpenIncident, PastIncidents } from './events.tsx';
-import { SentenceWords, sentenceOf, sentenceText } from './sentence.tsx';
+import { SentenceWords, sentenceOf, sentenceText, unnamedTroubled } from './sentence.tsx';
+
+/** Services with a problem that are named at the top; the others are counted. */
+const SHOWN_TROUBLED = 10;
 
 interface StatusPageViewProps {
   readonly requested: ShownPage;
@@ -22,7 +26,12 @@ interface StatusPageViewProps {
 /** What readers see at the address of a status page. */
 export function StatusPageView({ requested, state, isStale }: StatusPageViewProps): VNode {
   const sentence = sentenceOf(state);
-  const { cards, incidents, pastIncidents, maintenance, readAtMs, condition } = state;
+  const { cards, incidents, pastIncidents, maintenance, readAtMs } = state;
+  const troubled = unnamedTroubled(state, sentence);
+  const targets = targetsOf(cards, new Set(troubled.map(({ id }) => id)));
+  // Nothing is shown that could be operational.
+  const isEmpty = cards.every(({ services }) => services.length === 0) && incidents.length === 0;
+  const condition = isEmpty ? 'UNKNOWN' : state.condition;
   const names = new Map(
     cards.flatMap(({ services }) => services).map(({ id, name }) => [id, name]),
   );
@@ -57,6 +66,7 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
               {sentence.others}
             </p>
           )}
+          {troubled.length > 0 && <Troubled services={troubled} />}
           {isStale && (
             <p>
               <strong>Newer data is not available at the moment.</strong> This is the state as of{' '}
@@ -92,7 +102,13 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
         </section>
       )}
       {cards.map((card) => (
-        <Card key={card.id} card={card} nowMs={readAtMs} incidentsPath={incidentsPath} />
+        <Card
+          key={card.id}
+          card={card}
+          nowMs={readAtMs}
+          incidentsPath={incidentsPath}
+          targets={targets}
+        />
       ))}
       {planned.length > 0 && (
         <section class="group">
@@ -109,14 +125,44 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
   );
 }
 
+/** The first card with each of the services, by the id of the service. */
+function targetsOf(
+  cards: PageState['cards'],
+  serviceIds: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const places = cards.flatMap((card) => card.services.map(({ id }) => [id, card.id] as const));
+  return new Map(places.filter(([id]) => serviceIds.has(id)).toReversed());
+}
+
+/** Names what else has a problem, with links to it: on a long page it may be far down. */
+function Troubled({ services }: { readonly services: readonly ServiceOnPage[] }): VNode {
+  const left = services.length - SHOWN_TROUBLED;
+  return (
+    <ul class="troubled">
+      {services.slice(0, SHOWN_TROUBLED).map(({ id, name, condition }) => (
+        <li key={id}>
+          <a href={`#${id}`}>
+            <bdi>{name}</bdi>
+          </a>
+          <ConditionLabel condition={condition} />
+        </li>
+      ))}
+      {left > 0 && <li>and {pluralText(left, 'other', 'others')}</li>}
+    </ul>
+  );
+}
+
 function Card({
   card,
   nowMs,
   incidentsPath,
+  targets,
 }: {
   readonly card: PageState['cards'][number];
   readonly nowMs: number;
   readonly incidentsPath: string;
+  /** The card on which a link leads to a service, by its id: a service may be on several. */
+  readonly targets: ReadonlyMap<string, string>;
 }): VNode {
   const { name, services } = card;
   const days = services.find(({ history }) => history !== null)?.history?.days.length;
@@ -135,7 +181,13 @@ function Card({
       </div>
       <ul class="services">
         {services.map((service) => (
-          <Service key={service.id} service={service} nowMs={nowMs} incidentsPath={incidentsPath} />
+          <Service
+            key={service.id}
+            service={service}
+            nowMs={nowMs}
+            incidentsPath={incidentsPath}
+            isTarget={targets.get(service.id) === card.id}
+          />
         ))}
       </ul>
     </section>
@@ -146,15 +198,18 @@ function Service({
   service,
   nowMs,
   incidentsPath,
+  isTarget,
 }: {
   readonly service: ServiceOnPage;
   readonly nowMs: number;
   readonly incidentsPath: string;
+  /** Whether a link leads here. */
+  readonly isTarget: boolean;
 }): VNode {
-  const { name, condition, sinceMs, history } = service;
+  const { id, name, condition, sinceMs, history } = service;
   const responds = responseText(service);
   return (
-    <li class="service">
+    <li class="service" id={isTarget ? id : undefined}>
       <div>
         <h3>
           <bdi>{name}</bdi>

@@ -169,6 +169,9 @@ describe.each(databases)('on %s', (kind) => {
     const path = `/status/${page.url}/subscribe`;
     const reply = await ask(path, `email=${encodeURIComponent(email)}`);
     expect(html(reply).status).toBe(400);
+    expect(reply.text).toMatch(
+      /<p class="card" role="alert"><strong>The (?:email address|form) must /,
+    );
     const json = { 'content-type': 'application/json' };
     expect((await ask(path, JSON.stringify({ email }), json)).status).toBe(400);
     expect(await running().store.query('select 1 as one from status_page_subscribers')).toEqual([]);
