@@ -4,6 +4,8 @@
  */
 export const DASHBOARD_PATHS = {
   overview: '/',
+  locations: '/locations',
+  location: '/locations/:id',
 } as const;
 
 export type DashboardPageName = keyof typeof DASHBOARD_PATHS;

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { DashboardPageName } from '../../dashboard-paths.ts';
+import type { PageProps } from './page-props.ts';
 
 export interface DashboardPage {
   /** For document.title and the announcement of a navigation. */
@@ -10,13 +11,18 @@ export interface DashboardPage {
   readonly load: () => Promise<{ readonly Page: ComponentType<PageProps> }>;
 }
 
-export interface PageProps {
-  /** The named parts of the path, decoded. */
-  readonly params: Readonly<Record<string, string>>;
-}
-
 /** Every page, by the name of its path (dashboard-paths.ts). */
 export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
+  locations: {
+    title: 'Locations',
+    section: 'locations',
+    load: () => import('./locations/locations-page.tsx'),
+  },
+  location: {
+    title: 'Location',
+    section: 'locations',
+    load: () => import('./locations/location-page.tsx'),
+  },
   overview: {
     title: 'Overview',
     section: 'overview',

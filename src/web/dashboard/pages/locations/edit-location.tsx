@@ -1,0 +1,186 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation as useRouter } from 'preact-iso';
+import { api, bodyOf } from '../../api/client.ts';
+import { type ApiError, asApiError } from '../../api/errors.ts';
+import { invalidate } from '../../api/query.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FormError, problemOf, TextField } from '../../parts/field.tsx';
+import { addressOf } from '../../shell/link.tsx';
+import type { PrivateLocation } from './queries.ts';
+
+const FIELDS = ['name', 'slug', 'proxyUrl'];
+const PROXY_HINT =
+  'URL and API checks of the location go through it, for example http://proxy.internal:3128. Empty: directly.';
+
+/** `Data centre Köln` becomes `data-centre-koln`. */
+export function slugOf(name: string): string {
+  return name
+    .normalize('NFD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 100);
+}
+
+/** The first field of a form gets the focus when its window opens. */
+function useFirstField() {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  return form;
+}
+
+export function NewLocation({ onClose }: { readonly onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [slug, setSlug] = useState<string | null>(null);
+  const [proxyUrl, setProxyUrl] = useState('');
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const { route } = useRouter();
+  const form = useFirstField();
+  const create = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const body = {
+        name,
+        slug: slug ?? slugOf(name),
+        proxyUrl: proxyUrl === '' ? null : proxyUrl,
+      };
+      const { id } = await bodyOf(api.POST('/v1/private-locations', { body }));
+      invalidate((key) => key.startsWith('private-location'));
+      onClose();
+      route(addressOf(`/locations/${id}`));
+    } catch (thrown) {
+      setError(asApiError(thrown));
+      setBusy(false);
+    }
+  };
+  const problems = error?.problems ?? [];
+  return (
+    <Dialog
+      title="New location"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form="locations-new" isBusy={isBusy}>
+            Make the location
+          </Button>
+        </>
+      }
+    >
+      <form
+        id="locations-new"
+        ref={form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          onValue={setName}
+          problem={problemOf(problems, 'name')}
+          hint="For people, for example Office Berlin."
+          maxLength={255}
+          required
+        />
+        <TextField
+          label="Slug"
+          value={slug ?? slugOf(name)}
+          onValue={setSlug}
+          problem={problemOf(problems, 'slug')}
+          hint="Its name in checks, check files and results. It never changes."
+          maxLength={100}
+          autocomplete="off"
+          required
+        />
+        <details class="locations-more">
+          <summary>Proxy</summary>
+          <TextField
+            label="Proxy of its checks"
+            value={proxyUrl}
+            onValue={setProxyUrl}
+            problem={problemOf(problems, 'proxyUrl')}
+            hint={PROXY_HINT}
+            autocomplete="off"
+          />
+        </details>
+        <FormError error={error} fields={FIELDS} />
+      </form>
+    </Dialog>
+  );
+}
+
+export function EditLocation({
+  location,
+  onSaved,
+  onClose,
+}: {
+  readonly location: PrivateLocation;
+  readonly onSaved: (saved: PrivateLocation) => void;
+  readonly onClose: () => void;
+}) {
+  const [name, setName] = useState(location.name);
+  const [proxyUrl, setProxyUrl] = useState(location.proxyUrl ?? '');
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const form = useFirstField();
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const body = { name, proxyUrl: proxyUrl === '' ? null : proxyUrl };
+      const params = { path: { id: location.id } };
+      onSaved(await bodyOf(api.PATCH('/v1/private-locations/{id}', { params, body })));
+      invalidate((key) => key.startsWith('private-location-statuses'));
+      onClose();
+    } catch (thrown) {
+      setError(asApiError(thrown));
+      setBusy(false);
+    }
+  };
+  const problems = error?.problems ?? [];
+  return (
+    <Dialog
+      title="Edit location"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form="locations-edit" isBusy={isBusy}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form
+        id="locations-edit"
+        ref={form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          onValue={setName}
+          problem={problemOf(problems, 'name')}
+          maxLength={255}
+          required
+        />
+        <TextField
+          label="Proxy of its checks"
+          value={proxyUrl}
+          onValue={setProxyUrl}
+          problem={problemOf(problems, 'proxyUrl')}
+          hint={`${PROXY_HINT} ******** stands for the stored password.`}
+          autocomplete="off"
+        />
+        <FormError error={error} fields={FIELDS} />
+      </form>
+    </Dialog>
+  );
+}

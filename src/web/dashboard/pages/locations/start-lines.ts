@@ -1,0 +1,142 @@
+/** How an agent of a location is started: the commands of the documents, with address and key filled in. */
+
+/** As docker/README.md has it, "An agent"; without the network of its example. */
+const DOCKER = `docker run -d --name vedette-agent --restart unless-stopped --stop-timeout 330 \\
+  --read-only --cap-drop ALL --security-opt no-new-privileges \\
+  --sysctl net.ipv4.ping_group_range="0 2147483647" \\
+  -v vedette-agent:/data -p 127.0.0.1:8081:8081 -e SERVICE_URL -e API_KEY vedette-agent`;
+
+/** As docker/README.md has it, "Agents". */
+const SECRET = `kubectl create namespace vedette
+kubectl label namespace vedette pod-security.kubernetes.io/enforce=restricted
+printf %s "$LOCATION_KEY" | kubectl -n vedette create secret generic vedette-agent-key \\
+  --from-file=API_KEY=/dev/stdin`;
+const KUSTOMIZE = `mkdir -p deploy/agents
+cat > deploy/agents/kustomization.yaml <<END
+namespace: vedette
+resources:
+  - ../../docker/kubernetes/base
+images:
+  - name: vedette-agent
+    newName: registry.example.com/vedette-agent
+    newTag: 0.1.0
+configMapGenerator:
+  - name: vedette-agent
+    behavior: merge
+    literals:
+      - SERVICE_URL=$SERVICE_URL
+END
+kubectl apply -k deploy/agents
+kubectl -n vedette rollout status deployment/vedette-agent`;
+
+/** As docker/README.md has it, "Helm". */
+const HELM = `helm upgrade --install vedette docker/helm/vedette --namespace vedette \\
+  --set agent.serviceUrl="$SERVICE_URL" \\
+  --set agent.image.repository=registry.example.com/vedette-agent`;
+
+/** As src/agent/README.md has it, "With systemd". */
+const SYSTEMD = `sudo install -m 600 /dev/stdin /etc/vedette-agent.env <<END
+SERVICE_URL=$SERVICE_URL
+API_KEY=$API_KEY
+END
+sudo tee /etc/systemd/system/vedette-agent.service >/dev/null <<'END'
+[Unit]
+Description=Vedette agent
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+EnvironmentFile=/etc/vedette-agent.env
+Environment=DATA_DIR=%S/vedette-agent
+ExecStart=/usr/bin/node /opt/vedette/dist/cli/main.js agent
+DynamicUser=yes
+StateDirectory=vedette-agent
+StateDirectoryMode=0700
+LimitNOFILE=65536
+KillMode=mixed
+TimeoutStopSec=330
+Restart=always
+RestartSec=5
+RestartPreventExitStatus=2
+ProtectSystem=strict
+ProtectHome=yes
+PrivateDevices=yes
+NoNewPrivileges=yes
+
+[Install]
+WantedBy=multi-user.target
+END
+sudo systemctl daemon-reload
+sudo systemctl enable --now vedette-agent`;
+
+/** As README.md has it, "A service and its agents". */
+const NODE = 'DATA_DIR=./agent-data node dist/cli/main.js agent';
+
+export const STARTS = ['docker', 'kubernetes', 'helm', 'systemd', 'node'] as const;
+export type Start = (typeof STARTS)[number];
+
+interface StartText {
+  readonly label: string;
+  /** What has to be there before. */
+  readonly needs: string;
+  readonly keyVariable: 'API_KEY' | 'LOCATION_KEY';
+  readonly command: string;
+  /** Whether it runs where 127.0.0.1 is another machine. */
+  readonly isElsewhere: boolean;
+}
+
+export const START_TEXTS: Readonly<Record<Start, StartText>> = {
+  docker: {
+    label: 'Docker',
+    needs:
+      'Needs the image vedette-agent: docker build -f docker/agent.Dockerfile -t vedette-agent .',
+    keyVariable: 'API_KEY',
+    command: DOCKER,
+    isElsewhere: true,
+  },
+  kubernetes: {
+    label: 'Kubernetes',
+    needs:
+      'Run it in a copy of the repository, with the name of your registry in place of registry.example.com.',
+    keyVariable: 'LOCATION_KEY',
+    command: `${SECRET}\n\n${KUSTOMIZE}`,
+    isElsewhere: true,
+  },
+  helm: {
+    label: 'Helm',
+    needs:
+      'Run it in a copy of the repository, with the name of your registry in place of registry.example.com.',
+    keyVariable: 'LOCATION_KEY',
+    command: `${SECRET}\n\n${HELM}`,
+    isElsewhere: true,
+  },
+  systemd: {
+    label: 'systemd',
+    needs: 'Needs Node 20.19 or later, and a built copy of the repository in /opt/vedette.',
+    keyVariable: 'API_KEY',
+    command: SYSTEMD,
+    isElsewhere: false,
+  },
+  node: {
+    label: 'Node',
+    needs: 'Run it in a built copy of the repository. It ends with the terminal.',
+    keyVariable: 'API_KEY',
+    command: NODE,
+    isElsewhere: false,
+  },
+};
+
+/** What to paste into a shell. */
+export function startLines(
+  start: Start,
+  { serviceUrl, key }: { readonly serviceUrl: string; readonly key: string },
+): string {
+  const { keyVariable, command } = START_TEXTS[start];
+  return `export SERVICE_URL=${serviceUrl}\nexport ${keyVariable}=${key}\n${command}`;
+}
+
+/** Containers and other machines cannot reach such an address. */
+export function isLoopback(serviceUrl: string): boolean {
+  const { hostname } = new URL(serviceUrl);
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname) || hostname.endsWith('.localhost');
+}

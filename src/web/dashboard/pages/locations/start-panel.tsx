@@ -1,0 +1,129 @@
+import { useId, useState } from 'preact/hooks';
+import { may } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { Copyable } from '../../parts/copyable.tsx';
+import { basePath } from '../../shell/base-path.ts';
+import { useUrlState } from '../../shell/url-state.ts';
+import { Arrival } from './arrival.tsx';
+import { makeKey, type NewKey } from './keys-panel.tsx';
+import type { Agent } from './queries.ts';
+import { isLoopback, START_TEXTS, STARTS, startLines } from './start-lines.ts';
+
+const NO_KEY = 'pl_…';
+
+/** How to start an agent, with address and key filled in, and whether it has arrived. */
+export function StartPanel({
+  locationId,
+  agents,
+  newKey,
+  onNewKey,
+  isFirst,
+}: {
+  readonly locationId: string;
+  /** null until they are known. */
+  readonly agents: readonly Agent[] | null;
+  readonly newKey: NewKey | null;
+  readonly onNewKey: (made: NewKey | null) => void;
+  /** No agent ever polled: this is what the page is for. */
+  readonly isFirst: boolean;
+}) {
+  const state = useUrlState();
+  const named = state.get('start');
+  const [wasOpened, setOpened] = useState(false);
+  const isOpen = isFirst || newKey !== null || named !== null || wasOpened;
+  const chosen = STARTS.find((start) => start === named) ?? 'docker';
+  const [isMaking, setMaking] = useState(false);
+  const id = useId();
+  const serviceUrl = `${location.origin}${basePath}`;
+  const { needs, isElsewhere } = START_TEXTS[chosen];
+  if (!isOpen) {
+    return (
+      <div class="panel locations-start-closed">
+        <Arrival agents={agents} since={null} />
+        <Button class="small" onClick={() => setOpened(true)}>
+          Start another agent
+        </Button>
+      </div>
+    );
+  }
+  const make = async (): Promise<void> => {
+    setMaking(true);
+    const made = await makeKey(locationId);
+    setMaking(false);
+    if (made !== null) onNewKey(made);
+  };
+  return (
+    <section class="panel" aria-labelledby={`${id}-title`} id="locations-start">
+      <div class="panel-head">
+        <h2 id={`${id}-title`}>{isFirst ? 'Start its first agent' : 'Start an agent'}</h2>
+        <div class="locations-tabs" role="tablist" aria-label="Where it runs">
+          {STARTS.map((start) => (
+            <button
+              type="button"
+              role="tab"
+              key={start}
+              id={`${id}-${start}`}
+              aria-selected={start === chosen}
+              aria-controls={`${id}-panel`}
+              tabIndex={start === chosen ? 0 : -1}
+              onClick={() => state.set({ start })}
+              onKeyDown={(event) => {
+                const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+                if (step === undefined) return;
+                event.preventDefault();
+                const at = (STARTS.indexOf(start) + step + STARTS.length) % STARTS.length;
+                const next = STARTS[at] ?? start;
+                state.set({ start: next });
+                document.getElementById(`${id}-${next}`)?.focus();
+              }}
+            >
+              {START_TEXTS[start].label}
+            </button>
+          ))}
+        </div>
+      </div>
+      <div
+        class="panel-body locations-start"
+        role="tabpanel"
+        id={`${id}-panel`}
+        aria-labelledby={`${id}-${chosen}`}
+      >
+        {newKey === null ? (
+          <p class="locations-key">
+            {may('admin') ? (
+              <>
+                <Button kind="primary" isBusy={isMaking} onClick={() => void make()}>
+                  Make a key
+                </Button>
+                <span class="muted">It is filled in below, and shown only once.</span>
+              </>
+            ) : (
+              <span class="muted">
+                The key of the location takes the place of {NO_KEY}. Somebody with the role admin
+                can make one.
+              </span>
+            )}
+          </p>
+        ) : (
+          <p class="locations-key">
+            <Copyable text={newKey.key} label="Copy the key" />
+            <span class="muted">Keep it now: it is not shown again.</span>
+          </p>
+        )}
+        {isElsewhere && isLoopback(serviceUrl) && (
+          <p class="locations-warning">
+            Only this machine reaches {serviceUrl}. Open the dashboard at an address that the agent
+            reaches, or start it on this machine with Node.
+          </p>
+        )}
+        <Copyable
+          text={startLines(chosen, { serviceUrl, key: newKey?.key ?? NO_KEY })}
+          label="Copy"
+          isBlock
+        />
+        <p class="muted">{needs}</p>
+        <Arrival agents={agents} since={newKey?.createdAt ?? null} />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,12 @@
+import { useEffect } from 'preact/hooks';
+import type { Query } from '../../api/query.ts';
+
+/** Reads it again from time to time while the window is visible: what agents report is no event. */
+export function useRefresh(query: Query<unknown>, everyMs: number): void {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden && !query.isLoading.value) query.reload();
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [query, everyMs]);
+}

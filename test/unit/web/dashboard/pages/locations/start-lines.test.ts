@@ -1,0 +1,73 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  isLoopback,
+  START_TEXTS,
+  STARTS,
+  startLines,
+} from '../../../../../../src/web/dashboard/pages/locations/start-lines.ts';
+import { readmeCommand } from '../../../../../support/compose/readme-commands.ts';
+import { readDocument } from '../../../../../support/documents.ts';
+import { lacking } from '../../../../../support/process/system-needs.ts';
+import { makeTempFolder } from '../../../../../support/process/temp-folder.ts';
+
+const KEY = 'pl_0123456789abcdef0123456789abcdef';
+const SERVICE_URL = 'https://vedette.example.com/monitor';
+
+describe('the lines that start an agent', () => {
+  it('are the commands of the documents', () => {
+    const [secret = '', deploy = ''] = readmeCommand('kubernetes-agents').split('\n\n');
+    const documented = {
+      docker: readmeCommand('docker-run-agent').replace(' --network vedette', ''),
+      kubernetes: `${secret}\n\n${deploy}`,
+      helm: `${secret}\n\n${readmeCommand('helm-agents')}`,
+      systemd: readmeCommand('systemd-agent'),
+    };
+    for (const [start, command] of Object.entries(documented)) {
+      expect(START_TEXTS[start as keyof typeof documented].command).toBe(command.trimEnd());
+    }
+    expect(readDocument('README.md')).toContain(START_TEXTS.node.command);
+  });
+
+  it.each(STARTS)('have the address of the service and the key (%s)', (start) => {
+    const [url, key, ...rest] = startLines(start, { serviceUrl: SERVICE_URL, key: KEY }).split(
+      '\n',
+    );
+    expect(url).toBe(`export SERVICE_URL=${SERVICE_URL}`);
+    expect(key).toMatch(new RegExp(`^export (API_KEY|LOCATION_KEY)=${KEY}$`));
+    const variable = START_TEXTS[start].keyVariable;
+    expect(key).toContain(variable);
+    // Node and Docker pass the environment on by name.
+    if (start !== 'node')
+      expect(rest.join('\n')).toMatch(new RegExp(`\\$${variable}|-e ${variable}`));
+    expect(spawnSync('sh', ['-n'], { input: rest.join('\n') }).status).toBe(0);
+  });
+
+  it.skipIf(lacking({ commands: ['systemd-analyze'], files: [] }) !== null)(
+    'make a unit that systemd takes as it is',
+    () => {
+      const [, unit = ''] = /<<'END'\n([\s\S]*?)^END$/m.exec(START_TEXTS.systemd.command) ?? [];
+      const folder = makeTempFolder();
+      onTestFinished(folder.remove);
+      const path = join(folder.path, 'vedette-agent.service');
+      // Neither the program nor the file of the environment is on this machine.
+      writeFileSync(path, unit.replace('/usr/bin/node', process.execPath));
+      const { stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+      expect(stderr.split('\n').filter((line) => line.includes('vedette-agent.service'))).toEqual(
+        [],
+      );
+    },
+  );
+});
+
+describe('an address of the loopback', () => {
+  it('is reached from its own machine only', () => {
+    expect(isLoopback('http://127.0.0.1:8080')).toBe(true);
+    expect(isLoopback('http://localhost:8080/monitor')).toBe(true);
+    expect(isLoopback('http://[::1]:8080')).toBe(true);
+    expect(isLoopback('https://vedette.example.com')).toBe(false);
+    expect(isLoopback('http://10.0.0.7:8080')).toBe(false);
+  });
+});
