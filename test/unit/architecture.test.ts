@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readMigrations } from '../../src/service/database/migrate.ts';
 import { findCycle, type Import, importsOf, sourceFiles } from '../support/imports.ts';
 
 /** Which top folders of src a top folder may import from, beside itself. */
@@ -179,6 +180,13 @@ const WITHOUT_SUBJECT: Readonly<Record<string, string>> = {
   'integration/docker': 'of the folder docker',
   'integration/service/contract': 'of all resources against the field tables of the API',
 };
+
+describe('migrations', () => {
+  it('have the numbers 1, 2, 3, … in the order of their names', async () => {
+    const folder = join(ROOT, 'src/service/database/migrations');
+    expect(await readMigrations(folder)).not.toEqual([]);
+  });
+});
 
 describe('tests mirror src', () => {
   const tests = ['unit', 'integration'].flatMap((kind) =>
