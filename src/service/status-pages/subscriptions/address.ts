@@ -72,7 +72,8 @@ const WITHOUT_DOTS = ['gmail.com', 'googlemail.com'];
  * (RFC 5233) or its dots. Only for counting: mails go to the address as it was given.
  */
 export function throttleAddressOf(kind: SubscriberKind, address: string): string {
-  if (kind === 'webhook') return new URL(address).hostname;
+  // With the dot of the root it is the same host.
+  if (kind === 'webhook') return new URL(address).hostname.replace(/\.$/, '');
   const [name = '', domain = ''] = emailOf(address).split('@');
   const mailbox = name.replace(/\+.*/, '');
   return WITHOUT_DOTS.includes(domain)

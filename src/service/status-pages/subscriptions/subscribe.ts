@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { normalizeIP } from '@fastify/rate-limit';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Store } from '../../database/store.ts';
+import { NameCounts } from '../../delivery/name-counts.ts';
 import { conflict, invalid, notFound, ServiceError } from '../../errors.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
 import { emailOf } from '../../users/email.ts';
@@ -23,8 +25,8 @@ import { createSubscribeThrottle, type SubscribeThrottle } from './throttle.ts';
 /** Subscribers of a page at most. */
 export const MAX_CONFIRMED = 10_000;
 const MAX_UNCONFIRMED = 5_000;
-/** Webhooks that are asked at once in this process: each may take as long as a message. */
-const MAX_CHALLENGES = 20;
+/** Webhooks that are asked at once in this process, and those of one client: slow ones keep the others out. */
+const MAX_CHALLENGES = { all: 20, client: 3 } as const;
 const SECRET_BYTES = 32;
 
 /** A page that somebody looks at. */
@@ -97,7 +99,8 @@ export interface SubscribeParts {
 export function createSubscribe(parts: SubscribeParts): Subscribe {
   const { store, clock, ids, counters, publicUrl } = parts;
   const offered = offeredBy(parts);
-  let challenges = 0;
+  /** Challenges under way, by client. */
+  const challenges = new NameCounts();
 
   const emailProblem: Subscribe['emailProblem'] = ({ isOnOwnDomain }) => {
     if (offered === null) return NO_KEY;
@@ -118,20 +121,21 @@ export function createSubscribe(parts: SubscribeParts): Subscribe {
   async function requireConfirmation(
     sender: MessageSender,
     page: SubscribedPage,
-    url: string,
+    { url, client }: { readonly url: string; readonly client: string },
     signal: AbortSignal,
   ): Promise<void> {
-    if (challenges >= MAX_CHALLENGES) {
+    const { total } = challenges;
+    if (total >= MAX_CHALLENGES.all || challenges.of(client) >= MAX_CHALLENGES.client) {
       throw new ServiceError(503, 'Too many webhooks are being confirmed: try again in a minute', {
         headers: { 'retry-after': '60' },
       });
     }
-    challenges += 1;
+    challenges.add(client);
     try {
       const challenge = randomBytes(SECRET_BYTES).toString('base64url');
       if (await sender.challenge(page, url, challenge, signal)) return;
     } finally {
-      challenges -= 1;
+      challenges.remove(client);
     }
     counters.refused('challenge');
     throw invalid([
@@ -195,7 +199,8 @@ export function createSubscribe(parts: SubscribeParts): Subscribe {
           headers: { 'retry-after': '3600' },
         });
       }
-      await requireConfirmation(sender, page, address, signal);
+      const challenged = { url: address, client: normalizeIP(client) };
+      await requireConfirmation(sender, page, challenged, signal);
       return await store.transaction(async (tx) => {
         const counted = await lockSubscribersOfPage(tx, page);
         if (counted === null) throw notFound('status page');

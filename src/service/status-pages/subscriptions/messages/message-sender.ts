@@ -23,6 +23,8 @@ import {
 import { type Attempt, type FailureCause, failedByService } from './message-outcome.ts';
 
 const GONE = 410;
+/** For the answer of a webhook to a challenge: somebody waits for it. */
+const CHALLENGE_LIMIT_MS = 10_000;
 /** To the mail server: many take at most 50 of a client. */
 const MAX_CONNECTIONS = 40;
 /** Messages that this process sends at once, by kind: as many mails as there are connections. */
@@ -75,9 +77,10 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
   async function withLimit<T>(
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<T>,
+    limitMs = SEND_LIMIT_MS,
   ): Promise<T> {
     const limit = new AbortController();
-    const cancel = clock.after(SEND_LIMIT_MS, () => limit.abort());
+    const cancel = clock.after(limitMs, () => limit.abort());
     try {
       return await work(AbortSignal.any([signal, limit.signal]));
     } finally {
@@ -140,19 +143,23 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
     },
 
     challenge: (page, address, challenge, signal) =>
-      withLimit(signal, async (ended) => {
-        const sent = await http.send(
-          {
-            method: 'POST',
-            url: new URL(address),
-            headers: { 'content-type': 'application/json' },
-            body: challengePayload(page, challenge),
-            isGuarded: true,
-          },
-          ended,
-        );
-        return sent.ok && sent.answer !== null && confirmsChallenge(sent.answer, challenge);
-      }),
+      withLimit(
+        signal,
+        async (ended) => {
+          const sent = await http.send(
+            {
+              method: 'POST',
+              url: new URL(address),
+              headers: { 'content-type': 'application/json' },
+              body: challengePayload(page, challenge),
+              isGuarded: true,
+            },
+            ended,
+          );
+          return sent.ok && sent.answer !== null && confirmsChallenge(sent.answer, challenge);
+        },
+        CHALLENGE_LIMIT_MS,
+      ),
 
     async close() {
       mailer?.close();

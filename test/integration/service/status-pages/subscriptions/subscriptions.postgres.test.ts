@@ -618,6 +618,24 @@ describe.each(databases)('on %s', (kind) => {
       expect(await rowsOf(service(), page)).toEqual([]);
     });
 
+    it('is asked for by three slow webhooks of a client at once, which keep no other client out', async () => {
+      const slow = await hookServer(() => {});
+      const quick = await hookServer(confirming);
+      const { subscriptions } = replicaOf(service(), { port: null });
+      const page = await makePage(service());
+      const gone = new AbortController();
+      const ask = (url: string, client: string, signal = NEVER): Promise<unknown> =>
+        subscriptions.subscribeWebhook(page, { url, services: ALL }, client, signal);
+      const waiting = [1, 2, 3].map((number) => ask(`${slow.url}/${number}`, CLIENT, gone.signal));
+      await eventually(() => slow.requests.length === 3);
+      await expect(ask(quick.url, CLIENT)).rejects.toMatchObject({ status: 503 });
+      await ask(quick.url, '203.0.113.99');
+      gone.abort();
+      const outcomes = await Promise.allSettled(waiting);
+      expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+      await ask(`${quick.url}/another`, CLIENT);
+    });
+
     it('is refused for an address that is not public, whatever DELIVERY_DENY says', async () => {
       const server = await hookServer(confirming);
       const own = { webhookGuard: undefined };

@@ -73,7 +73,9 @@ describe('the addresses of subscribers', () => {
     for (const alias of ['a.nn.lee@gmail.com', 'Annlee+shop@GoogleMail.com']) {
       expect(throttleAddressOf('email', alias)).toBe('annlee@gmail.com');
     }
-    expect(throttleAddressOf('webhook', 'https://a.test:8443/b')).toBe('a.test');
+    for (const url of ['https://a.test:8443/b', 'https://A.test./b']) {
+      expect(throttleAddressOf('webhook', url)).toBe('a.test');
+    }
     expect(maskedAddress('email', 'ann@example.com')).toBe('a…@example.com');
     expect(maskedAddress('webhook', 'https://a.test/secret?key=1')).toBe('https://a.test/…');
   });
