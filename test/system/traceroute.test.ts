@@ -74,7 +74,6 @@ describe.skipIf(lacks !== null)(
           });
           expect(traceroute.hops[2]).toEqual(silentHop(3));
         }
-        expect(report.tookMs).toBeLessThan(9000);
       });
 
       it('a trace names the router that refuses to forward, and its reason', async () => {

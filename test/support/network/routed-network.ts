@@ -29,7 +29,6 @@ export interface TraceReport {
   readonly lack: string | null;
   readonly traced: readonly Traced[];
   readonly texts: readonly (string | null)[];
-  readonly tookMs: number;
   readonly cpuMs: number;
   readonly processesBefore: number;
   readonly processesAfter: number;

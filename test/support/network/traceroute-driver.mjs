@@ -50,7 +50,6 @@ const tracer = await openTracer({
 });
 
 const stop = new AbortController();
-const startMs = performance.now();
 const startCpu = process.cpuUsage();
 const tracing = Promise.all(
   targets.map((address) =>
@@ -66,7 +65,6 @@ if (stopAtFirstProcess) {
   stop.abort();
 }
 const traced = await tracing;
-const tookMs = performance.now() - startMs;
 const cpu = process.cpuUsage(startCpu);
 tracer.close();
 nameServer.close();
@@ -79,7 +77,6 @@ process.stdout.write(
     lack: tracer.lack,
     traced,
     texts: traced.map((one) => (one.ok ? tracerouteText(one.traceroute) : null)),
-    tookMs,
     cpuMs: (cpu.user + cpu.system) / 1000,
     processesBefore,
     processesAfter: traceProcesses().length,
