@@ -82,7 +82,7 @@ export function RecentInstant({
   );
 }
 
-/** From one instant to another; the date once if both are of the same day. */
+/** From one instant to another; the date once if both are of the same day, and one time within a minute. */
 export function Period({
   startMs,
   endMs,
@@ -90,6 +90,7 @@ export function Period({
   readonly startMs: number;
   readonly endMs: number;
 }): VNode {
+  if (instantText(startMs) === instantText(endMs)) return <Instant atMs={startMs} />;
   const isOneDay = Math.floor(startMs / DAY_MS) === Math.floor((endMs - 1) / DAY_MS);
   return (
     <>

@@ -73,6 +73,37 @@ describe('the sentence at the top', () => {
   });
 });
 
+describe('the services with a problem that the sentence does not name', () => {
+  const targetsIn = (html: string) =>
+    [...html.matchAll(/<li class="service" id="([^"]*)"/g)].length;
+
+  it('are listed, ten at most, and the others counted', () => {
+    const broken = Array.from(
+      { length: 12 },
+      (_, index) => [`service-${index}`, 'DEGRADED'] as const,
+    );
+    const html = htmlOf(withConditions(calmState(30), Object.fromEntries(broken)));
+    expect(textOf(html)).toContain('Invoices Degraded and 2 others ');
+    expect(html.match(/<a href="#service-/g)).toHaveLength(10);
+    expect(targetsIn(html)).toBe(12);
+  });
+
+  it('are not listed where all have the same problem', () => {
+    const all = { 'service-0': 'MAJOR_OUTAGE', 'service-1': 'MAJOR_OUTAGE' } as const;
+    expect(htmlOf(withConditions(calmState(2), all))).not.toContain('class="troubled"');
+  });
+
+  it('are led to on the first card that has them', () => {
+    const state = withConditions(calmState(3), {
+      'service-1': 'DEGRADED',
+      'service-2': 'DEGRADED',
+    });
+    const [card] = state.cards;
+    const again = card === undefined ? [] : [{ ...card, id: 'another' }];
+    expect(targetsIn(htmlOf({ ...state, cards: [...state.cards, ...again] }))).toBe(2);
+  });
+});
+
 describe('a service', () => {
   it('shows its condition in words, its availability and its usual response time', () => {
     const service = sampleService({ id: 'shop', usualResponseTimeMs: 1_234 });
@@ -232,6 +263,14 @@ it('tells running maintenance from planned', () => {
   expect(text).toContain('Maintenance Now Under way');
   expect(text).toContain('Planned maintenance Upgrade of the warehouse database Planned');
   expect(text).toContain('24 Nov 2026, 10:32 to 14:32 UTC Affects Warehouse interface');
+});
+
+it('says of what took less than a minute one time', () => {
+  const startMs = SAMPLE_NOW_MS;
+  const brief = sampleMaintenance({ startMs, endMs: startMs + 2_000 });
+  const text = textOf(htmlOf({ ...calmState(3), maintenance: [brief] }));
+  expect(text).toContain(' 22 Nov 2026, 10:32 UTC ');
+  expect(text).not.toContain('10:32 to');
 });
 
 it.each(Object.entries(sampleStates()))('%s takes at most 50 KB', (_, state) => {
