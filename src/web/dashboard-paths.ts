@@ -6,6 +6,8 @@ export const DASHBOARD_PATHS = {
   overview: '/',
   locations: '/locations',
   location: '/locations/:id',
+  check: '/checks/:id',
+  checkResult: '/checks/:id/results/:resultId',
 } as const;
 
 export type DashboardPageName = keyof typeof DASHBOARD_PATHS;

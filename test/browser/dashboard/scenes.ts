@@ -3,6 +3,7 @@ import type {
   DashboardService,
   OpenDashboard,
 } from '../support/dashboard-service.ts';
+import { CHECK_SCENES } from './check-scenes.ts';
 import { LOCATION_SCENES } from './location-scenes.ts';
 
 /** A view of the dashboard that `npm run screenshots` makes pictures of. */
@@ -17,4 +18,8 @@ export interface Scene {
 }
 
 /** One line or more for each page. Scenes have an account of their own. */
-export const SCENES: readonly Scene[] = [{ name: 'overview-empty', path: '/' }, ...LOCATION_SCENES];
+export const SCENES: readonly Scene[] = [
+  { name: 'overview-empty', path: '/' },
+  ...CHECK_SCENES,
+  ...LOCATION_SCENES,
+];

@@ -28,4 +28,14 @@ export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
     section: 'overview',
     load: () => import('./overview/overview-page.tsx'),
   },
+  check: {
+    title: 'Check',
+    section: 'overview',
+    load: () => import('./check/check-page.tsx'),
+  },
+  checkResult: {
+    title: 'Run',
+    section: 'overview',
+    load: () => import('./check/run/run-page.tsx'),
+  },
 };
