@@ -1,3 +1,4 @@
+import { DAY_MS } from '../model/time-units.ts';
 import { readVariable, refuseSlips, textOf } from '../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../runtime/config/variable.ts';
 import { VedetteError } from '../runtime/errors.ts';
@@ -94,7 +95,6 @@ export const ENVIRONMENT_OF = {
 const FOR_A_SERVICE = [VARIABLES.apiKey, VARIABLES.apiKeyFile];
 
 const MIB = 1024 * 1024;
-const DAY_MS = 86_400_000;
 
 const OWN_NAMES = ENVIRONMENT.map(({ name }) => name);
 /** The proxies' names are similar to many others (FTP_PROXY, GOPROXY). */

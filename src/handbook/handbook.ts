@@ -13,7 +13,7 @@ import {
 } from './markdown.ts';
 import { TOPICS, type Topic } from './topics.ts';
 
-export interface Section {
+export interface DocumentSection {
   readonly anchor: string;
   /** Null for the text under the title of the topic. */
   readonly heading: readonly Inline[] | null;
@@ -25,7 +25,7 @@ export interface Section {
 
 export interface TopicPage {
   readonly topic: Topic;
-  readonly sections: readonly Section[];
+  readonly sections: readonly DocumentSection[];
 }
 
 /** The users' parts of the documents, divided into topics. */
@@ -101,7 +101,7 @@ function pageSections(
   sections: readonly PlacedSection[],
   { title }: Topic,
   resolve: MarkdownContext['resolve'],
-): readonly Section[] {
+): readonly DocumentSection[] {
   const top = Math.min(...sections.map(({ level }) => level));
   const isAlone = sections.filter(({ level }) => level === top).length === 1;
   const opens = ({ level, source }: PlacedSection, index: number): boolean =>

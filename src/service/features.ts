@@ -128,7 +128,7 @@ export interface Features
   readonly maintenanceWindows: MaintenanceWindows;
   readonly missedSlots: MissedSlotsFeature;
   readonly plans: Plans;
-  /** Null where users sign in by password only. */
+  /** Null if users sign in by password only. */
   readonly oidc: Oidc | null;
   readonly pageAccess: PageAccess;
   readonly pageHistories: PageHistories;

@@ -45,7 +45,7 @@ export interface ServiceParts {
   readonly hasOwnersTerminal: boolean;
 }
 
-/** For the terminal of the owner; null where the link is not offered. At most one of them is. */
+/** For the terminal of the owner; null if the link is not offered. At most one of them is. */
 export interface OwnersLinks {
   /** Signs in without a password, once. */
   readonly signInUrl: string | null;
@@ -151,7 +151,7 @@ async function serve(
 }
 
 /**
- * The link by which the owner of the terminal signs in; null where the service can be reached from other
+ * The link by which the owner of the terminal signs in; null if the service can be reached from other
  * machines, or a proxy may publish it.
  */
 async function newSignInUrl(

@@ -1,8 +1,8 @@
+import { HOUR_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 /** An agent in which everything breaks is a small load on the service, too. */
 const REPORTS_AN_HOUR = 240;
-const HOUR_MS = 3_600_000;
 
 /** Limits the reports per hour. The hour begins with the first of them. */
 export class HourlyAllowance {

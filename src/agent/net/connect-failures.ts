@@ -1,5 +1,6 @@
 import type { ErrorCode, Failure } from '../../model/result/error-codes.ts';
-import { endpointText, millisecondsText } from '../../runtime/net/endpoint-text.ts';
+import { endpointText } from '../../runtime/net/endpoint-text.ts';
+import { millisecondsText } from '../../runtime/text/duration-text.ts';
 import type { NotOpened } from './open-socket.ts';
 
 interface Row {

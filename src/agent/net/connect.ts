@@ -1,11 +1,8 @@
 import { isIP, isIPv6, type Socket } from 'node:net';
 import type { IpFamily } from '../../model/enums.ts';
 import type { Failure } from '../../model/result/error-codes.ts';
-import {
-  endpointText,
-  millisecondsText,
-  withoutBrackets,
-} from '../../runtime/net/endpoint-text.ts';
+import { endpointText, withoutBrackets } from '../../runtime/net/endpoint-text.ts';
+import { millisecondsText } from '../../runtime/text/duration-text.ts';
 import type { ProbeContext } from '../probes/probe.ts';
 import { familyFor, hostHasIpv6 } from './address-family.ts';
 import {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type Disk, systemDisk } from './disk/disk.ts';
@@ -29,7 +30,6 @@ export interface SpoolParts {
 
 const MIB = 1024 * 1024;
 const MIN_BYTES = MIB / 2;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * The agent's queue of results: in DATA_DIR/spool, or in memory where there is no DATA_DIR, with a

@@ -8,7 +8,7 @@ import type { FieldChange } from './field-changes.ts';
 import type { ApplyPlan } from './plan.ts';
 import type { ResourceStep } from './resources/resource-plan.ts';
 import type { VariableStep } from './variable-plan.ts';
-import type { Done } from './write-plan.ts';
+import type { AppliedChanges } from './write-plan.ts';
 
 const MARKS = { create: '+', update: '~', delete: '-' } as const;
 const WHY_AGAIN = '  the service never returns secrets, so they are written again';
@@ -76,7 +76,7 @@ function counted(sections: readonly Section[]): readonly (readonly [noun: string
 }
 
 /** `2 created, 1 updated`, with nouns where there were others than checks, too. */
-export function doneText({ variables, steps, resources }: Done): string {
+export function doneText({ variables, steps, resources }: AppliedChanges): string {
   const ofVariables = countedWords(variables.map((step) => (isAgain(step) ? 'again' : step.kind)));
   const ofChecks = countedWords(steps.map((step) => (isRewriteOnly(step) ? 'again' : step.kind)));
   const isMixed = ofVariables.length + resources.length > 0;

@@ -10,13 +10,13 @@ import type { VariableStep } from './variable-plan.ts';
 import { writeAll, writeChecks, writeVariables } from './write-steps.ts';
 
 /** The steps that succeeded. */
-export interface Done {
+export interface AppliedChanges {
   readonly variables: VariableStep[];
   readonly steps: ApplyStep[];
   readonly resources: ResourceStep[];
 }
 
-export function nothingDone(): Done {
+export function nothingDone(): AppliedChanges {
   return { variables: [], steps: [], resources: [] };
 }
 
@@ -24,7 +24,7 @@ export interface WriteOptions {
   readonly client: Pick<ApiClient, 'get' | 'send'>;
   readonly signal: AbortSignal;
   /** Receives each step as it succeeds. */
-  readonly done: Done;
+  readonly done: AppliedChanges;
   /** Called with the warnings with which the service accepted a check. */
   readonly onWarnings?: (step: ApplyStep, warnings: readonly string[]) => void;
 }

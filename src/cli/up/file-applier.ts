@@ -20,7 +20,7 @@ import { makePlan } from '../apply/plan.ts';
 import { doneText } from '../apply/plan-text.ts';
 import { refusalLines } from '../apply/refusal-lines.ts';
 import { NOTHING_WRITTEN, type WriteHistory } from '../apply/write-history.ts';
-import { type Done, nothingDone, writePlan } from '../apply/write-plan.ts';
+import { type AppliedChanges, nothingDone, writePlan } from '../apply/write-plan.ts';
 import { inParallel } from '../apply/write-steps.ts';
 import { harmless } from '../print/harmless.ts';
 import { type ApiClient, isInterrupted } from '../service-api/api-client.ts';
@@ -74,7 +74,7 @@ export class FileApplier {
   async apply(
     { checks, variables, resources = NO_RESOURCES, fileName = null }: FileContent,
     signal: AbortSignal,
-  ): Promise<Done> {
+  ): Promise<AppliedChanges> {
     const { client, file, printLine } = this.#options;
     const written = this.#written;
     // After a write that fails halfway, the written values are unknown.
@@ -179,7 +179,10 @@ function undeleted(refusals: readonly ApplyRefusal[]): readonly string[] {
 }
 
 /** The checks that were written, and those whose templates use a variable that was. */
-function concernedBy({ variables, steps }: Done, checks: readonly Check[]): readonly Check[] {
+function concernedBy(
+  { variables, steps }: AppliedChanges,
+  checks: readonly Check[],
+): readonly Check[] {
   const keys = new Set(variables.map(({ variable }) => variable.key));
   const using = checks.filter((check) => namesFromOthers(check).some((name) => keys.has(name)));
   const written = steps.flatMap((step) => (step.kind === 'delete' ? [] : [step.check]));

@@ -1,4 +1,5 @@
-import type { Section } from '../handbook.ts';
+import { htmlEscaped } from '../../runtime/text/html-escaped.ts';
+import type { DocumentSection } from '../handbook.ts';
 import {
   type Block,
   type Inline,
@@ -6,7 +7,6 @@ import {
   plainText,
   type TableBlock,
 } from '../markdown.ts';
-import { escaped } from './escaped.ts';
 import { operationHref } from './operations.ts';
 
 /** HTML has six levels of headings. */
@@ -14,13 +14,13 @@ const DEEPEST = 6;
 /** What the tables of the documents have in a cell without a value. */
 const NOTHING = '–';
 
-export function sectionHtml({ anchor, heading, level, blocks }: Section): string {
+export function sectionHtml({ anchor, heading, level, blocks }: DocumentSection): string {
   const tag = `h${Math.min(level, DEEPEST)}`;
   const title =
     heading === null
       ? ''
       : `<${tag}>${inlinesHtml(heading)} <a class="here" href="#${anchor}" aria-label="Link to this section">#</a></${tag}>`;
-  return `<section id="${escaped(anchor)}">${title}${blocks.map(blockHtml).join('\n')}</section>`;
+  return `<section id="${htmlEscaped(anchor)}">${title}${blocks.map(blockHtml).join('\n')}</section>`;
 }
 
 function blockHtml(block: Block): string {
@@ -29,7 +29,7 @@ function blockHtml(block: Block): string {
       return `<p>${inlinesHtml(block.inlines)}</p>`;
     case 'code':
       // Focusable, so that the keyboard can scroll it.
-      return `<pre tabindex="0"><code>${escaped(block.text)}</code></pre>`;
+      return `<pre tabindex="0"><code>${htmlEscaped(block.text)}</code></pre>`;
     case 'quote':
       return `<blockquote>${block.blocks.map(blockHtml).join('')}</blockquote>`;
     case 'list': {
@@ -54,9 +54,9 @@ function tableHtml({ head, rows }: TableBlock): string {
   const rowsHtml = rows.map(({ cells, anchor }) => {
     const cellsHtml = cells.map((cell, index) => {
       const isEmpty = plainText(cell) === NOTHING;
-      return `<td${isEmpty ? ' class="none"' : ''} data-title="${escaped(titles[index] ?? '')}">${breakable(inlinesHtml(cell))}</td>`;
+      return `<td${isEmpty ? ' class="none"' : ''} data-title="${htmlEscaped(titles[index] ?? '')}">${breakable(inlinesHtml(cell))}</td>`;
     });
-    const id = anchor === null ? '' : ` id="${escaped(anchor)}"`;
+    const id = anchor === null ? '' : ` id="${htmlEscaped(anchor)}"`;
     return `<tr${id}>${cellsHtml.join('')}</tr>`;
   });
   return `<table class="columns-${head.length}"><thead><tr>${headHtml}</tr></thead><tbody>${rowsHtml.join('\n')}</tbody></table>`;
@@ -77,18 +77,18 @@ function inlinesHtml(inlines: readonly Inline[], isLinked = false): string {
 function inlineHtml(inline: Inline, isLinked: boolean): string {
   switch (inline.kind) {
     case 'text':
-      return escaped(inline.text);
+      return htmlEscaped(inline.text);
     case 'code': {
-      const code = `<code>${escaped(inline.text)}</code>`;
+      const code = `<code>${htmlEscaped(inline.text)}</code>`;
       const href = isLinked ? null : operationHref(inline.text);
-      return href === null ? code : `<a href="${escaped(href)}">${code}</a>`;
+      return href === null ? code : `<a href="${htmlEscaped(href)}">${code}</a>`;
     }
     case 'strong':
       return `<strong>${inlinesHtml(inline.children, isLinked)}</strong>`;
     case 'emphasis':
       return `<em>${inlinesHtml(inline.children, isLinked)}</em>`;
     case 'link':
-      return `<a href="${escaped(hrefOf(inline.target))}">${inlinesHtml(inline.children, true)}</a>`;
+      return `<a href="${htmlEscaped(hrefOf(inline.target))}">${inlinesHtml(inline.children, true)}</a>`;
   }
 }
 

@@ -1,7 +1,7 @@
+import { htmlEscaped } from '../../runtime/text/html-escaped.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { MAX_QUERY_CHARS } from '../search/handbook-index.ts';
 import { API_GROUP, TOPIC_GROUPS, type TopicGroup } from '../topics.ts';
-import { escaped } from './escaped.ts';
 import { STYLE } from './style.ts';
 
 export interface PageParts {
@@ -32,18 +32,18 @@ export function pageHtml(parts: PageParts): string {
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${escaped(title)} – Vedette</title><link rel="icon" href="/docs/icon.svg"><style>${STYLE}</style>${script === undefined ? '' : `<script src="${escaped(script)}" defer></script>`}</head>
+<title>${htmlEscaped(title)} – Vedette</title><link rel="icon" href="/docs/icon.svg"><style>${STYLE}</style>${script === undefined ? '' : `<script src="${htmlEscaped(script)}" defer></script>`}</head>
 <body>
 <a class="skip" href="#main">Skip to the text</a>
 <header class="top"><a class="brand" href="/docs">${LOGO}Vedette <span>Handbook</span></a>
 ${headerForm(query)}
 <a class="link topics-link" href="${current === 'front' ? '#main' : '#topics'}">Topics</a><a class="link"${here(current === 'api')} href="/docs/api">API<span class="wide"> reference</span></a></header>
 <div class="page${current === 'front' ? ' front' : ''}">
-<main id="main"><h1>${escaped(title)}</h1>
+<main id="main"><h1>${htmlEscaped(title)}</h1>
 <div class="text">${contentsHtml(contents)}<article>${main}</article></div></main>
 ${current === 'front' ? '' : topicsHtml(current)}
 </div>
-<footer>Vedette ${escaped(VERSION)}. On a terminal: <code>vedette help</code></footer>
+<footer>Vedette ${htmlEscaped(VERSION)}. On a terminal: <code>vedette help</code></footer>
 </body></html>
 `;
 }
@@ -59,7 +59,7 @@ export function searchForm(): string {
 }
 
 function formContent(query: string, id: string): string {
-  return `action="/docs/search" method="get"><label for="${id}">Search the handbook</label><input id="${id}" type="search" name="q" value="${escaped(query)}" maxlength="${MAX_QUERY_CHARS}" placeholder="Search the handbook" autocomplete="off" required><button>Search</button>`;
+  return `action="/docs/search" method="get"><label for="${id}">Search the handbook</label><input id="${id}" type="search" name="q" value="${htmlEscaped(query)}" maxlength="${MAX_QUERY_CHARS}" placeholder="Search the handbook" autocomplete="off" required><button>Search</button>`;
 }
 
 /** On the page of a topic its group is open, on all others every group. */
@@ -70,11 +70,11 @@ function topicsHtml(current: string | null): string {
   const groups = TOPIC_GROUPS.map((group) => {
     const links = group.topics.map(
       (topic) =>
-        `<li><a${here(topic.name === current)} href="/docs/${topic.name}">${escaped(topic.title)}</a></li>`,
+        `<li><a${here(topic.name === current)} href="/docs/${topic.name}">${htmlEscaped(topic.title)}</a></li>`,
     );
     const open = opensAll || isIn(group) ? ' open' : '';
     const more = group.title === API_GROUP ? apiLink(current) : '';
-    return `<details${open}><summary>${escaped(group.title)}</summary><ul>${links.join('')}${more}</ul></details>`;
+    return `<details${open}><summary>${htmlEscaped(group.title)}</summary><ul>${links.join('')}${more}</ul></details>`;
   });
   return `<nav id="topics" class="topics" aria-label="Topics">${groups.join('')}</nav>`;
 }
@@ -90,7 +90,7 @@ function here(isCurrent: boolean): string {
 function contentsHtml(contents: NonNullable<PageParts['contents']>): string {
   if (contents.length < MIN_CONTENTS) return '';
   const links = contents.map(
-    ({ anchor, title }) => `<li><a href="#${escaped(anchor)}">${escaped(title)}</a></li>`,
+    ({ anchor, title }) => `<li><a href="#${htmlEscaped(anchor)}">${htmlEscaped(title)}</a></li>`,
   );
   return `<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${links.join('')}</ul></nav>`;
 }

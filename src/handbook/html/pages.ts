@@ -1,15 +1,15 @@
+import { htmlEscaped } from '../../runtime/text/html-escaped.ts';
 import type { TopicPage } from '../handbook.ts';
 import type { Hit, SearchResult } from '../search/handbook-index.ts';
 import { API_GROUP, TOPIC_GROUPS, TOPICS, type Topic } from '../topics.ts';
 import { hrefOf, sectionHtml } from './content.ts';
-import { escaped } from './escaped.ts';
 import { pageHtml, searchForm } from './page.ts';
 
 /** The list of all topics. */
 export function indexHtml(): string {
   const groups = TOPIC_GROUPS.map(
     ({ title, topics }) =>
-      `<section class="group"><h2>${escaped(title)}</h2><ul>${topics.map(topicItem).join('')}${title === API_GROUP ? API_ITEM : ''}</ul></section>`,
+      `<section class="group"><h2>${htmlEscaped(title)}</h2><ul>${topics.map(topicItem).join('')}${title === API_GROUP ? API_ITEM : ''}</ul></section>`,
   );
   return pageHtml({
     title: 'Handbook',
@@ -24,7 +24,7 @@ const API_ITEM =
   '<li><a href="/docs/api">API reference</a> <span>every operation with its fields and answers</span></li>';
 
 function topicItem({ name, title, summary }: Topic): string {
-  return `<li><a href="/docs/${name}">${escaped(title)}</a> <span>${escaped(summary)}</span></li>`;
+  return `<li><a href="/docs/${name}">${htmlEscaped(title)}</a> <span>${htmlEscaped(summary)}</span></li>`;
 }
 
 export function topicHtml({ topic, sections }: TopicPage): string {
@@ -45,7 +45,7 @@ export function topicHtml({ topic, sections }: TopicPage): string {
 }
 
 function onwardLink({ name, title }: Topic, side: string, label: string): string {
-  return `<a class="${side}" href="/docs/${name}"><span>${label}</span> ${escaped(title)}</a>`;
+  return `<a class="${side}" href="/docs/${name}"><span>${label}</span> ${htmlEscaped(title)}</a>`;
 }
 
 /** @param query as it was searched, cut */
@@ -67,11 +67,11 @@ function resultHtml(query: string, { hits, cut, hasAll, nearest }: SearchResult)
     hits.length > 0 && !hasAll ? 'No section has all these words. These have some of them.' : '',
     nearest === null
       ? ''
-      : `Did you mean <a href="/docs/search?q=${encodeURIComponent(nearest)}">${escaped(nearest)}</a>?`,
+      : `Did you mean <a href="/docs/search?q=${encodeURIComponent(nearest)}">${htmlEscaped(nearest)}</a>?`,
   ].filter((note) => note !== '');
   const note = notes.length === 0 ? '' : `<p class="note">${notes.join(' ')}</p>`;
   if (hits.length > 0) return `${note}<ol class="hits">${hits.map(hitHtml).join('\n')}</ol>`;
-  return `<p>Nothing in the handbook matches <strong>${escaped(query)}</strong>.</p>${note}
+  return `<p>Nothing in the handbook matches <strong>${htmlEscaped(query)}</strong>.</p>${note}
 <ul><li>Try fewer or other words, or the beginning of a word.</li>
 <li>Look for fields and endpoints in the <a href="/docs/api">API reference</a>.</li>
 <li>Choose from <a href="/docs">all topics</a>.</li></ul>`;
@@ -79,11 +79,11 @@ function resultHtml(query: string, { hits, cut, hasAll, nearest }: SearchResult)
 
 function hitHtml({ topic, title, anchor, excerpt }: Hit): string {
   const text = excerpt.map(({ text, isMatch }) =>
-    isMatch ? `<mark>${escaped(text)}</mark>` : escaped(text),
+    isMatch ? `<mark>${htmlEscaped(text)}</mark>` : htmlEscaped(text),
   );
   const href = hrefOf({ kind: 'topic', topic: topic.name, anchor });
-  const where = title === topic.title ? '' : `<span>${escaped(topic.title)}</span> `;
-  return `<li>${where}<a href="${escaped(href)}">${escaped(title)}</a><p>${text.join('')}</p></li>`;
+  const where = title === topic.title ? '' : `<span>${htmlEscaped(topic.title)}</span> `;
+  return `<li>${where}<a href="${htmlEscaped(href)}">${htmlEscaped(title)}</a><p>${text.join('')}</p></li>`;
 }
 
 /** @param nearest the topics with names most like it */
@@ -95,7 +95,7 @@ export function unknownTopicHtml(name: string, nearest: readonly Topic[]): strin
   return pageHtml({
     title: 'There is no such page',
     current: null,
-    main: `<p>The handbook has no topic <strong>${escaped(name)}</strong>.</p>${list}
+    main: `<p>The handbook has no topic <strong>${htmlEscaped(name)}</strong>.</p>${list}
 <p>Search the handbook, or choose from <a href="/docs">all topics</a>.</p>${searchForm()}`,
   });
 }

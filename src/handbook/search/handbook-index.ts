@@ -1,5 +1,5 @@
 import { nearestName } from '../../runtime/text/nearest-name.ts';
-import type { Handbook, Section } from '../handbook.ts';
+import type { DocumentSection, Handbook } from '../handbook.ts';
 import { type Block, plainText, type TableRow } from '../markdown.ts';
 import type { Topic } from '../topics.ts';
 import { type ExcerptPart, excerptOf } from './excerpt.ts';
@@ -45,7 +45,7 @@ interface Passage {
 
 interface Entry {
   readonly topic: Topic;
-  readonly section: Section;
+  readonly section: DocumentSection;
   readonly passages: readonly Passage[];
 }
 

@@ -1,4 +1,4 @@
-import type { Section, TopicPage } from '../handbook.ts';
+import type { DocumentSection, TopicPage } from '../handbook.ts';
 import type { Block, ListBlock } from '../markdown.ts';
 import { paint, spansOf, type TextStyle, wrap } from './spans.ts';
 import { tableLines } from './table.ts';
@@ -19,7 +19,11 @@ export function topicText({ topic, sections }: TopicPage, width: number, style: 
   return `${[style.strong(topic.title), ...lines].join('\n')}\n`;
 }
 
-function sectionLines({ heading, blocks }: Section, width: number, page: Page): readonly string[] {
+function sectionLines(
+  { heading, blocks }: DocumentSection,
+  width: number,
+  page: Page,
+): readonly string[] {
   const plain = { ...page.style, codeMark: '' };
   const title =
     heading === null

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { logicalIdField } from '../logical-id.ts';
+import { DAY_MS } from '../time-units.ts';
 import type { AlertType } from './alert.ts';
 
 /**
@@ -261,7 +262,6 @@ export function wantsSilence({ sendLocationSilent, sendFailure }: NoticePreferen
   return sendLocationSilent ?? sendFailure;
 }
 
-const DAY_MS = 86_400_000;
 /** Whole days are inexact by up to one day at either end. */
 const SAME_END_MS = 2 * DAY_MS;
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from '../time-units.ts';
 
 /**
  * When checks send alerts: the settings of checks, groups and accounts (src/service/README.md,

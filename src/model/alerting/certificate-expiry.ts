@@ -1,7 +1,6 @@
+import { DAY_MS } from '../time-units.ts';
 /** The largest number of days before expiry that a notice can be configured for. */
 export const MAX_THRESHOLD_DAYS = 30;
-
-const DAY_MS = 86_400_000;
 
 /** The certificate of a check that expires first, as the last notice to subscribers gave it. */
 export interface NotifiedExpiry {

@@ -1,4 +1,5 @@
 import type { RunnableCheckType } from '../enums.ts';
+import { DAY_MS } from '../time-units.ts';
 
 export const METRIC_UNITS = ['milliseconds', 'percentage', 'count'] as const;
 export type MetricUnit = (typeof METRIC_UNITS)[number];
@@ -154,8 +155,6 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 /** Minutes. */
 export const AGGREGATION_INTERVAL = { min: 1, max: 43_200 } as const;
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** 1970-01-05, the first Monday (UTC) of all. */
 export const FIRST_MONDAY_MS = 4 * DAY_MS;
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../time-units.ts';
 /** How a maintenance window repeats (src/service/README.md, "Maintenance windows"). */
 export const REPEAT_UNITS = ['DAY', 'WEEK', 'MONTH'] as const;
 export type RepeatUnit = (typeof REPEAT_UNITS)[number];
@@ -23,7 +24,6 @@ export interface TimeSpan {
   readonly toMs: number;
 }
 
-const DAY_MS = 86_400_000;
 const UNIT_DAYS = { DAY: 1, WEEK: 7 } as const;
 /** From a day of one month to the same of the next. */
 const LONGEST_MONTH_DAYS = 31;

@@ -73,6 +73,12 @@ export const SERVICE_STATES = [
 ] as const;
 export type ServiceState = (typeof SERVICE_STATES)[number];
 
+/**
+ * What readers of a page see of a service, by its open incidents, its checks and heartbeats, and maintenance:
+ * src/service/README.md, "Conditions of services".
+ */
+export type ServiceCondition = ServiceState | 'MAINTENANCE' | 'UNKNOWN';
+
 const STATE_OF: Readonly<Record<IncidentSeverity, ServiceState>> = {
   CRITICAL: 'MAJOR_OUTAGE',
   MAJOR: 'PARTIAL_OUTAGE',

@@ -15,8 +15,3 @@ export function withoutBrackets(hostname: string): string {
 export function withoutZone(address: string): string {
   return address.replace(/%.*$/, '');
 }
-
-/** A duration for messages: `0.4 ms`, `12 ms`. */
-export function millisecondsText(durationMs: number): string {
-  return `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`;
-}

@@ -66,7 +66,7 @@ export async function addAccount(
 /**
  * Invites a user to an account.
  *
- * @param accountId null where there is only one account
+ * @param accountId null if there is only one account
  * @returns the token of the link, which works once
  * @throws VedetteError where the account or the email cannot be used
  */

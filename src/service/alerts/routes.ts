@@ -28,7 +28,7 @@ const response = z
         'The check result that led to the alert; null for a heartbeat, and for alerts of earlier releases.',
       ),
     responseTime: z.number().describe('Milliseconds.'),
-    error: z.string().nullable().describe('What led to the alert; null where nothing failed.'),
+    error: z.string().nullable().describe('What led to the alert; null if nothing failed.'),
     statusCode: z
       .string()
       .nullable()

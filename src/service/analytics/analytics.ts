@@ -91,7 +91,7 @@ export function createAnalytics({
    * PostgreSQL ends a statement at its time limit. The embedded database cannot: it counts the runs
    * first.
    *
-   * @returns null where there are too many points
+   * @returns null if there are too many points
    * @throws ServiceError 400 where the window has too many runs
    */
   async function read(query: SeriesQuery): Promise<readonly SeriesPoint[] | null> {

@@ -26,7 +26,7 @@ const point = z
     time: z.iso.datetime().describe('The slot of the run, or the start of the interval.'),
   })
   .catchall(z.number().nullable())
-  .describe('The time, and each metric by its name; null where no run had it.');
+  .describe('The time, and each metric by its name; null if no run had it.');
 
 const response = z
   .strictObject({

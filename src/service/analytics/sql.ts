@@ -146,7 +146,7 @@ export async function readSeries(
   }));
 }
 
-/** @returns null where there are more runs than allowed */
+/** @returns null if there are more runs than allowed */
 async function readRuns(
   store: Store,
   query: SeriesQuery,

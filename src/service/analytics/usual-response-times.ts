@@ -1,5 +1,6 @@
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Sql } from '../database/store.ts';
-import { DAY_MS, startOf } from './rollups/cover.ts';
+import { startOf } from './rollups/cover.ts';
 import { medianResponseTimes } from './usual-response-times.sql.ts';
 
 const USUAL_DAYS = 7;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { withRecorder } from '../database/recorded-store.ts';
@@ -30,7 +31,6 @@ export interface AuditLog {
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-const DAY_MS = 86_400_000;
 const ROWS_AT_ONCE = 1_000;
 
 export function createAuditLog({ store, clock, log, retentionDays }: AuditLogParts): AuditLog {

@@ -31,7 +31,7 @@ const CUT = '… (cut)';
 /**
  * The fields that differ, as texts or JSON values, without secrets and of bounded length.
  *
- * @param before the resource as the role `read` sees it; null where there is none
+ * @param before the resource as the role `read` sees it; null if there is none
  */
 export function changesBetween(before: unknown, after: unknown): Changes {
   const [from, to] = [plain(before), plain(after)];

@@ -27,7 +27,7 @@ const KINDS_BY_PATH = {
 export type AuditKind = (typeof KINDS_BY_PATH)[keyof typeof KINDS_BY_PATH];
 export const AUDIT_KINDS = Object.values(KINDS_BY_PATH);
 
-/** null where no resource has such a path. */
+/** null if no resource has such a path. */
 export function kindOfPath(url: string): AuditKind | null {
   const found = Object.entries(KINDS_BY_PATH)
     .filter(([path]) => url === path || url.startsWith(`${path}/`))

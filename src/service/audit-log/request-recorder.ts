@@ -13,11 +13,11 @@ export interface RecordedRequest {
   readonly kind: string;
   /** null: whether the resource is new, changed or gone says it. */
   readonly action: AuditAction | null;
-  /** The resource of the path; null where the request makes one. */
+  /** The resource of the path; null if the request makes one. */
   readonly id: string | number | null;
   /** The parameter of the path that a new resource will have. */
   readonly idName: string;
-  /** Reads the resource as the role `read` sees it; null where there is none. */
+  /** Reads the resource as the role `read` sees it; null if there is none. */
   show(id: string | number): Promise<object | null>;
 }
 

@@ -10,7 +10,7 @@ export interface Actor {
   readonly kind: ActorKind;
   /** null for `setup`, `operator` and `unknown`. */
   readonly id: string | null;
-  /** The IP address; null where there was no request. */
+  /** The IP address; null if there was no request. */
   readonly address: string | null;
 }
 

@@ -1,4 +1,5 @@
 import { LONGEST_RUN_MS } from '../../model/check/retry.ts';
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { groupBy } from '../../runtime/group-by.ts';
@@ -26,7 +27,6 @@ const LIMITS = {
   /** Agents upload their spools within seconds, unless the service was down. */
   uploadMs: 30_000,
 } as const;
-const DAY_MS = 86_400_000;
 const SWEEP_EVERY_MS = 1000;
 const DELETE_EVERY_MS = 3_600_000;
 const MAX_BACK_OFF_MS = 30_000;

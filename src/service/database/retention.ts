@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -6,7 +7,6 @@ import { runEvery } from '../../runtime/run-every.ts';
 /** With its jitter, under an hour. */
 const EVERY_MS = 2_700_000;
 const MAX_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** Does the work now and about every hour, until the signal aborts. Logs failures after `failure`. */
 export async function everyHour(

@@ -21,7 +21,7 @@ export const errorGroupFields = {
   rawErrorMessage: z
     .string()
     .nullable()
-    .describe('The message of the earliest failure; null where it has none.'),
+    .describe('The message of the earliest failure; null if it has none.'),
   cleanedErrorMessage: z
     .string()
     .describe('With placeholders for the parts that differ between failures.'),

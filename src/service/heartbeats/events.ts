@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { findCheck } from '../checks/shared.sql.ts';
 import type { Store } from '../database/store.ts';
@@ -42,8 +43,6 @@ export interface HeartbeatEvents {
   /** @throws ServiceError 404 */
   read(accountId: string, checkId: string, id: string): Promise<EventWithStats>;
 }
-
-const DAY_MS = 86_400_000;
 
 export function createHeartbeatEvents({
   store,

@@ -42,7 +42,7 @@ export interface TimeRange {
 
 /** A position at an instant, after all changes that need no ping. */
 export interface Judged {
-  readonly standing: HeartbeatPosition;
+  readonly position: HeartbeatPosition;
   /** When it fails if no ping comes; null before the first ping, and where it has failed. */
   readonly deadlineMs: number | null;
   /** When it failed by this judgement, else null. */
@@ -50,29 +50,29 @@ export interface Judged {
 }
 
 /** When the period is over; null if nothing is expected. */
-export function expectedAt({ periodMs }: Rhythm, standing: HeartbeatPosition): number | null {
-  return standing.countedFromMs === null || standing.isFailing
+export function expectedAt({ periodMs }: Rhythm, position: HeartbeatPosition): number | null {
+  return position.countedFromMs === null || position.isFailing
     ? null
-    : standing.countedFromMs + periodMs;
+    : position.countedFromMs + periodMs;
 }
 
 /** A ping at an instant for which the position was judged. */
 export function afterPing(
   rhythm: Rhythm,
-  standing: HeartbeatPosition,
+  position: HeartbeatPosition,
   atMs: number,
-): { readonly state: HeartbeatState; readonly standing: HeartbeatPosition } {
+): { readonly state: HeartbeatState; readonly position: HeartbeatPosition } {
   return {
-    state: stateOfPing(rhythm, standing, atMs),
-    standing: { lastPingMs: atMs, countedFromMs: atMs, isFailing: false },
+    state: stateOfPing(rhythm, position, atMs),
+    position: { lastPingMs: atMs, countedFromMs: atMs, isFailing: false },
   };
 }
 
-function stateOfPing(rhythm: Rhythm, standing: HeartbeatPosition, atMs: number): HeartbeatState {
-  if (standing.isFailing) return 'LATE';
-  if (standing.lastPingMs === null) return 'RECEIVED';
-  if (atMs - standing.lastPingMs < rhythm.periodMs / 2) return 'EARLY';
-  return atMs < (expectedAt(rhythm, standing) ?? atMs) ? 'RECEIVED' : 'GRACE';
+function stateOfPing(rhythm: Rhythm, position: HeartbeatPosition, atMs: number): HeartbeatState {
+  if (position.isFailing) return 'LATE';
+  if (position.lastPingMs === null) return 'RECEIVED';
+  if (atMs - position.lastPingMs < rhythm.periodMs / 2) return 'EARLY';
+  return atMs < (expectedAt(rhythm, position) ?? atMs) ? 'RECEIVED' : 'GRACE';
 }
 
 /**
@@ -89,32 +89,32 @@ export function judge(
   pauses: readonly TimeRange[],
   atMs: number,
 ): Judged {
-  let standing = before;
-  let expectedMs = expectedAt(rhythm, standing);
-  if (expectedMs === null) return { standing, deadlineMs: null, failedAtMs: null };
+  let position = before;
+  let expectedMs = expectedAt(rhythm, position);
+  if (expectedMs === null) return { position, deadlineMs: null, failedAtMs: null };
   let deadlineMs = expectedMs + rhythm.graceMs;
   for (const { fromMs, toMs } of merged(pauses)) {
     if (fromMs > atMs || toMs <= expectedMs) continue;
     if (fromMs <= expectedMs) {
-      standing = countedAnew(standing, toMs);
+      position = countedAnew(position, toMs);
       expectedMs = toMs + rhythm.periodMs;
       deadlineMs = expectedMs + rhythm.graceMs;
     } else if (fromMs < deadlineMs) {
       deadlineMs += toMs - fromMs;
     }
   }
-  if (deadlineMs > atMs) return { standing, deadlineMs, failedAtMs: null };
+  if (deadlineMs > atMs) return { position, deadlineMs, failedAtMs: null };
   return {
-    standing: { ...standing, isFailing: true },
+    position: { ...position, isFailing: true },
     deadlineMs: null,
     failedAtMs: deadlineMs,
   };
 }
 
 /** Counts a whole period from the instant, where a ping is expected at all. */
-export function countedAnew(standing: HeartbeatPosition, fromMs: number): HeartbeatPosition {
-  if (standing.countedFromMs === null || standing.isFailing) return standing;
-  return { ...standing, countedFromMs: Math.max(standing.countedFromMs, fromMs) };
+export function countedAnew(position: HeartbeatPosition, fromMs: number): HeartbeatPosition {
+  if (position.countedFromMs === null || position.isFailing) return position;
+  return { ...position, countedFromMs: Math.max(position.countedFromMs, fromMs) };
 }
 
 /** In order; spans that touch each other are merged. */

@@ -75,7 +75,7 @@ export function createPings(parts: PingsParts): HeartbeatPings {
     if (heartbeat === null) return null;
     // Read after locking: what others did before the lock precedes the ping.
     const atMs = clock.wallMs();
-    const expectedMs = expectedAt(heartbeat.rhythm, heartbeat.standing);
+    const expectedMs = expectedAt(heartbeat.rhythm, heartbeat.position);
     if (expectedMs !== null && expectedMs <= atMs) return 'unsettled';
     return takeSettled(tx, heartbeat, atMs, ping);
   }

@@ -14,7 +14,7 @@ export interface LockedHeartbeat {
   /** The tags of the check and of its group. */
   readonly tags: readonly string[];
   readonly rhythm: Rhythm;
-  readonly standing: HeartbeatPosition;
+  readonly position: HeartbeatPosition;
   /** null while it does not fail. */
   readonly failingSinceMs: number | null;
   /** When `lockDue` returns it if no ping comes, epoch milliseconds; null for never. */
@@ -72,7 +72,7 @@ function heartbeatOf({
 }: HeartbeatRow): LockedHeartbeat {
   return {
     ...check,
-    standing: {
+    position: {
       lastPingMs: lastPingAt?.getTime() ?? null,
       countedFromMs: countedFrom?.getTime() ?? null,
       isFailing: failingSince !== null,
@@ -177,7 +177,7 @@ export interface HeartbeatStep {
   readonly accountId: string;
   readonly checkId: string;
   readonly name: string;
-  readonly standing: HeartbeatPosition;
+  readonly position: HeartbeatPosition;
   /** When it is judged next, epoch milliseconds; null for not before a ping. */
   readonly dueMs: number | null;
   readonly early: EarlyEvent | null;
@@ -204,13 +204,13 @@ export async function putSteps(
   { steps, atMs }: { readonly steps: readonly HeartbeatStep[]; readonly atMs: number },
 ): Promise<void> {
   if (steps.length === 0) return;
-  const rows = steps.map(({ standing, event, early, ...step }) => ({
+  const rows = steps.map(({ position, event, early, ...step }) => ({
     account_id: step.accountId,
     check_id: step.checkId,
     name: step.name,
-    last_ping_at: time(standing.lastPingMs),
-    counted_from: time(standing.countedFromMs),
-    is_failing: standing.isFailing,
+    last_ping_at: time(position.lastPingMs),
+    counted_from: time(position.countedFromMs),
+    is_failing: position.isFailing,
     due_at: time(step.dueMs),
     early_event_id: early?.id ?? null,
     early_since: time(early?.sinceMs ?? null),

@@ -59,17 +59,17 @@ export async function settleHeartbeat(
   heartbeat: LockedHeartbeat,
   atMs: number,
 ): Promise<SettledHeartbeat> {
-  const { accountId, tags, rhythm, standing, dueMs, isActive } = heartbeat;
-  if (standing.countedFromMs === null || standing.isFailing || !isActive) {
+  const { accountId, tags, rhythm, position, dueMs, isActive } = heartbeat;
+  if (position.countedFromMs === null || position.isFailing || !isActive) {
     const waiting = { ...heartbeat, dueMs: null };
     return { heartbeat: waiting, step: dueMs === null ? null : stepOf(waiting, null) };
   }
-  const fromMs = standing.countedFromMs + rhythm.periodMs;
+  const fromMs = position.countedFromMs + rhythm.periodMs;
   const pauses =
     fromMs > atMs ? [] : await pausesBetween(tx, { accountId, tags, fromMs, toMs: atMs });
-  const judged = judge(rhythm, standing, pauses, atMs);
+  const judged = judge(rhythm, position, pauses, atMs);
   const { failedAtMs, deadlineMs } = judged;
-  const after = { ...heartbeat, standing: judged.standing, dueMs: deadlineMs };
+  const after = { ...heartbeat, position: judged.position, dueMs: deadlineMs };
   if (failedAtMs === null) {
     return { heartbeat: after, step: deadlineMs === dueMs ? null : stepOf(after, null) };
   }
@@ -97,22 +97,22 @@ export function pinged(
 ): HeartbeatTransition & { readonly state: HeartbeatState } {
   const { rhythm, isActive, failingSinceMs } = heartbeat;
   const atMs = failingSinceMs === null ? nowMs : Math.max(nowMs, failingSinceMs + 1);
-  const before = isActive ? heartbeat.standing : countedAnew(heartbeat.standing, atMs);
-  const { state, standing } = afterPing(rhythm, before, atMs);
+  const before = isActive ? heartbeat.position : countedAnew(heartbeat.position, atMs);
+  const { state, position } = afterPing(rhythm, before, atMs);
   const known = heartbeat.early;
   const isMore = state === 'EARLY' && known !== null && atMs - known.sinceMs < EARLY_EVENT_MS;
   const id = isMore ? known.id : ids();
   const early = state !== 'EARLY' ? null : isMore ? known : { id, sinceMs: atMs };
   const dueMs = atMs + rhythm.periodMs + rhythm.graceMs;
   const event = { id, state, atMs, source, userAgent, pings };
-  return { ...stepOf({ ...heartbeat, standing, dueMs, early }, event), state };
+  return { ...stepOf({ ...heartbeat, position, dueMs, early }, event), state };
 }
 
 function stepOf(
-  { accountId, checkId, name, rhythm, standing, dueMs, early }: LockedHeartbeat,
+  { accountId, checkId, name, rhythm, position, dueMs, early }: LockedHeartbeat,
   event: HeartbeatStep['event'],
 ): HeartbeatTransition {
-  return { accountId, checkId, name, rhythm, standing, dueMs, early, event };
+  return { accountId, checkId, name, rhythm, position, dueMs, early, event };
 }
 
 /** Stores the steps, and alerts about failures and recoveries. */

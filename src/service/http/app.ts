@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
 import type { Handbook } from '../../handbook/handbook.ts';
+import { MINUTE_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ClientErrors } from '../../runtime/net/client-errors.ts';
@@ -101,7 +102,6 @@ const REQUEST_TIMEOUT_MS = 600_000;
 const IDLE_TIMEOUT_MS = 120_000;
 /** Longer than load balancers keep connections (usually 60 s): they close first. */
 const KEEP_ALIVE_MS = 75_000;
-const MINUTE_MS = 60_000;
 const MAX_COUNTED_CLIENTS = 10_000;
 /** For each location key, which all agents of a location share. */
 const MAX_AGENT_REQUESTS_PER_MINUTE = 60_000;

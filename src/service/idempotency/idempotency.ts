@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -53,7 +54,7 @@ export interface Idempotency {
   /**
    * Keeps the response for a day.
    *
-   * @param response its `body` is null where it is too long to keep
+   * @param response its `body` is null if it is too long to keep
    */
   complete(
     request: BegunRequest,
@@ -69,7 +70,6 @@ export interface Idempotency {
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-const DAY_MS = 86_400_000;
 /** Longer than any request takes: its replica is gone. */
 const ABANDONED_MS = 5 * 60_000;
 const RETRY_SECONDS = 2;

@@ -5,6 +5,7 @@ import {
   incidentSchema,
   incidentUpdateSchema,
 } from '../../model/status-page/incident.ts';
+import { SECOND_MS } from '../../model/time-units.ts';
 import type { StoredIncident } from './incidents.sql.ts';
 import {
   createIncidents,
@@ -25,8 +26,6 @@ interface DashboardFields {
 
 export type StoredDashboardIncident = StoredIncident<DashboardFields>;
 export type DashboardIncidents = Incidents<DashboardFields>;
-
-const SECOND_MS = 1000;
 
 export const dashboardIncidents = {
   tables: DASHBOARD_TABLES,

@@ -168,7 +168,7 @@ export async function listWindows(
   return rows.map(storedOf);
 }
 
-export type WindowCounts = {
+export type MaintenanceWindowCounts = {
   readonly all: number;
   /** Windows whose last occurrence ends after the instant. */
   readonly current: number;
@@ -179,8 +179,8 @@ export type WindowCounts = {
 export async function countWindows(
   sql: Sql,
   { accountId, atMs }: OfAccount & { readonly atMs: number },
-): Promise<WindowCounts> {
-  const [row] = await sql.query<WindowCounts>(
+): Promise<MaintenanceWindowCounts> {
+  const [row] = await sql.query<MaintenanceWindowCounts>(
     `select count(*) as all, count(*) filter (where is_current) as current,
        coalesce(sum(bytes) filter (where is_current), 0)::bigint as tag_bytes
      from (

@@ -152,7 +152,7 @@ export function createIdentities(parts: {
   };
 }
 
-/** The highest role of the groups; null where none has one. */
+/** The highest role of the groups; null if none has one. */
 function roleOf(groups: readonly string[], groupRoles: readonly GroupRole[]): Role | null {
   const roles = groupRoles
     .filter(({ group }) => group === EVERYONE || groups.includes(group))

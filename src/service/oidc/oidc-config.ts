@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { ROLES, type Role } from '../../model/enums.ts';
+import { HOUR_MS } from '../../model/time-units.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import { baseUrl, wholeNumber } from '../../runtime/config/parsers.ts';
 import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
@@ -27,7 +28,6 @@ export interface OidcConfig {
 
 const MAX_GROUPS = 1_000;
 const DEFAULT_SCOPES = 'openid email profile';
-const HOUR_MS = 3_600_000;
 const SESSION_HOURS = 24;
 const MAX_SESSION_HOURS = 24 * 365;
 
@@ -117,7 +117,7 @@ export const OIDC_VARIABLES = {
 
 /**
  * @param publicUrl PUBLIC_URL
- * @returns null where no provider is set
+ * @returns null if no provider is set
  * @throws VedetteError of kind `config` and code CONFIG_INVALID: an invalid value, or one that needs
  *   another
  */

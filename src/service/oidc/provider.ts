@@ -36,9 +36,9 @@ export interface PendingSignIn {
 export interface ProviderUser {
   readonly issuer: string;
   readonly subject: string;
-  /** Null where the provider does not tell it. */
+  /** Null if the provider does not tell it. */
   readonly email: string | null;
-  /** Null where the provider does not say. */
+  /** Null if the provider does not say. */
   readonly isEmailVerified: boolean | null;
   readonly groups: readonly string[];
 }

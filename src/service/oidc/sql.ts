@@ -5,7 +5,7 @@ export interface Identity {
   readonly subject: string;
 }
 
-/** The id of the user; null where the identity is new. */
+/** The id of the user; null if the identity is new. */
 export async function findUserIdByIdentity(
   sql: Sql,
   { issuer, subject }: Identity,

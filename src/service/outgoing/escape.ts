@@ -1,3 +1,5 @@
+import { htmlEscaped } from '../../runtime/text/html-escaped.ts';
+
 /** Escapes the text of a variable for a body. */
 export type Escape = (text: string) => string;
 
@@ -9,24 +11,12 @@ const forJson: Escape = (text) => JSON.stringify(text).slice(1, -1);
 /** For a value in application/x-www-form-urlencoded. */
 const forForm: Escape = (text) => encodeURIComponent(text).replaceAll('%20', '+');
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** For HTML and XML, text and attributes in quotes. */
-export const forHtml: Escape = (text) =>
-  text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
-
 /** By the content type of the body: JSON, form, HTML and XML; other types need no escaping. */
 export function escapeFor(contentType: string): Escape {
   const [type = ''] = contentType.toLowerCase().split(';');
   const essence = type.trim();
   if (essence === 'application/json' || essence.endsWith('+json')) return forJson;
   if (essence === 'application/x-www-form-urlencoded') return forForm;
-  if (essence === 'text/html' || /(?:\/|\+)xml$/.test(essence)) return forHtml;
+  if (essence === 'text/html' || /(?:\/|\+)xml$/.test(essence)) return htmlEscaped;
   return unescaped;
 }

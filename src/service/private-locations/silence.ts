@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -58,7 +59,6 @@ const AGENT_PAUSE_MS = 30_000;
 const AGENTS_RETURN_MS = 45_000;
 /** Writes take longer only where the database stalls: agents could not poll either. */
 const MAX_WRITE_MS = 5_000;
-const DAY_MS = 86_400_000;
 /** As far back as agents report slots that nobody ran (src/service/README.md, "Leases and assignment"). */
 const MAX_DAYS_BACK = 7;
 const LOCATIONS_AT_ONCE = 20;

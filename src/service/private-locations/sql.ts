@@ -17,7 +17,7 @@ export type PrivateLocation = {
   readonly updatedAt: Date | null;
   /** Counts the changes to what the location runs. */
   readonly revision: number;
-  /** The last poll of its agents; null where the location is not silent. */
+  /** The last poll of its agents; null if the location is not silent. */
   readonly silentSince: Date | null;
 };
 

@@ -1,10 +1,10 @@
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { everyHour } from '../database/retention.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 
-const DAY_MS = 86_400_000;
 /** Made ahead: inserts go on even if making partitions fails for some days. */
 const DAYS_AHEAD = 3;
 /** An agent's clock may be off; its time zone cannot be: slots are UTC. */

@@ -1,6 +1,6 @@
 import type { SlotRange } from '../../model/schedule/slot-range.ts';
+import { DAY_MS } from '../../model/time-units.ts';
 
-const DAY_MS = 86_400_000;
 /** The shortest period that an assignment can have (wire/v1/slots). */
 const MIN_STEP_MS = 1000;
 

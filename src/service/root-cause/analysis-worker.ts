@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { runEvery } from '../../runtime/run-every.ts';
@@ -28,7 +29,6 @@ export interface AnalysisWorker {
 
 const POLL_EVERY_MS = 1000;
 const MAX_BACKOFF_MS = 30_000;
-const DAY_MS = 86_400_000;
 /** So that no statement takes long. */
 const ROWS_PER_STATEMENT = 1_000;
 

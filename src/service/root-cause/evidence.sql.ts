@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Sql } from '../database/store.ts';
 
 interface OfCheck {
@@ -12,7 +13,6 @@ export interface RunLocation extends OfCheck {
   readonly slotMs: number;
 }
 
-const DAY_MS = 86_400_000;
 /** Results may arrive long after their slot: from a retry in another location, or a spool. */
 const LATE_MS = DAY_MS;
 

@@ -1,5 +1,6 @@
 import type { Check } from '../../model/check/check.ts';
 import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
+import { DAY_MS, MINUTE_MS } from '../../model/time-units.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import { findCheck } from '../checks/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
@@ -8,8 +9,6 @@ import type { AnalysisInput, FailureContext } from './analysis-input.ts';
 import { failuresSince, neighboursOf, otherLocations, passedBefore } from './evidence.sql.ts';
 import type { AnalysisSubject } from './sql.ts';
 
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 const LOOK_BACK_MS = 7 * DAY_MS;
 /** For the medians. */
 const PASSED_RUNS = 15;

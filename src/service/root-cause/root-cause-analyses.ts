@@ -1,4 +1,5 @@
 import type { AnalysisProvider, AnalysisRequest } from '../../model/result/root-cause-analysis.ts';
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
@@ -90,7 +91,6 @@ export interface RootCauseAnalyses {
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-const DAY_MS = 86_400_000;
 /** Automatic analyses of a check by the rules. */
 const MAX_AUTOMATIC_A_DAY = 50;
 const MAX_REQUESTED_A_DAY = 200;

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../../model/time-units.ts';
 import { wholeNumber } from '../../runtime/config/parsers.ts';
 import { readVariable } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
@@ -9,8 +10,6 @@ export interface SessionLimits {
   readonly maxMs: number;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const MAX_DAYS = 365;
 const IDLE_HOURS = 72;
 const SESSION_DAYS = 30;

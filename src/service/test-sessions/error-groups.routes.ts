@@ -25,7 +25,7 @@ const response = z.strictObject({
   environments: z
     .array(z.string())
     .nullable()
-    .describe('The environments of the failed runs, sorted; null where no session has one.'),
+    .describe('The environments of the failed runs, sorted; null if no session has one.'),
   pwtMetadata: z.null().describe('Always null.'),
 });
 const query = z.strictObject({

@@ -1,5 +1,6 @@
 import { newPassword } from '../../model/account/password.ts';
 import type { Role } from '../../model/enums.ts';
+import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
@@ -28,7 +29,6 @@ import { countMembers, findMember, findUserByEmail, insertMembership, insertUser
 
 export type { Invitation } from './links.sql.ts';
 
-const DAY_MS = 86_400_000;
 const VALID_MS = 7 * DAY_MS;
 /** Of one account, open invitations included. */
 const MAX_USERS = 1_000;
@@ -55,7 +55,7 @@ export interface ShownInvitation {
 
 export interface Acceptance {
   readonly token: string;
-  /** Null where the user is signed in. */
+  /** Null if the user is signed in. */
   readonly password: string | null;
   readonly signedIn: SignedIn | null;
 }

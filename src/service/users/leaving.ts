@@ -28,7 +28,7 @@ export async function isLastAdmin(
  * Withdraws the links by which a member could get back what is being taken. Call it before the change.
  * Nobody knows whose hands the links to become an admin are in: all of the account's go with an admin.
  *
- * @param role the new one; null where the user leaves the account
+ * @param role the new one; null if the user leaves the account
  */
 export async function withdrawInvitations(
   tx: Transaction,

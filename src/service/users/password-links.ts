@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { recordOfUser } from '../audit-log/shared.sql.ts';
 import type { Store } from '../database/store.ts';
@@ -9,7 +10,6 @@ import { deletePasswordLinks, findPasswordLink, insertPasswordLink } from './lin
 import type { Passwords } from './passwords.ts';
 import { findUserByEmail, setPassword } from './sql.ts';
 
-const HOUR_MS = 3_600_000;
 export const PASSWORD_LINK_HOURS = 24;
 
 export interface PasswordLinksParts {

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import {
   countAccounts,
@@ -17,7 +18,6 @@ import type { Passwords } from './passwords.ts';
 import { hasUser, insertMembership, insertUser } from './sql.ts';
 
 const ACCOUNT_NAME = 'Main';
-const HOUR_MS = 3_600_000;
 export const SETUP_LINK_HOURS = 24;
 
 export type LinkReader = 'log' | 'owner';

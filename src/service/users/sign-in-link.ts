@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
 import { findActiveApiKeyByHash } from '../api-keys/shared.sql.ts';
@@ -9,7 +10,6 @@ import { linkGone } from './invitations.ts';
 import { hashOfLinkToken, newLinkToken } from './link-token.ts';
 import { findSoleMembers, insertMembership, insertUser } from './sql.ts';
 
-const MINUTE_MS = 60_000;
 export const SIGN_IN_LINK_MINUTES = 10;
 /** No email of a person: nobody can be invited by it, or sign in with it and a password. */
 const LOCAL_EMAIL = 'admin@localhost';
@@ -31,7 +31,7 @@ export interface SignInLink {
    * A new link, in place of an earlier one.
    *
    * @param apiKey an admin key, which whoever gets the link has anyway
-   * @returns its token; null where the key is not an admin's
+   * @returns its token; null if the key is not an admin's
    */
   create(apiKey: string): Promise<string | null>;
   /** Whether the link was not used and has not expired. */

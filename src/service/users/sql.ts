@@ -7,7 +7,7 @@ export type StoredUser = {
   readonly id: string;
   /** In lower case. */
   readonly email: string;
-  /** Null where the user has no password. */
+  /** Null if the user has no password. */
   readonly passwordHash: string | null;
 };
 

@@ -1,10 +1,9 @@
 import type { VNode } from 'preact';
-import type { ServiceState } from '../../model/status-page/status-page-incident.ts';
+import type { ServiceCondition } from '../../model/status-page/status-page-incident.ts';
 
 /** As readers see a service. It is also the class that gives its colours: style.ts. */
-export type Condition = ServiceState | 'MAINTENANCE' | 'UNKNOWN';
 
-export const CONDITION_WORDS: Readonly<Record<Condition, string>> = {
+export const CONDITION_WORDS: Readonly<Record<ServiceCondition, string>> = {
   OPERATIONAL: 'Operational',
   UNKNOWN: 'No data',
   MAINTENANCE: 'Maintenance',
@@ -25,7 +24,7 @@ const LINE = {
 const CUT = { ...LINE, stroke: 'var(--card)' } as const;
 
 /** Each has a shape of its own. */
-const SHAPES: Readonly<Record<Condition, VNode>> = {
+const SHAPES: Readonly<Record<ServiceCondition, VNode>> = {
   OPERATIONAL: (
     <>
       {RING}
@@ -70,7 +69,7 @@ const SHAPES: Readonly<Record<Condition, VNode>> = {
 };
 
 /** Icon of the browser tab: a shape and one colour for light and dark tabs. */
-const TAB_ICONS: Readonly<Record<Condition, readonly [string, string]>> = {
+const TAB_ICONS: Readonly<Record<ServiceCondition, readonly [string, string]>> = {
   OPERATIONAL: ['%232e9e63', "circle cx='8' cy='8' r='7'"],
   UNKNOWN: ['%23808a94', "circle cx='8' cy='8' r='5'"],
   MAINTENANCE: ['%234f82d1', "rect x='2' y='2' width='12' height='12' rx='3'"],
@@ -80,13 +79,13 @@ const TAB_ICONS: Readonly<Record<Condition, readonly [string, string]>> = {
 };
 
 /** A URL that contains the icon: without one, browsers ask the host for /favicon.ico. */
-export function stateIcon(condition: Condition): string {
+export function stateIcon(condition: ServiceCondition): string {
   const [color, shape] = TAB_ICONS[condition];
   return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3C${shape} fill='${color}'/%3E%3C/svg%3E`;
 }
 
 /** Always beside a word. */
-export function ConditionIcon({ condition }: { readonly condition: Condition }): VNode {
+export function ConditionIcon({ condition }: { readonly condition: ServiceCondition }): VNode {
   return (
     <svg viewBox="0 0 16 16" aria-hidden="true">
       {SHAPES[condition]}
@@ -95,7 +94,7 @@ export function ConditionIcon({ condition }: { readonly condition: Condition }):
 }
 
 /** A condition by shape, word and colour. */
-export function ConditionLabel({ condition }: { readonly condition: Condition }): VNode {
+export function ConditionLabel({ condition }: { readonly condition: ServiceCondition }): VNode {
   return (
     <span class={`state ${condition}`}>
       <ConditionIcon condition={condition} />

@@ -1,7 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { StatusPage } from '../../model/status-page/status-page.ts';
-import { type Condition, stateIcon } from './conditions.tsx';
+import type { ServiceCondition } from '../../model/status-page/status-page-incident.ts';
+import { stateIcon } from './conditions.tsx';
 import { type PageColors, styleOf } from './style.ts';
 
 /** A page as its layout shows it. */
@@ -36,7 +37,7 @@ interface StatusLayoutProps {
   /** Beside the name of the page. */
   readonly title: string;
   /** Gives the icon of the tab its colour, unless the page has one of its own. */
-  readonly condition?: Condition;
+  readonly condition?: ServiceCondition;
   /** In the footer, before the links; without it, a link to the status page. */
   readonly note?: ComponentChildren;
   readonly children: ComponentChildren;

@@ -1,10 +1,7 @@
 import type { VNode } from 'preact';
 import type { IncidentStatus } from '../../model/status-page/incident.ts';
+import { DAY_MS } from '../../model/time-units.ts';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
-const HOUR_MINUTES = 60;
-const DAY_MINUTES = 24 * HOUR_MINUTES;
 const UTC = { timeZone: 'UTC' } as const;
 const DATE = new Intl.DateTimeFormat('en-GB', {
   ...UTC,
@@ -30,11 +27,12 @@ export const INCIDENT_STATUS_WORDS: Readonly<Record<IncidentStatus, string>> = {
   RESOLVED: 'Resolved',
 };
 
-export const countText = (count: number): string => COUNT.format(count);
+/** For example 1,234. */
+export const numberText = (count: number): string => COUNT.format(count);
 
 /** `singular` for one, else the count with `plural`. */
 export function pluralText(count: number, singular: string, plural: string): string {
-  return `${countText(count)} ${count === 1 ? singular : plural}`;
+  return `${numberText(count)} ${count === 1 ? singular : plural}`;
 }
 
 /** For example November 2026. */
@@ -112,25 +110,4 @@ export function availabilityText(share: number): string {
   // What the binary form of a share lacks must not cost a digit.
   const hundredths = Math.min(Math.floor(share * 10_000 + 1e-6), 9_999);
   return `${(hundredths / 100).toFixed(2)} %`;
-}
-
-export function durationText(ms: number): string {
-  if (ms < 10) return `${Math.round(ms * 10) / 10} ms`;
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 10) / 100} s`;
-}
-
-/** The two largest units of a time, rounded down: 1 h 5 min. */
-export function lengthText(ms: number): string {
-  const minutes = Math.floor(Math.max(0, ms) / MINUTE_MS);
-  if (minutes < 1) return 'less than a minute';
-  if (minutes < HOUR_MINUTES) return `${minutes} min`;
-  const [large, small, units] =
-    minutes < DAY_MINUTES
-      ? [Math.floor(minutes / HOUR_MINUTES), minutes % HOUR_MINUTES, ['h', 'min']]
-      : [
-          Math.floor(minutes / DAY_MINUTES),
-          Math.floor((minutes % DAY_MINUTES) / HOUR_MINUTES),
-          ['d', 'h'],
-        ];
-  return `${large} ${units[0]}${small === 0 ? '' : ` ${small} ${units[1]}`}`;
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { RotationRule } from '../../model/schedule/rotation.ts';
+import { DAY_MS } from '../../model/time-units.ts';
 import { MAX_STRIDE } from './limits.ts';
-
-const DAY_MS = 86_400_000;
 
 /** An assignment is due at the slots k with k mod stride = index. */
 export const rotationRuleSchema = z

@@ -6,7 +6,7 @@ import { lacking } from '../../support/process/system-needs.ts';
 /** Of Debian's package chromium. */
 const CHROMIUM = '/usr/bin/chromium';
 
-/** What the machine lacks for these tests; null where it has all. */
+/** What the machine lacks for these tests; null if it has all. */
 export const LACKING = lacking({ commands: [], files: [CHROMIUM] });
 
 export const THEMES = ['light', 'dark'] as const;

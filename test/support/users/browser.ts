@@ -2,7 +2,7 @@ import { type Ask, askService, type Reply } from '../service/service-app.ts';
 
 /** A browser as far as the service sees one: it keeps its cookie, and says where a request comes from. */
 export interface Browser {
-  /** `name=value` of the session's cookie; null where there is none. */
+  /** `name=value` of the session's cookie; null if there is none. */
   cookie: string | null;
   /** The same of the cookie that marks a known browser. */
   device: string | null;

@@ -8,7 +8,7 @@ import { trickyText } from '../../support/samples/tricky-texts.ts';
 
 interface Form {
   readonly inner: string;
-  /** Empty where the secret is encoded once. */
+  /** Empty if the secret is encoded once. */
   readonly outer: string;
 }
 

@@ -1,10 +1,7 @@
 import { isIP } from 'node:net';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
-import {
-  endpointText,
-  millisecondsText,
-  withoutBrackets,
-} from '../../../runtime/net/endpoint-text.ts';
+import { endpointText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
+import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { JobLog } from '../../probes/job-log.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import { type Connected, type ConnectTarget, connectTcp, type NotConnected } from '../connect.ts';

@@ -1,6 +1,6 @@
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
-import { millisecondsText } from '../../../runtime/net/endpoint-text.ts';
+import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { type Scrub, shortenedReadable } from '../../secrets/cut-scrubbed.ts';
 import type { NoTunnel } from './open-tunnel.ts';
 import type { HttpProxy } from './proxy-url.ts';

@@ -1,8 +1,8 @@
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { CertificateFacts, TlsFacts } from '../../../model/result/result.ts';
+import { DAY_MS } from '../../../model/time-units.ts';
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 
-const DAY_MS = 86_400_000;
 /** The peer controls its certificate, so the stored parts are bounded. */
 const MAX_NAMES = 100;
 const MAX_TEXT_CHARS = 1000;

@@ -1,6 +1,6 @@
 import type { Failure } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
-import { millisecondsText } from '../../../runtime/net/endpoint-text.ts';
+import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { type AlertMeaning, alertOf } from './alerts.ts';
 import type { NoHandshake } from './handshake.ts';
 

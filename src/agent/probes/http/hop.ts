@@ -2,7 +2,7 @@ import type { ClientCertificate } from '../../../model/check/client-certificate.
 import type { IpFamily } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type { TcpFacts, TlsFacts } from '../../../model/result/result.ts';
-import { millisecondsText } from '../../../runtime/net/endpoint-text.ts';
+import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { familyFor } from '../../net/address-family.ts';
 import {
   type Connected,

@@ -8,7 +8,7 @@ import type {
   TcpFacts,
   TlsFacts,
 } from '../../../model/result/result.ts';
-import { millisecondsText } from '../../../runtime/net/endpoint-text.ts';
+import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { proxyNotReadable } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';

@@ -78,10 +78,10 @@ export function redirectOf(
   });
   const method = toGet ? 'GET' : request.method;
   const body = toGet ? null : request.body;
-  return { kind: 'follow', request: { method, url, headers, body }, left: sentenceOf(left) };
+  return { kind: 'follow', request: { method, url, headers, body }, left: leftSentence(left) };
 }
 
-function sentenceOf(left: readonly string[]): string {
+function leftSentence(left: readonly string[]): string {
   if (left.length === 0) return '';
   return `, another origin: ${left.slice(0, 20).join(', ')} left out`;
 }

@@ -1,7 +1,8 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { IpFamily } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
-import { millisecondsText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
+import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
+import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { familyFor, hostHasIpv6 } from '../../net/address-family.ts';
 import { chooseAddresses } from '../../net/permitted-addresses.ts';
 import type { Family } from '../../net/resolver.ts';

@@ -66,7 +66,7 @@ export class FileProblemsError extends VedetteError {
     const line = first === undefined ? `${file}: cannot be used` : problemLine(file, first);
     const more = problems.length - 1 + omitted;
     const noun = more === 1 ? 'problem' : 'problems';
-    const tail = more <= 0 ? '' : ` (and ${countText(more, omitted)} more ${noun})`;
+    const tail = more <= 0 ? '' : ` (and ${omittedText(more, omitted)} more ${noun})`;
     super('input', 'CHECK_FILE_INVALID', line + tail);
     this.file = file;
     this.problems = problems;
@@ -79,11 +79,11 @@ export class FileProblemsError extends VedetteError {
     const lines = this.problems.map((problem) => problemLine(this.file, problem));
     const { omitted } = this;
     if (omitted === 0) return lines;
-    return [...lines, `${this.file}: and ${countText(omitted, omitted)} more`];
+    return [...lines, `${this.file}: and ${omittedText(omitted, omitted)} more`];
   }
 }
 
-function countText(count: number, omitted: number): string {
+function omittedText(count: number, omitted: number): string {
   return omitted < MAX_OMITTED ? String(count) : `at least ${count}`;
 }
 

@@ -91,7 +91,7 @@ function crcOf(json: string): string {
   return crc32(json).toString(16).padStart(CRC_DIGITS, '0');
 }
 
-/** Empty where the file is gone or unreadable (EIO). @throws the system's error with any other code */
+/** Empty if the file is gone or unreadable (EIO). @throws the system's error with any other code */
 export async function readManifest(path: string, disk: Disk): Promise<NotedFrame[]> {
   try {
     const handle = await disk.open(path, 'r');

@@ -11,7 +11,7 @@ import { parseTolerantly } from '../../../wire/v1/tolerant-parse.ts';
 import { alertSettingsOf, sortedSubscriptions, UNKNOWN_SECRET } from '../normal-form.ts';
 
 /** Where the API has the entries of a section. */
-export const PATHS: Readonly<Record<Section, string>> = {
+export const RESOURCE_PATHS: Readonly<Record<Section, string>> = {
   alertChannels: '/v1/alert-channels',
   groups: '/v1/check-groups',
   heartbeats: '/v1/checks/heartbeats',

@@ -14,7 +14,7 @@ import type { ApplyRefusal, UnlistedAction } from '../check-plan.ts';
 import { changedFields, type FieldChange, fieldChanges } from '../field-changes.ts';
 import { ownershipProblem } from '../file-ownership.ts';
 import { allPages } from '../locations.ts';
-import { type Fields, fieldsOfEntry, fieldsOfResponse, PATHS } from './kinds.ts';
+import { type Fields, fieldsOfEntry, fieldsOfResponse, RESOURCE_PATHS } from './kinds.ts';
 import { ResourceIds, type ServiceId, withEntryIds } from './references.ts';
 
 /** One change of a resource other than a check. References are ids of the file. */
@@ -71,7 +71,7 @@ export async function readKnownResources(
   const lists: [Section, readonly KnownResource[]][] = [];
   for (const section of SECTIONS) {
     const read = (json: unknown): readonly KnownResource[] => readList(section, json);
-    lists.push([section, await allPages(client, PATHS[section], read, signal)]);
+    lists.push([section, await allPages(client, RESOURCE_PATHS[section], read, signal)]);
   }
   return Object.fromEntries(lists) as Record<Section, readonly KnownResource[]>;
 }
@@ -220,7 +220,7 @@ export async function channelsWithSameSecrets(
     // Other types have no secrets that responses leave out.
     if (entry === undefined || !secretConfig.safeParse(channel).success) continue;
     if (entry.fields.type !== channel.type) continue;
-    const path = `${PATHS.alertChannels}/${channel.id}/compare`;
+    const path = `${RESOURCE_PATHS.alertChannels}/${channel.id}/compare`;
     const body = { config: entry.fields.config };
     const reply = await client.send('POST', path, { body, signal, isRepeatable: true });
     // A service of the release before cannot compare them: then they are written again.

@@ -3,7 +3,7 @@ import { ENTRY_NOUNS, type Section } from '../../../model/check-file/sections.ts
 import type { ApiClient, ApiResponse } from '../../service-api/api-client.ts';
 import { assignmentQuery, type Resolved } from '../write-steps.ts';
 import type { Fields } from './kinds.ts';
-import { PATHS } from './kinds.ts';
+import { RESOURCE_PATHS } from './kinds.ts';
 import { type ResourceIds, type ServiceId, withServiceIds } from './references.ts';
 import { bodyOf, comparedFields, type ResourceStep } from './resource-plan.ts';
 
@@ -41,7 +41,7 @@ export async function writeResource(
           body: bodyOf(body),
           signal,
         })
-      : await client.send('POST', PATHS[section], { body, signal });
+      : await client.send('POST', RESOURCE_PATHS[section], { body, signal });
   const made = reply.ok && isObject(reply.json) ? reply.json.id : null;
   if (typeof made === 'string' || typeof made === 'number') ids.set(section, id, made);
   return reply;
@@ -88,7 +88,7 @@ function refusal(status: number, message: string): ApiResponse {
 }
 
 function pathOf(section: Section, id: ServiceId): string {
-  return `${PATHS[section]}/${encodeURIComponent(id)}`;
+  return `${RESOURCE_PATHS[section]}/${encodeURIComponent(id)}`;
 }
 
 function isObject(json: unknown): json is Fields {

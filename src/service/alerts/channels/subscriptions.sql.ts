@@ -2,7 +2,7 @@ import type { NoticePreferences, PublicTarget } from '../../../model/alerting/al
 import type { Sql } from '../../database/store.ts';
 
 /** A channel receives the notices of a check, while the subscription is activated. */
-export type Subscription = {
+export type ChannelSubscription = {
   readonly checkId: string;
   readonly channelId: number;
   readonly activated: boolean;
@@ -14,7 +14,7 @@ export async function insertSubscriptions(
   {
     accountId,
     subscriptions,
-  }: { readonly accountId: string; readonly subscriptions: readonly Subscription[] },
+  }: { readonly accountId: string; readonly subscriptions: readonly ChannelSubscription[] },
 ): Promise<void> {
   if (subscriptions.length === 0) return;
   await sql.query(
@@ -54,9 +54,9 @@ export async function deleteSubscriptionsOfChannel(
 export async function subscriptionsOfChannels(
   sql: Sql,
   { accountId, channelIds }: { readonly accountId: string; readonly channelIds: readonly number[] },
-): Promise<readonly Subscription[]> {
+): Promise<readonly ChannelSubscription[]> {
   if (channelIds.length === 0) return [];
-  return sql.query<Subscription>(
+  return sql.query<ChannelSubscription>(
     `select check_id, channel_id, activated from alert_subscriptions
      where account_id = $1 and channel_id = any($2::bigint[])
      order by channel_id, check_id`,
@@ -83,7 +83,7 @@ export async function lockSubscribedChecks(
   return rows.map(({ id }) => id);
 }
 
-export type SubscribedChannel = Subscription & {
+export type SubscribedChannel = ChannelSubscription & {
   /** null if the subscription is not activated, or the targets before it take too many bytes. */
   readonly target: PublicTarget | null;
 };

@@ -1,6 +1,6 @@
 import { cutText } from '../../../runtime/text/cut-text.ts';
+import type { AttemptOutcome } from '../../delivery/shared.sql.ts';
 import type { SendOutcome } from '../../outgoing/send-outcome.ts';
-import type { AttemptOutcome } from './claims.sql.ts';
 
 /** Enough to see why a receiver refused, and too little to read a service by its answers. */
 const MAX_RESPONSE_CHARS = 200;

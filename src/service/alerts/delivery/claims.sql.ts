@@ -1,8 +1,6 @@
-import { storableText } from '../../../runtime/text/storable-text.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 import type { SealedTarget } from '../channels/sql.ts';
-import type { DeliveryState } from './sql.ts';
 
 /** A delivery that its owner may send until the lease ends. */
 export type ClaimedDelivery = SealedTarget & {
@@ -99,55 +97,4 @@ export async function nextDueAtMs(
     [new Date(atMs)],
   );
   return rows[0]?.dueAt.getTime() ?? null;
-}
-
-/** What is stored of an attempt. */
-export interface AttemptOutcome {
-  readonly state: Exclude<DeliveryState, 'sending'>;
-  /** When the next attempt of a waiting delivery is due. */
-  readonly dueAtMs: number | null;
-  /** The status of HTTP or SMTP. */
-  readonly status: number | null;
-  readonly error: string | null;
-  /** The start of the receiver's answer. */
-  readonly answer: string | null;
-}
-
-/** @returns whether the owner still had the claim of that attempt; else it stores nothing */
-export async function recordAttempt(
-  sql: Sql,
-  {
-    id,
-    owner,
-    attempt,
-    atMs,
-    outcome,
-  }: {
-    readonly id: string;
-    readonly owner: string;
-    readonly attempt: number;
-    readonly atMs: number;
-    readonly outcome: AttemptOutcome;
-  },
-): Promise<boolean> {
-  const rows = await sql.query(
-    `update alert_deliveries
-     set state = $5, due_at = coalesce($6::timestamptz, due_at), last_status = $7::int,
-       last_error = $8, last_answer = $9, owner = null, lease_until = null,
-       finished_at = case when $5 = 'waiting' then null else $4::timestamptz end
-     where id = $1 and owner = $2 and attempts = $3::int and state = 'sending'
-     returning 1`,
-    [
-      id,
-      owner,
-      attempt,
-      new Date(atMs),
-      outcome.state,
-      outcome.dueAtMs === null ? null : new Date(outcome.dueAtMs),
-      outcome.status,
-      outcome.error === null ? null : storableText(outcome.error),
-      outcome.answer === null ? null : storableText(outcome.answer),
-    ],
-  );
-  return rows.length > 0;
 }

@@ -3,10 +3,11 @@ import type { Logger } from '../../../runtime/logger.ts';
 import type { Store } from '../../database/store.ts';
 import { ClaimLoop, tooManyClaims } from '../../delivery/claim-loop.ts';
 import { NameCounts } from '../../delivery/name-counts.ts';
+import { recordAttempt } from '../../delivery/shared.sql.ts';
 import { SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
 import type { AlertNotice } from '../notice.ts';
 import { outcomeOfAttempt } from './attempt-outcome.ts';
-import { type ClaimedDelivery, claimDeliveries, nextDueAtMs, recordAttempt } from './claims.sql.ts';
+import { type ClaimedDelivery, claimDeliveries, nextDueAtMs } from './claims.sql.ts';
 import { type SealedSending, sendSealed } from './send-sealed.ts';
 import { NOTICES_CHANNEL } from './sql.ts';
 
@@ -66,7 +67,7 @@ export async function runDeliveryWorker(
     },
     async record({ id, attempt }, sent, { atMs, wasCut }) {
       const outcome = outcomeOfAttempt(sent, { attempt, wasCut: wasCut && !sent.ok, atMs });
-      await recordAttempt(store, { id, owner, attempt, atMs, outcome });
+      await recordAttempt(store, { outbox: 'alert_deliveries', id, owner, attempt, atMs, outcome });
     },
     onEnd({ channelId, accountId }) {
       channels.remove(String(channelId));

@@ -1,6 +1,6 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import { shortened } from '../../../runtime/text/cut-text.ts';
-import { forHtml } from '../../outgoing/escape.ts';
+import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
 import { createMailer } from '../../outgoing/mailer.ts';
 import type { Smtp } from '../../outgoing/outgoing-config.ts';
 import type { AlertNotice } from '../notice.ts';
@@ -27,17 +27,17 @@ export function mailOf(notice: AlertNotice): {
   const facts = noticeFacts(notice);
   const rows = facts.map(
     ([label, value]) =>
-      `<tr><th align="left" valign="top">${forHtml(label)}</th><td>${value === notice.link ? anchor(value) : lines(forHtml(value))}</td></tr>`,
+      `<tr><th align="left" valign="top">${htmlEscaped(label)}</th><td>${value === notice.link ? anchor(value) : lines(htmlEscaped(value))}</td></tr>`,
   );
   return {
     subject: shortened(headline, MAX_SUBJECT_BYTES),
     text: [headline, '', ...facts.map(([label, value]) => `${label}: ${value}`), ''].join('\n'),
-    html: `<!doctype html><html><body><h2>${forHtml(headline)}</h2><table cellpadding="4">${rows.join('')}</table></body></html>`,
+    html: `<!doctype html><html><body><h2>${htmlEscaped(headline)}</h2><table cellpadding="4">${rows.join('')}</table></body></html>`,
   };
 }
 
 function anchor(url: string): string {
-  return `<a href="${forHtml(url)}">${forHtml(url)}</a>`;
+  return `<a href="${htmlEscaped(url)}">${htmlEscaped(url)}</a>`;
 }
 
 function lines(html: string): string {

@@ -84,7 +84,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'STATUS_CODE',
-    meaning: 'The status of the response, as text; null where there is none.',
+    meaning: 'The status of the response, as text; null if there is none.',
     of: ({ notice }) => notice.statusCode,
   },
   {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import { findCheck } from '../../checks/shared.sql.ts';
@@ -16,7 +17,7 @@ import {
   type MissedInterval,
   type RunCounts,
 } from './availability.sql.ts';
-import { DAY_MS, planCover, type RollUpState, startOf } from './cover.ts';
+import { planCover, type RollUpState, startOf } from './cover.ts';
 import { HeartbeatTimes } from './heartbeat-minutes.ts';
 import { readRollUpState } from './rolled-runs.sql.ts';
 

@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '../../../model/time-units.ts';
 /** Minutes that a row of result_rollups covers, the longest first. */
 export const SPANS = [1440, 60, 15] as const;
 export type RollUpSpan = (typeof SPANS)[number];
@@ -36,9 +37,7 @@ export interface CoverQuery {
   readonly nowMs: number;
 }
 
-const MINUTE_MS = 60_000;
 const QUARTER_MS = 15 * MINUTE_MS;
-export const DAY_MS = 1440 * MINUTE_MS;
 /** Days before today of which quarter hours are read. */
 export const QUARTER_DAYS = 7;
 /** More than any retention. */

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../../model/time-units.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { HeartbeatDowntime } from '../../heartbeats/shared.sql.ts';
 
@@ -6,8 +7,6 @@ export interface HeartbeatMinutes {
   readonly runs: number;
   readonly failures: number;
 }
-
-const MINUTE_MS = 60_000;
 
 /** The minutes of heartbeats: src/service/README.md, "Analytics". */
 export class HeartbeatTimes {

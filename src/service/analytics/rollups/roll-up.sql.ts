@@ -1,6 +1,7 @@
+import { DAY_MS } from '../../../model/time-units.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { MEASURE_COLUMNS } from '../run-metrics.sql.ts';
-import { DAY_MS, type RollUpSpan } from './cover.ts';
+import type { RollUpSpan } from './cover.ts';
 
 /** One replica rolls up at a time. */
 const LOCK_KEY = 7_236_530_121;
@@ -239,7 +240,7 @@ export async function nextBackfill(
   return { dayMs: +row.day, checks };
 }
 
-/** Continues after the check next time; null where the day is complete. */
+/** Continues after the check next time; null if the day is complete. */
 export async function advanceBackfill(
   tx: Sql,
   { dayMs, after }: { readonly dayMs: number; readonly after: CheckKey | null },
@@ -267,7 +268,7 @@ export async function makeRollUpPartitions(
   ]);
 }
 
-/** @returns the name of the dropped partition; null where all are kept */
+/** @returns the name of the dropped partition; null if all are kept */
 export async function dropRollUpPartition(
   store: Store,
   kept: { readonly quartersFromMs: number; readonly rollUpsFromMs: number },

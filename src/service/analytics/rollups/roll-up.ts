@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { runEvery } from '../../../runtime/run-every.ts';
@@ -5,7 +6,7 @@ import { countText } from '../../../runtime/text/count-text.ts';
 import { everyHour, removePastRetention } from '../../database/retention.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { storeErrorKind } from '../../database/store-errors.ts';
-import { DAY_MS, QUARTER_DAYS, type RollUpSpan, startOf } from './cover.ts';
+import { QUARTER_DAYS, type RollUpSpan, startOf } from './cover.ts';
 import {
   advanceBackfill,
   type CheckTime,
@@ -41,7 +42,6 @@ export interface RollUps {
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-const MINUTE_MS = 60_000;
 const EVERY_MS = 15_000;
 const MAX_BACK_OFF_MS = 300_000;
 /** Takes about 50 ms, for which late results of the same checks wait. */

@@ -1,12 +1,6 @@
+import { DAY_MS } from '../../../model/time-units.ts';
 import type { Sql } from '../../database/store.ts';
-import {
-  type CoverSegment,
-  DAY_MS,
-  type Mark,
-  type RollUpSpan,
-  type RollUpState,
-  SPANS,
-} from './cover.ts';
+import { type CoverSegment, type Mark, type RollUpSpan, type RollUpState, SPANS } from './cover.ts';
 
 /** Adds a parameter and returns its placeholder. */
 export type AddParam = (value: unknown) => string;

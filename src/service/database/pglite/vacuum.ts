@@ -1,10 +1,9 @@
+import { HOUR_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import type { Store } from '../store.ts';
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Every hour, until the signal aborts, vacuums the embedded database, which has no autovacuum: its

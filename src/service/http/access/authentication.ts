@@ -25,7 +25,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null if the route is public, or for agents, or the user belongs to no account. */
     caller: Caller | null;
-    /** Null where the route is public, or the request has a key. */
+    /** Null if the route is public, or the request has a key. */
     signedIn: SignedIn | null;
   }
   interface FastifyInstance {

@@ -57,7 +57,7 @@ export function hashOfKey(key: string): Buffer {
 }
 
 /**
- * The hash of the token in a session's cookie, or null where it has none: 256 random bits in base64url.
+ * The hash of the token in a session's cookie, or null if it has none: 256 random bits in base64url.
  */
 export function tokenHashOf(token: string | null): Buffer | null {
   return token !== null && /^[\w-]{43}$/.test(token) ? hashOfKey(token) : null;

@@ -23,7 +23,7 @@ export type CountWrongKeys = (
 /**
  * Identifies the holder of a key or of a session by its hash.
  *
- * @returns a function that returns null where nobody has it, and throws ServiceError: 429 for a wrong
+ * @returns a function that returns null if nobody has it, and throws ServiceError: 429 for a wrong
  *   one from an address that guesses, 503 where the store is unavailable
  */
 export function createIdentify<Holder>(parts: {

@@ -1,7 +1,7 @@
-import { escaped } from '../../../handbook/html/escaped.ts';
 import { operationAnchor } from '../../../handbook/html/operations.ts';
 import { pageHtml } from '../../../handbook/html/page.ts';
 import { anchorOf } from '../../../handbook/markdown.ts';
+import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
 import { type CurlParameter, type CurlRequest, curlText, smallestOf } from './curl.ts';
 import type { FindExample } from './examples.ts';
 import { type JsonSchema, kindText, outline } from './schema-outline.ts';
@@ -66,18 +66,18 @@ export function apiPage(document: OpenApiDocument, parts: ApiPageParts): string 
     }
   }
   const schemas = Object.entries(document.components?.schemas ?? {}).map(
-    ([name, schema]) => `<h3>${escaped(name)}</h3>${forms.html(schema, name)}`,
+    ([name, schema]) => `<h3>${htmlEscaped(name)}</h3>${forms.html(schema, name)}`,
   );
   if (schemas.length > 0) byTag.set(SCHEMAS, schemas.join('\n'));
   const sections = [...byTag].map(
-    ([tag, html]) => `<section id="${anchorOf(tag)}"><h2>${escaped(tag)}</h2>${html}</section>`,
+    ([tag, html]) => `<section id="${anchorOf(tag)}"><h2>${htmlEscaped(tag)}</h2>${html}</section>`,
   );
   return pageHtml({
     title: 'API reference',
     current: 'api',
     script: '/docs/api.js',
     contents: [...byTag.keys()].map((title) => ({ title, anchor: anchorOf(title) })),
-    main: `<p>${escaped(description ?? '')} Version ${escaped(version)}. For programs:
+    main: `<p>${htmlEscaped(description ?? '')} Version ${htmlEscaped(version)}. For programs:
 <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). Keys, roles, paging and errors are in
 <a href="/docs/api-guide">Using the API</a>. A * after a name means that the field is required. In commands,
 <code>$API_KEY</code> is a key${publicUrl === null ? ', <code>$SERVICE_URL</code> the URL of the service,' : ''} and other variables stand for ids.</p>
@@ -93,7 +93,7 @@ class Forms {
 
   html(schema: JsonSchema, where: string, example?: unknown): string {
     const lines = outline(schema).join('\n');
-    const kind = `<p>${escaped(kindText(schema))}</p>`;
+    const kind = `<p>${htmlEscaped(kindText(schema))}</p>`;
     if (lines === '') return kind;
     return `${kind}${this.#fieldsHtml(lines, where)}${this.#exampleHtml(example)}`;
   }
@@ -101,11 +101,11 @@ class Forms {
   #fieldsHtml(lines: string, where: string): string {
     const first = this.#first.get(lines);
     if (first !== undefined) {
-      return `<p>The fields are those of <a href="#${first.id}">${escaped(first.where)}</a>.</p>`;
+      return `<p>The fields are those of <a href="#${first.id}">${htmlEscaped(first.where)}</a>.</p>`;
     }
     const id = `form-${this.#first.size + 1}`;
     this.#first.set(lines, { id, where });
-    return `<pre id="${id}">${escaped(lines)}</pre>`;
+    return `<pre id="${id}">${htmlEscaped(lines)}</pre>`;
   }
 
   #exampleHtml(example: unknown): string {
@@ -113,7 +113,7 @@ class Forms {
     const text = JSON.stringify(example, null, 2);
     if (this.#examples.has(text)) return '';
     this.#examples.add(text);
-    return `<details><summary>Example</summary><pre class="example" tabindex="0">${escaped(text)}</pre></details>`;
+    return `<details><summary>Example</summary><pre class="example" tabindex="0">${htmlEscaped(text)}</pre></details>`;
   }
 }
 
@@ -135,7 +135,7 @@ function operationHtml(
     Object.entries(holder.content ?? {})
       .map(
         ([type, { schema = {} }]) =>
-          `<p><code>${escaped(type)}</code></p>${forms.html(schema, where, example)}`,
+          `<p><code>${htmlEscaped(type)}</code></p>${forms.html(schema, where, example)}`,
       )
       .join('');
   const all = Object.entries(responses);
@@ -143,7 +143,7 @@ function operationHtml(
   const answersHtml = answers.map(([status, answer]) => {
     const said = prose(answer.description ?? '');
     const example = exampleOf(method, path, Number(status));
-    return `<h4>${escaped(status)}</h4><p>${said}</p>${headersHtml(answer)}${content(answer, `the response of ${name}`, example)}`;
+    return `<h4>${htmlEscaped(status)}</h4><p>${said}</p>${headersHtml(answer)}${content(answer, `the response of ${name}`, example)}`;
   });
   const errors = all.filter(([status]) => Number(status) >= FIRST_ERROR);
   const { default: others = {} } = responses;
@@ -152,10 +152,10 @@ function operationHtml(
   const command = commandOf(method, path, operation);
   const data = command === null ? '' : dataHtml(command);
   // A link to the part inside opens the operation.
-  return `<details class="operation" data-tag="${escaped(tag)}"${data}><summary><code class="method ${method}">${method.toUpperCase()}</code> <code>${escaped(path)}</code> <span>${escaped(summary ?? '')}</span></summary><div id="${anchor}">
+  return `<details class="operation" data-tag="${htmlEscaped(tag)}"${data}><summary><code class="method ${method}">${method.toUpperCase()}</code> <code>${htmlEscaped(path)}</code> <span>${htmlEscaped(summary ?? '')}</span></summary><div id="${anchor}">
 <p><a href="#${anchor}">Link to this operation</a></p>
 ${description === undefined ? '' : `<p>${prose(description)}</p>`}
-${command === null ? '' : `<h3>Command</h3><pre class="curl" tabindex="0">${escaped(curlText(command, publicUrl))}</pre>`}
+${command === null ? '' : `<h3>Command</h3><pre class="curl" tabindex="0">${htmlEscaped(curlText(command, publicUrl))}</pre>`}
 ${parametersHtml(parameters)}
 ${requestBody === undefined ? '' : `<h3>Body</h3>${content(requestBody, `the body of ${name}`, exampleOf(method, path, 'body'))}`}
 <h3>Responses</h3>${answersHtml.join('')}${errorsHtml}</div></details>
@@ -165,7 +165,7 @@ ${requestBody === undefined ? '' : `<h3>Body</h3>${content(requestBody, `the bod
 function errorListHtml(errors: readonly (readonly [string, Content])[]): string {
   if (errors.length === 0) return '';
   const items = errors.map(
-    ([status, { description = '' }]) => `<li>${escaped(status)}: ${prose(description)}</li>`,
+    ([status, { description = '' }]) => `<li>${htmlEscaped(status)}: ${prose(description)}</li>`,
   );
   return `<ul>${items.join('')}</ul>`;
 }
@@ -176,12 +176,12 @@ function headersHtml({ headers = {} }: Content): string {
   if (own.length === 0) return '';
   const items = own.map(
     ([name, { description = '' }]) =>
-      `<li><code>${escaped(name)}</code>: ${prose(description)}</li>`,
+      `<li><code>${htmlEscaped(name)}</code>: ${prose(description)}</li>`,
   );
   return `<p>Headers</p><ul>${items.join('')}</ul>`;
 }
 
-/** Null where only users who are signed in may send it, or its body is not JSON. */
+/** Null if only users who are signed in may send it, or its body is not JSON. */
 function commandOf(method: string, path: string, operation: Operation): CurlRequest | null {
   const { parameters = [], requestBody, security = [] } = operation;
   const needsKey = security.some((kind) => 'apiKey' in kind);
@@ -194,13 +194,13 @@ function commandOf(method: string, path: string, operation: Operation): CurlRequ
 
 /** What the script needs to send the request. */
 function dataHtml({ method, path, body, needsKey }: CurlRequest): string {
-  const bodyHtml = body === null ? '' : ` data-body="${escaped(JSON.stringify(body))}"`;
-  return ` data-method="${method}" data-path="${escaped(path)}"${needsKey ? ' data-key' : ''}${bodyHtml}`;
+  const bodyHtml = body === null ? '' : ` data-body="${htmlEscaped(JSON.stringify(body))}"`;
+  return ` data-method="${method}" data-path="${htmlEscaped(path)}"${needsKey ? ' data-key' : ''}${bodyHtml}`;
 }
 
 /** Escaped, with code where the text has it between backticks. */
 function prose(text: string): string {
-  return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+  return htmlEscaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 function parametersHtml(parameters: readonly Parameter[]): string {
@@ -208,7 +208,7 @@ function parametersHtml(parameters: readonly Parameter[]): string {
   const rows = parameters.map(({ name, in: place, required, description, schema = {} }) => {
     const must = required === true ? '*' : '';
     const said = description ?? schema.description ?? '';
-    return `<tr data-parameter="${escaped(name)}" data-in="${escaped(place)}"><td><code>${escaped(name)}</code>${must}</td><td data-title="In">${escaped(place)}</td><td data-title="Value">${escaped(kindText(schema))}</td><td data-title="Meaning">${prose(said)}</td></tr>`;
+    return `<tr data-parameter="${htmlEscaped(name)}" data-in="${htmlEscaped(place)}"><td><code>${htmlEscaped(name)}</code>${must}</td><td data-title="In">${htmlEscaped(place)}</td><td data-title="Value">${htmlEscaped(kindText(schema))}</td><td data-title="Meaning">${prose(said)}</td></tr>`;
   });
   const titles = ['Name', 'In', 'Value', 'Meaning'].map((title) => `<th scope="col">${title}</th>`);
   return `<h3>Parameters</h3><table class="columns-4"><thead><tr>${titles.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>`;

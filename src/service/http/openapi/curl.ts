@@ -11,7 +11,7 @@ export interface CurlRequest {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly CurlParameter[];
-  /** Null where the request has none. */
+  /** Null if the request has none. */
   readonly body: unknown;
   readonly needsKey: boolean;
 }

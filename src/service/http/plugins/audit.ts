@@ -25,7 +25,7 @@ export type RouteAudit =
 export interface AuditedResource {
   /** The parameter of the path with its id. */
   readonly idName: string;
-  /** @returns null where there is none */
+  /** @returns null if there is none */
   show(accountId: string, ids: Ids): Promise<object | null>;
 }
 type Ids = Readonly<Record<string, string | number>>;

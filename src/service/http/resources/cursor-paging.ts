@@ -35,7 +35,7 @@ interface Cursor extends ListPosition {
 }
 
 /** The part of a list that a request asks for. */
-export interface RequestedPage extends Page {
+export interface CursorPage extends Page {
   /** When the client began to go through the list by cursors, in epoch milliseconds; null by pages. */
   readonly begunMs: number | null;
 }
@@ -58,7 +58,7 @@ type ListRequest = Pick<
  *
  * @throws ServiceError 400 for a cursor that is none of this list
  */
-export function pageOf(request: ListRequest, reply: FastifyReply): RequestedPage {
+export function pageOf(request: ListRequest, reply: FastifyReply): CursorPage {
   const { limit, page, cursor } = request.query as ListQuery;
   const { pathname, searchParams } = new URL(request.url, 'http://service');
   const { lists } = request.server;
@@ -166,7 +166,7 @@ function parseCursor(text: string, hash: string, nowMs: number): Cursor {
   return cursor;
 }
 
-/** null where it is malformed. Clients can make cursors up, so every part is checked. */
+/** null if it is malformed. Clients can make cursors up, so every part is checked. */
 function readCursor(text: string): Cursor | null {
   let parts: unknown;
   try {

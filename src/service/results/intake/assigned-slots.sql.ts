@@ -65,7 +65,7 @@ const IS_RULE_AFTER = `s.period_ms is not null
  * The rules of the next checks of a location, in the order of their ids, that had not ended at an
  * instant. Omits checks that have no slots in the location.
  *
- * @returns `lastOfPage` is the id of the last check; null where there are no more
+ * @returns `lastOfPage` is the id of the last check; null if there are no more
  */
 export async function listAssignedRules(
   sql: Sql,

@@ -1,8 +1,9 @@
 import { countText } from '../../../runtime/text/count-text.ts';
+import { spanText } from '../../../runtime/text/duration-text.ts';
 import { shortened } from '../../../runtime/text/quoted.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import type { Certificate, Subject } from './subject.ts';
-import { listText, spanText, timeText } from './texts.ts';
+import { listText, timeText } from './texts.ts';
 
 const SOON_DAYS = 14;
 

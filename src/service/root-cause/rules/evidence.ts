@@ -6,6 +6,7 @@ import {
   MAX_EVIDENCE,
 } from '../../../model/result/root-cause-analysis.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
+import { durationText } from '../../../runtime/text/duration-text.ts';
 import { shortened } from '../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
@@ -14,7 +15,7 @@ import { certificateSentences } from './certificate.ts';
 import { responseSentences } from './response-facts.ts';
 import { surroundingSentences } from './scope.ts';
 import type { Subject } from './subject.ts';
-import { durationText, sentenceOf } from './texts.ts';
+import { withFullStop } from './texts.ts';
 import { routeOf, routeSentences } from './traceroute.ts';
 
 const MAX_ASSERTIONS = 10;
@@ -95,7 +96,7 @@ function whatFailed(subject: Subject, { result }: AnalysisInput): readonly strin
   const said =
     subject.message === null
       ? ''
-      : ` The agent says: ${sentenceOf(shortened(subject.message, 1000))}`;
+      : ` The agent says: ${withFullStop(shortened(subject.message, 1000))}`;
   const ended = result.hasErrors
     ? 'ended without a verdict'
     : result.hasFailures
@@ -111,7 +112,8 @@ function assertionSentences({ result }: AnalysisInput): readonly string[] {
   const sentences = failed
     .slice(0, MAX_ASSERTIONS)
     .map(
-      (one) => `Assertion on ${assertionText(one)}: ${sentenceOf(shortened(one.error, MAX_LINE))}`,
+      (one) =>
+        `Assertion on ${assertionText(one)}: ${withFullStop(shortened(one.error, MAX_LINE))}`,
     );
   const more = failed.length - sentences.length;
   return more > 0 ? [...sentences, `${countText(more, 'more assertion')} failed.`] : sentences;
@@ -127,7 +129,7 @@ function logSentences({ result }: AnalysisInput): readonly string[] {
   return (detailOf(result)?.jobLog ?? [])
     .filter(({ level }) => level !== 'info')
     .slice(0, MAX_LOG_LINES)
-    .map(({ msg }) => `The log of the run says: ${sentenceOf(shortened(msg, MAX_LINE))}`);
+    .map(({ msg }) => `The log of the run says: ${withFullStop(shortened(msg, MAX_LINE))}`);
 }
 
 function storedEvidenceOf(result: ReceivedResult): StoredEvidence {

@@ -1,8 +1,9 @@
 import { countText } from '../../../runtime/text/count-text.ts';
+import { durationText } from '../../../runtime/text/duration-text.ts';
 import { quoted, shortened } from '../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { HttpTargetResponse } from './subject.ts';
-import { durationText, listText } from './texts.ts';
+import { listText } from './texts.ts';
 
 /** Headers that identify the server and never contain a secret. */
 export const DIAGNOSTIC_HEADERS = [

@@ -1,9 +1,10 @@
 import { countText } from '../../../runtime/text/count-text.ts';
+import { durationText, spanText } from '../../../runtime/text/duration-text.ts';
 import { quoted } from '../../../runtime/text/quoted.ts';
 import type { AnalysisInput, OtherLocation } from '../analysis-input.ts';
 import { phaseChanges, phaseText } from './causes/slow-causes.ts';
 import type { Subject } from './subject.ts';
-import { durationText, listText, spanText, timeText } from './texts.ts';
+import { listText, timeText } from './texts.ts';
 
 /** A phase that grew by less than this, or less than twofold, counts as unchanged. */
 const GREW_MS = 20;

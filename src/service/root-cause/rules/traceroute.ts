@@ -1,9 +1,9 @@
 import { detailOf } from '../../../model/result/result-summary.ts';
 import type { Traceroute, TracerouteHop } from '../../../model/result/traceroute.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
+import { durationText } from '../../../runtime/text/duration-text.ts';
 import { shortened } from '../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
-import { durationText } from './texts.ts';
 
 /** More than a fluctuation. */
 const JUMP_MS = 50;

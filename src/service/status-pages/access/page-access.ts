@@ -9,8 +9,8 @@ import { userIfKnown } from '../../sessions/begin-session.ts';
 import type { Passwords } from '../../users/passwords.ts';
 import type { FoundPage, PageCache } from '../site/page-cache.ts';
 import { findGate, type PageGate } from '../sql.ts';
-import { DEVICE_SECONDS, deviceOf, isPass, passFor } from './pass.ts';
-import { passesIn } from './pass-cookie.ts';
+import { DEVICE_SECONDS, deviceOf, isPageToken, pageTokenFor } from './page-token.ts';
+import { pageTokensIn } from './page-token-cookie.ts';
 
 export interface PageAccessParts {
   readonly store: Store;
@@ -35,7 +35,7 @@ export interface PageAccess {
     holdsToken: (page: { readonly accountId: string; readonly pageId: string }) => Promise<boolean>,
   ): Promise<FoundPage | null>;
   /**
-   * @returns a pass for the cookie; `open` for a page that needs none; null for a wrong password, and
+   * @returns a page token for the cookie; `open` for a page that needs none; null for a wrong password, and
    *   for a page that does not exist
    * @throws ServiceError 429 after too many wrong ones, 503 where too many are checked at once
    */
@@ -43,13 +43,13 @@ export interface PageAccess {
     request: FastifyRequest,
     url: string,
     password: string,
-  ): Promise<{ readonly pass: string; readonly maxAgeSeconds: number } | 'open' | null>;
+  ): Promise<{ readonly token: string; readonly maxAgeSeconds: number } | 'open' | null>;
 }
 
 /** What a request says about its sender. */
 interface Reader {
   readonly user: SignedIn | null;
-  readonly passes: readonly string[];
+  readonly pageTokens: readonly string[];
 }
 
 export function createPageAccess(parts: PageAccessParts): PageAccess {
@@ -57,17 +57,17 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
 
   /** null for a request that shows nothing: it may read what everybody may. */
   async function readerOf(request: FastifyRequest): Promise<Reader | null> {
-    const passes = passesIn(serviceAddress, request);
-    if (passes.length === 0 && sessionTokenOf(serviceAddress, request) === null) return null;
-    return { user: await userIfKnown(request), passes };
+    const pageTokens = pageTokensIn(serviceAddress, request);
+    if (pageTokens.length === 0 && sessionTokenOf(serviceAddress, request) === null) return null;
+    return { user: await userIfKnown(request), pageTokens };
   }
 
-  function mayRead({ user, passes }: Reader, gate: PageGate | null): boolean {
+  function mayRead({ user, pageTokens }: Reader, gate: PageGate | null): boolean {
     const nowMs = clock.wallMs();
     // Each is checked, for a page that does not exist, too.
-    const isPassed = passes.filter((pass) => isPass(gate, pass, nowMs)).length > 0;
+    const hasToken = pageTokens.filter((token) => isPageToken(gate, token, nowMs)).length > 0;
     const isMember = user?.memberships.some(({ accountId }) => accountId === gate?.accountId);
-    return isPassed || isMember === true;
+    return hasToken || isMember === true;
   }
 
   /**
@@ -75,10 +75,10 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
    * who could lock all readers out otherwise.
    */
   async function knownDevice(request: FastifyRequest, url: string): Promise<string | null> {
-    const passes = passesIn(serviceAddress, request);
-    if (passes.length === 0) return null;
+    const pageTokens = pageTokensIn(serviceAddress, request);
+    if (pageTokens.length === 0) return null;
     const gate = await findGate(store, url);
-    const devices = passes.map((pass) => deviceOf(gate, pass, clock.wallMs()));
+    const devices = pageTokens.map((token) => deviceOf(gate, token, clock.wallMs()));
     return devices.find((device) => device !== null) ?? null;
   }
 
@@ -129,8 +129,8 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
       if (gate === null || verdict === 'wrong') return null;
       await takeBack();
       if (verdict === 'open') return 'open';
-      // An outdated hash stays: another one would end the passes of all readers.
-      return { pass: passFor(gate, clock.wallMs()), maxAgeSeconds: DEVICE_SECONDS };
+      // An outdated hash stays: another one would end the page tokens of all readers.
+      return { token: pageTokenFor(gate, clock.wallMs()), maxAgeSeconds: DEVICE_SECONDS };
     },
   };
   return access;

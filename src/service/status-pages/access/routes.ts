@@ -7,7 +7,7 @@ import { givenPassword } from '../../users/passwords.ts';
 import { pageAddress } from '../site/requested-page.ts';
 import { type ClosedPageParts, closedDocument } from './closed-page.tsx';
 import type { PageAccess } from './page-access.ts';
-import { passCookie } from './pass-cookie.ts';
+import { pageTokenCookie } from './page-token-cookie.ts';
 import { pathWithin } from './path-within.ts';
 
 const MISSING = 'Enter the password of the page.';
@@ -52,7 +52,10 @@ export function accessRoutes(
           if (entered !== 'open') {
             reply.header(
               'set-cookie',
-              passCookie(serviceAddress, request, { ...entered, path: path === '' ? '/' : path }),
+              pageTokenCookie(serviceAddress, request, {
+                ...entered,
+                path: path === '' ? '/' : path,
+              }),
             );
           }
           return reply.redirect(`${path}${next}` === '' ? '/' : `${path}${next}`, 303);

@@ -1,5 +1,6 @@
+import { durationText } from '../../../runtime/text/duration-text.ts';
 import { CONDITION_WORDS } from '../../../web/status/conditions.tsx';
-import { availabilityText, durationText } from '../../../web/status/texts.tsx';
+import { availabilityText } from '../../../web/status/texts.tsx';
 import type { PageState, ServiceCondition, ServiceOnPage } from '../state/page-state.ts';
 import type { Badge, BadgeColor } from './badge.ts';
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { DAY_MS } from '../../../model/time-units.ts';
+import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
 import { INCIDENT_STATUS_WORDS, instantText } from '../../../web/status/texts.tsx';
 import type { RequestedPage } from '../site/requested-page.ts';
 import type { IncidentOnPage, MaintenanceOnPage, PageState } from '../state/page-state.ts';
-import { htmlText } from './markup.ts';
 
 /** An incident or a maintenance in a feed. */
 export interface FeedEntry {
@@ -33,7 +34,6 @@ export interface Feed {
 const MAX_ENTRIES = 50;
 /** Limit for the updates in one entry; older ones are only on the page. */
 const MAX_TEXT_CHARS = 10_000;
-const DAY_MS = 86_400_000;
 /** A page announces maintenance so long before it starts. */
 const ANNOUNCED_MS = 14 * DAY_MS;
 
@@ -86,7 +86,7 @@ function updatesHtml(updates: IncidentOnPage['updates']): string {
       parts.push('<p>Earlier updates are on the page.</p>');
       break;
     }
-    const text = htmlText(description).replaceAll(/\r\n?|\n/g, '<br>');
+    const text = htmlEscaped(description).replaceAll(/\r\n?|\n/g, '<br>');
     parts.push(
       `<p><strong>${INCIDENT_STATUS_WORDS[status]}</strong>, ${instantText(atMs)}<br>${text}</p>`,
     );
@@ -103,7 +103,7 @@ function maintenanceEntry(
   const announcedMs = startMs - ANNOUNCED_MS;
   const state = window.isRunning ? 'Running' : 'Planned';
   const times = `<p>${state}: ${instantText(startMs)} to ${instantText(endMs)}</p>`;
-  const text = description === null ? '' : `<p>${htmlText(description)}</p>`;
+  const text = description === null ? '' : `<p>${htmlEscaped(description)}</p>`;
   return {
     // Each time that a window repeats is an entry of its own.
     id: `urn:uuid:${uuidOf(`${pageId} ${id} ${startMs}`)}`,
@@ -122,7 +122,7 @@ function affected(serviceIds: readonly string[], names: Names): string {
   const known = serviceIds.flatMap((id) => names.get(id) ?? []);
   if (known.length === 0) return '';
   const others = known.length > MAX_NAMES ? ` and ${known.length - MAX_NAMES} others` : '';
-  return `<p>Affected: ${htmlText(known.slice(0, MAX_NAMES).join(', '))}${others}</p>`;
+  return `<p>Affected: ${htmlEscaped(known.slice(0, MAX_NAMES).join(', '))}${others}</p>`;
 }
 
 /** RFC 9562 5.8: a UUID of our own form, the same for the same text. */

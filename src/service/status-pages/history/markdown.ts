@@ -6,7 +6,7 @@ import {
   type Tokens,
   type TokensList,
 } from 'marked';
-import { escaped } from '../../../handbook/html/escaped.ts';
+import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
 
 /** Headings of a text are below the two levels of its page. */
 const FIRST_LEVEL = 3;
@@ -32,7 +32,7 @@ const CHARACTER_REFERENCE = /&amp;(#\d{1,7}|#x[\da-f]{1,6}|[a-z]\w{1,31});/gi;
  */
 export function markdownHtml(text: string): string {
   const tokens = tokensOf(text);
-  if (tokens === null) return `<div class="markdown plain" dir="auto">${escaped(text)}</div>`;
+  if (tokens === null) return `<div class="markdown plain" dir="auto">${htmlEscaped(text)}</div>`;
   return `<div class="markdown" dir="auto">${blocksHtml(tokens)}</div>`;
 }
 
@@ -118,7 +118,7 @@ function blockHtml(token: MarkedToken): string {
       return inlinesHtml(token.tokens ?? [token]);
     case 'code':
       // Focusable, so that the keyboard can scroll it.
-      return `<pre tabindex="0"><code>${escaped(token.text)}</code></pre>`;
+      return `<pre tabindex="0"><code>${htmlEscaped(token.text)}</code></pre>`;
     case 'blockquote':
       return `<blockquote>${blocksHtml(token.tokens)}</blockquote>`;
     case 'list': {
@@ -135,7 +135,7 @@ function blockHtml(token: MarkedToken): string {
       return `<table><thead><tr>${head.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
     }
     case 'html':
-      return `<p>${escaped(token.text)}</p>`;
+      return `<p>${htmlEscaped(token.text)}</p>`;
     case 'hr':
       return '<hr>';
     case 'space':
@@ -162,7 +162,7 @@ function inlineHtml(token: MarkedToken, isLinked: boolean): string {
     case 'del':
       return `<${token.type}>${inlinesHtml(token.tokens, isLinked)}</${token.type}>`;
     case 'codespan':
-      return `<code>${escaped(token.text)}</code>`;
+      return `<code>${htmlEscaped(token.text)}</code>`;
     case 'br':
       return '<br>';
     case 'checkbox':
@@ -178,12 +178,12 @@ function inlineHtml(token: MarkedToken, isLinked: boolean): string {
       return href === null ? text : linkHtml(href, text);
     }
     default:
-      return escaped('text' in token ? token.text : token.raw);
+      return htmlEscaped('text' in token ? token.text : token.raw);
   }
 }
 
 function linkHtml(href: string, text: string): string {
-  return `<a href="${escaped(href)}" rel="nofollow noopener">${text}</a>`;
+  return `<a href="${htmlEscaped(href)}" rel="nofollow noopener">${text}</a>`;
 }
 
 /** As browsers read it, so that nothing they leave out hides a protocol; null for a refused one. */
@@ -196,5 +196,5 @@ function hrefOf(given: string): string | null {
 
 /** Character references, such as `&copy;`, stay what they are: as text they are harmless. */
 function textHtml(text: string): string {
-  return escaped(text).replaceAll(CHARACTER_REFERENCE, '&$1;');
+  return htmlEscaped(text).replaceAll(CHARACTER_REFERENCE, '&$1;');
 }

@@ -2,15 +2,9 @@ import type { CheckState } from '../../../model/result/check-state.ts';
 import type { FailureRule } from '../../../model/status-page/status-page.ts';
 import {
   type IncidentSeverity,
-  type ServiceState,
+  type ServiceCondition,
   stateUnder,
 } from '../../../model/status-page/status-page-incident.ts';
-
-/**
- * What readers of a page see of a service, by its open incidents, its checks and heartbeats, and maintenance:
- * src/service/README.md, "Conditions of services".
- */
-export type ServiceCondition = ServiceState | 'MAINTENANCE' | 'UNKNOWN';
 
 /** Best first. */
 export const SERVICE_CONDITIONS: readonly ServiceCondition[] = [

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
-import { stateUnder } from '../../../model/status-page/status-page-incident.ts';
+import {
+  type ServiceCondition,
+  stateUnder,
+} from '../../../model/status-page/status-page-incident.ts';
+import { DAY_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Sql } from '../../database/store.ts';
 import type { PublicIncident } from '../../incidents/shared.sql.ts';
-import { type ServiceCondition, worstCondition } from './condition.ts';
+import { worstCondition } from './condition.ts';
 import { conditionOfDay } from './day-condition.ts';
 import {
   countDays,
-  DAY_MS,
   type DayCounts,
   type DaysReader,
   type MeasuredOfHistory,

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../model/time-units.ts';
 import type {
   Availability,
   IntervalWithMissed,
@@ -7,7 +8,6 @@ import type { Sql } from '../../database/store.ts';
 import { type FailureRuleOf, failedShareOf } from './condition.ts';
 import { hoursOnDay, type KnownWindow } from './maintenance.ts';
 
-export const DAY_MS = 86_400_000;
 /** Bounds the rows and segments of a statement. */
 const CHECKS_AT_ONCE = 250;
 

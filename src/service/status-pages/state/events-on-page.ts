@@ -1,9 +1,9 @@
 import type { IncidentStatus } from '../../../model/status-page/incident.ts';
 import type { IncidentSeverity } from '../../../model/status-page/status-page-incident.ts';
+import { DAY_MS } from '../../../model/time-units.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/store.ts';
 import { type PublicIncident, publicUpdatesOf } from '../../incidents/shared.sql.ts';
-import { DAY_MS } from './day-counts.ts';
 import type { KnownWindow } from './maintenance.ts';
 
 /** How far back and ahead a page shows what is not going on now. */

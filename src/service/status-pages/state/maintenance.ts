@@ -1,4 +1,5 @@
 import { type Recurrence, spanAt } from '../../../model/schedule/recurrence.ts';
+import { DAY_MS, HOUR_MS } from '../../../model/time-units.ts';
 import type { StoredWindow } from '../../maintenance-windows/shared.sql.ts';
 
 /** From `fromMs` to before `toMs`, epoch milliseconds. */
@@ -69,9 +70,7 @@ function knownWindow(
   return { ...known, next: { fromMs: startMs, toMs: endMs, isRunning: false } };
 }
 
-const HOUR_MS = 3_600_000;
 const HOURS = 24;
-const DAY_MS = HOURS * HOUR_MS;
 
 function hoursBetween(
   window: Recurrence,

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../../model/time-units.ts';
 import type { Sql } from '../../database/store.ts';
 import type { MeasuringCheck } from './condition.ts';
 import type { KnownWindow, MaintenanceTimes } from './maintenance.ts';
@@ -34,7 +35,6 @@ const CHECKS_AT_ONCE = 1_000;
 /** A check that no run judged for so many of its slots, and for so long, is not known any more. */
 const STALE_SLOTS = 3;
 const STALE_MS = 600_000;
-const MINUTE_MS = 60_000;
 
 export async function readMeasurements(
   sql: Sql,

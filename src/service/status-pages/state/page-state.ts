@@ -1,3 +1,5 @@
+import type { ServiceCondition } from '../../../model/status-page/status-page-incident.ts';
+import { DAY_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Availability } from '../../analytics/rollups/availability.ts';
@@ -12,7 +14,6 @@ import {
   conditionByChecks,
   conditionByIncidents,
   conditionOfCheck,
-  type ServiceCondition,
   type TimedCondition,
   worse,
   worstCondition,
@@ -23,7 +24,6 @@ import {
   type HistoryQuery,
   type ServiceHistory,
 } from './daily-history.ts';
-import { DAY_MS } from './day-counts.ts';
 import {
   type IncidentOnPage,
   incidentsOnPage,
@@ -36,7 +36,7 @@ import { type Measurement, readMeasurements } from './measurements.ts';
 import { measuredServicesOf } from './sql.ts';
 import { createUsualTimes } from './usual-response-times.ts';
 
-export type { ServiceCondition } from './condition.ts';
+export type { ServiceCondition } from '../../../model/status-page/status-page-incident.ts';
 export type { ServiceHistory } from './daily-history.ts';
 export type { IncidentOnPage, MaintenanceOnPage } from './events-on-page.ts';
 

@@ -14,7 +14,7 @@ import { policyOf } from '../site/send.ts';
 import { webhookUrlOf } from './address.ts';
 import { subscriptionUrl, unsubscribeUrl } from './messages/message-content.ts';
 import type { SubscribedPage } from './subscribe.ts';
-import type { Subscription, Subscriptions } from './subscriptions.ts';
+import type { PageSubscription, Subscriptions } from './subscriptions.ts';
 import {
   CheckMailView,
   type ChoosableService,
@@ -119,7 +119,7 @@ export function subscriptionPagesRoutes(parts: SubscriptionPagesParts): FastifyP
   const sendSubscription = (
     request: FastifyRequest<OfToken>,
     reply: FastifyReply,
-    subscription: Subscription | null,
+    subscription: PageSubscription | null,
     note: FormNote | null = null,
   ) => {
     if (subscription === null) return notFoundDocument(reply);

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../model/time-units.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { everyHour, removeInBatches, removePastRetention } from '../../database/retention.ts';
 import { hashOfLinkToken } from '../../users/link-token.ts';
@@ -27,12 +28,11 @@ import {
   type SubscribeParts,
 } from './subscribe.ts';
 import { deleteCountsBefore } from './throttle.sql.ts';
-import { DAY_MS } from './throttle.ts';
 
 const ROWS_AT_ONCE = 1_000;
 
 /** A subscription as its subscriber sees it. */
-export interface Subscription {
+export interface PageSubscription {
   readonly kind: SubscriberKind;
   readonly address: string;
   readonly isConfirmed: boolean;
@@ -43,15 +43,15 @@ export interface Subscription {
 /** Subscriptions to status pages, as anybody may have them: src/service/README.md, "Subscribers". */
 export interface Subscriptions extends Subscribe {
   /** null for a token that names no subscriber of the page. */
-  find(page: PageKey, token: string): Promise<Subscription | null>;
+  find(page: PageKey, token: string): Promise<PageSubscription | null>;
   /** @throws ServiceError 409 where the page takes no further subscribers */
-  confirm(page: PageKey, token: string): Promise<Subscription | null>;
+  confirm(page: PageKey, token: string): Promise<PageSubscription | null>;
   /** @throws ServiceError 400 for services that the page does not have */
   changeServices(
     page: SubscribedPage,
     token: string,
     services: ChosenServices,
-  ): Promise<Subscription | null>;
+  ): Promise<PageSubscription | null>;
   /** Does nothing for a token that names no subscriber. */
   unsubscribe(page: PageKey, token: string): Promise<void>;
   /**
@@ -75,7 +75,7 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
     return { accountId, pageId, tokenHash: hashOfLinkToken(token), unconfirmedSinceMs };
   }
 
-  function shown(accountId: string, found: StoredSubscriber | null): Subscription | null {
+  function shown(accountId: string, found: StoredSubscriber | null): PageSubscription | null {
     if (found === null || secrets === null) return null;
     const { address } = openSubscriber(secrets, accountId, found);
     const { kind, confirmedAt, serviceIds } = found;

@@ -1,4 +1,5 @@
 import { normalizeIP } from '@fastify/rate-limit';
+import { DAY_MS, HOUR_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Store } from '../../database/store.ts';
@@ -7,9 +8,6 @@ import { throttleAddressOf } from './address.ts';
 import type { PageKey, SubscriberKind } from './sql.ts';
 import type { SubscribeLimits } from './subscribe-limits.ts';
 import { countRequest } from './throttle.sql.ts';
-
-const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
 
 interface Limit {
   readonly requests: number;

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { type ShownPage, StatusLayout } from '../../../web/status/layout.tsx';
-import type { Subscription } from './subscriptions.ts';
+import type { PageSubscription } from './subscriptions.ts';
 
 /** The services that can be chosen, in the order of the page. */
 export interface ChoosableService {
@@ -129,7 +129,7 @@ export function SubscriptionView({
   note = null,
 }: PageProps & {
   readonly services: readonly ChoosableService[];
-  readonly subscription: Subscription;
+  readonly subscription: PageSubscription;
   /** The path of this page. */
   readonly url: string;
 }): VNode {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { escaped } from '../../../handbook/html/escaped.ts';
+import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
 import { STYLE } from './style.ts';
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
@@ -37,11 +37,11 @@ function pageHtml({ title, note, main, isWide = false }: PageParts): string {
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${escaped(title)} – Vedette</title><link rel="icon" href="/docs/icon.svg"><style>${STYLE}</style></head>
+<title>${htmlEscaped(title)} – Vedette</title><link rel="icon" href="/docs/icon.svg"><style>${STYLE}</style></head>
 <body>
 <a class="brand" href="/docs">${LOGO}Vedette</a>
-<main${isWide ? ' class="wide"' : ''}><h1>${escaped(title)}</h1>
-${note === null ? '' : `<div class="note ${note.kind}" role="${note.kind === 'fail' ? 'alert' : 'status'}">${escaped(note.text)}</div>`}
+<main${isWide ? ' class="wide"' : ''}><h1>${htmlEscaped(title)}</h1>
+${note === null ? '' : `<div class="note ${note.kind}" role="${note.kind === 'fail' ? 'alert' : 'status'}">${htmlEscaped(note.text)}</div>`}
 ${main}
 </main>
 </body></html>
@@ -59,14 +59,14 @@ export function fieldHtml(field: {
   readonly hasFocus?: boolean;
 }): string {
   const { name, label, type, autocomplete, value = '', hint = '', hasFocus = false } = field;
-  const help = hint === '' ? '' : `<small id="${name}-hint">${escaped(hint)}</small>`;
-  return `<label>${escaped(label)}<input name="${name}" type="${type}" autocomplete="${autocomplete}" value="${escaped(value)}" required${hint === '' ? '' : ` aria-describedby="${name}-hint"`}${hasFocus ? ' autofocus' : ''}>${help}</label>`;
+  const help = hint === '' ? '' : `<small id="${name}-hint">${htmlEscaped(hint)}</small>`;
+  return `<label>${htmlEscaped(label)}<input name="${name}" type="${type}" autocomplete="${autocomplete}" value="${htmlEscaped(value)}" required${hint === '' ? '' : ` aria-describedby="${name}-hint"`}${hasFocus ? ' autofocus' : ''}>${help}</label>`;
 }
 
 export function hiddenHtml(name: string, value: string): string {
-  return `<input type="hidden" name="${name}" value="${escaped(value)}">`;
+  return `<input type="hidden" name="${name}" value="${htmlEscaped(value)}">`;
 }
 
 export function buttonHtml(text: string, isPrimary = true): string {
-  return `<button class="button${isPrimary ? ' primary' : ''}">${escaped(text)}</button>`;
+  return `<button class="button${isPrimary ? ' primary' : ''}">${htmlEscaped(text)}</button>`;
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { escaped } from '../../../handbook/html/escaped.ts';
 import { newPassword } from '../../../model/account/password.ts';
+import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
 import { isSameOrigin, refuseForeignPage, requireOwnPage } from '../../http/access/same-origin.ts';
 import {
   beginSession,
@@ -116,13 +116,13 @@ function addAccount(app: FastifyInstance, parts: UserPagesParts): void {
     const { length: signedIn } = await sessions.list(user.userId);
     const rows = accounts.map(
       ({ name, role }) =>
-        `<dt>${escaped(name)}</dt><dd>role <strong>${escaped(role)}</strong></dd>`,
+        `<dt>${htmlEscaped(name)}</dt><dd>role <strong>${htmlEscaped(role)}</strong></dd>`,
     );
     return sendPage(reply, {
       title: 'Your account',
       note,
       isWide: true,
-      main: `<p>Signed in as <strong>${escaped(user.email)}</strong>, in ${signedIn === 1 ? 'one browser' : `${signedIn} browsers`}.</p>
+      main: `<p>Signed in as <strong>${htmlEscaped(user.email)}</strong>, in ${signedIn === 1 ? 'one browser' : `${signedIn} browsers`}.</p>
 <div class="buttons"><form method="post" action="${serviceAddress.path('/sign-out')}">${buttonHtml('Sign out', false)}</form>
 <form method="post" action="${serviceAddress.path('/sign-out')}">${hiddenHtml('everywhere', 'yes')}${buttonHtml('Sign out everywhere', false)}</form></div>
 <h2>Accounts</h2>
@@ -230,8 +230,8 @@ function addInvitations(app: FastifyInstance, parts: UserPagesParts): void {
     return sendPage(reply, {
       title: 'Join Vedette',
       note,
-      main: `<p>You are invited as <strong>${escaped(email)}</strong>, with the role <strong>${escaped(role)}</strong>.</p>
-<form method="post"><input type="hidden" autocomplete="username" value="${escaped(email)}">
+      main: `<p>You are invited as <strong>${htmlEscaped(email)}</strong>, with the role <strong>${htmlEscaped(role)}</strong>.</p>
+<form method="post"><input type="hidden" autocomplete="username" value="${htmlEscaped(email)}">
 ${user?.email === email ? '' : field}
 ${buttonHtml('Join')}</form>`,
     });
@@ -278,8 +278,8 @@ function addPasswordLinks(app: FastifyInstance, parts: UserPagesParts): void {
     sendPage(reply, {
       title: 'Choose a new password',
       note,
-      main: `<p>For <strong>${escaped(email)}</strong>. You will be signed out everywhere else.</p>
-<form method="post"><input type="hidden" autocomplete="username" value="${escaped(email)}">
+      main: `<p>For <strong>${htmlEscaped(email)}</strong>. You will be signed out everywhere else.</p>
+<form method="post"><input type="hidden" autocomplete="username" value="${htmlEscaped(email)}">
 ${fieldHtml({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', hint: PASSWORD_HINT, hasFocus: true })}
 ${buttonHtml('Save the password')}</form>`,
     });

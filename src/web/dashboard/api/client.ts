@@ -61,7 +61,7 @@ export async function pageOf<Data>(
   answer: Promise<{ readonly data?: Data; readonly response: Response }>,
 ): Promise<{
   readonly entries: Exclude<Data, undefined>;
-  /** Null where the list does not say it. */
+  /** Null if the list does not say it. */
   readonly total: number | null;
   /** Of the next page; null after the last one. */
   readonly nextCursor: string | null;

@@ -4059,7 +4059,7 @@ export interface components {
             runLocation: string;
             /** @description Milliseconds. */
             responseTime: number;
-            /** @description What led to the alert; null where nothing failed. */
+            /** @description What led to the alert; null if nothing failed. */
             error: string | null;
             /** @description The HTTP status of URL and API checks; null without a response. */
             statusCode: string | null;
@@ -5350,7 +5350,7 @@ export interface components {
             id: string;
             /** @description SHA-256 of cleanedErrorMessage, in hex digits. */
             errorHash: string;
-            /** @description The message of the earliest failure; null where it has none. */
+            /** @description The message of the earliest failure; null if it has none. */
             rawErrorMessage: string | null;
             /** @description With placeholders for the parts that differ between failures. */
             cleanedErrorMessage: string;
@@ -8987,7 +8987,7 @@ export interface components {
             id: string;
             /** @description SHA-256 of cleanedErrorMessage, in hex digits. */
             errorHash: string;
-            /** @description The message of the earliest failure; null where it has none. */
+            /** @description The message of the earliest failure; null if it has none. */
             rawErrorMessage: string | null;
             /** @description With placeholders for the parts that differ between failures. */
             cleanedErrorMessage: string;
@@ -9009,7 +9009,7 @@ export interface components {
             }[];
             /** @description null for sessions without a project. */
             projectId: string | null;
-            /** @description The environments of the failed runs, sorted; null where no session has one. */
+            /** @description The environments of the failed runs, sorted; null if no session has one. */
             environments: string[] | null;
             /** @description Always null. */
             pwtMetadata: null;

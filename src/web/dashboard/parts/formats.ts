@@ -1,9 +1,6 @@
-/** Numbers and durations as texts. Every number has its unit. */
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
+/** Numbers and durations as texts. Every number has its unit. */
 
 const INTEGER = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 

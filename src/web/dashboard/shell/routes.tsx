@@ -17,7 +17,7 @@ export interface CurrentPage {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The page at a path; null where there is none. Paths without names of parts come first. */
+/** The page at a path; null if there is none. Paths without names of parts come first. */
 export function pageAt(path: string): CurrentPage | null {
   const found = (Object.entries(DASHBOARD_PATHS) as [DashboardPageName, string][])
     .sort(([, one], [, other]) => one.split(':').length - other.split(':').length)

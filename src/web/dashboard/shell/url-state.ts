@@ -5,7 +5,7 @@ import { basePath } from './base-path.ts';
 export interface UrlState {
   /** The query of the address, without the account. */
   readonly query: URLSearchParams;
-  /** The first value; null where there is none. */
+  /** The first value; null if there is none. */
   get(name: string): string | null;
   all(name: string): readonly string[];
   /**

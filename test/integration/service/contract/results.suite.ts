@@ -147,7 +147,7 @@ export function resultsContract(fixture: () => ContractFixture): void {
       expect(status).toMatchObject({ checkId: id, hasFailures: id === 'old' });
     });
 
-    it('are null where nothing has run', async () => {
+    it('are null if nothing has run', async () => {
       const { mine } = fixture();
       const body = { request: { url: 'https://shop.test/' }, locations: ['eu-west-1'] };
       await mine.put(`${URL_CHECKS}/new`, { name: 'new', ...body });

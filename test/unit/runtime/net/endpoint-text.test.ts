@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  endpointText,
-  millisecondsText,
-  withoutBrackets,
-} from '../../../../src/runtime/net/endpoint-text.ts';
+import { endpointText, withoutBrackets } from '../../../../src/runtime/net/endpoint-text.ts';
+import { millisecondsText } from '../../../../src/runtime/text/duration-text.ts';
 
 describe('words for messages', () => {
   it.each([

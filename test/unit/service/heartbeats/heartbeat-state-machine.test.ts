@@ -33,19 +33,19 @@ const END = 400;
  */
 function byMachine({ rhythm, pings, pauses }: Story, looks: readonly number[]): Told {
   const told: [number, HeartbeatState][] = [];
-  let standing: HeartbeatPosition = NEVER_PINGED;
+  let position: HeartbeatPosition = NEVER_PINGED;
   let dueMs: number | null = null;
   for (let atMs = 0; atMs <= END; atMs += 1) {
     const isPing = pings.includes(atMs);
     if (isPing || looks.includes(atMs) || (dueMs !== null && dueMs <= atMs)) {
-      const judged = judge(rhythm, standing, pauses, atMs);
+      const judged = judge(rhythm, position, pauses, atMs);
       if (judged.failedAtMs !== null) told.push([judged.failedAtMs, 'FAILING']);
-      ({ standing, deadlineMs: dueMs } = judged);
+      ({ position, deadlineMs: dueMs } = judged);
     }
     if (!isPing) continue;
-    const after = afterPing(rhythm, standing, atMs);
+    const after = afterPing(rhythm, position, atMs);
     told.push([atMs, after.state]);
-    standing = after.standing;
+    position = after.position;
     dueMs = atMs + rhythm.periodMs + rhythm.graceMs;
   }
   return told;
@@ -177,10 +177,10 @@ describe('a heartbeat', () => {
   });
 
   it('has a whole period from where it is counted anew, if something is expected of it', () => {
-    const { standing } = afterPing(HOUR, NEVER_PINGED, 0);
-    expect(judge(HOUR, countedAnew(standing, 40), [], 40).deadlineMs).toBe(105);
+    const { position } = afterPing(HOUR, NEVER_PINGED, 0);
+    expect(judge(HOUR, countedAnew(position, 40), [], 40).deadlineMs).toBe(105);
     expect(countedAnew(NEVER_PINGED, 40)).toEqual(NEVER_PINGED);
-    const failed = judge(HOUR, standing, [], 65).standing;
+    const failed = judge(HOUR, position, [], 65).position;
     expect(countedAnew(failed, 70)).toEqual(failed);
   });
 });

@@ -5,7 +5,7 @@ import { quoted, shortened } from '../../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../../wire/v1/check-result.ts';
 import type { CauseRow } from '../cause.ts';
 import { LINKS } from '../links.ts';
-import { sentenceOf } from '../texts.ts';
+import { withFullStop } from '../texts.ts';
 
 export type FailedAssertion = NonNullable<ReceivedResult[DetailField]>['assertions'][number] & {
   readonly error: string;
@@ -119,7 +119,7 @@ export function causeOfAssertions(
   return {
     classification,
     cause: ({ target }) =>
-      `${target} answered, and an assertion on ${assertionText(first)} failed: ${sentenceOf(shortened(first.error, MAX_SHOWN))}${more} ${likely}`,
+      `${target} answered, and an assertion on ${assertionText(first)} failed: ${withFullStop(shortened(first.error, MAX_SHOWN))}${more} ${likely}`,
     fix: () => fix,
     links,
   };

@@ -1,8 +1,8 @@
+import { durationText } from '../../../../runtime/text/duration-text.ts';
 import type { AnalysisInput } from '../../analysis-input.ts';
 import type { CauseRow } from '../cause.ts';
 import { LINKS } from '../links.ts';
 import { orderedPhases, type Phase, type Subject } from '../subject.ts';
-import { durationText } from '../texts.ts';
 
 interface PhaseRow {
   /** Names the phase in a sentence. */

@@ -1,13 +1,8 @@
 import type { VNode } from 'preact';
+import { lengthText } from '../../../../runtime/text/duration-text.ts';
 import { ConditionLabel } from '../../../../web/status/conditions.tsx';
 import { type ShownPage, StatusLayout } from '../../../../web/status/layout.tsx';
-import {
-  Instant,
-  lengthText,
-  monthText,
-  Period,
-  pluralText,
-} from '../../../../web/status/texts.tsx';
+import { Instant, monthText, Period, pluralText } from '../../../../web/status/texts.tsx';
 import { Impact, type Names, Services } from '../../site/view/events.tsx';
 import type { Month } from '../months.ts';
 import type { MonthOfHistory } from '../page-history.ts';

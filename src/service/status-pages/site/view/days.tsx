@@ -1,13 +1,14 @@
 import type { VNode } from 'preact';
+import { DAY_MS } from '../../../../model/time-units.ts';
+import { lengthText } from '../../../../runtime/text/duration-text.ts';
 import { CONDITION_WORDS } from '../../../../web/status/conditions.tsx';
-import { dayText, lengthText, pluralText } from '../../../../web/status/texts.tsx';
+import { dayText, pluralText } from '../../../../web/status/texts.tsx';
 import type { DayOnPage, ServiceHistory } from '../../state/daily-history.ts';
 
 /** A bar and the gap after it, in units of the picture. */
 const BAR = 7;
 const STEP = 8;
 const MIDDLE = 12;
-const DAY_MS = 86_400_000;
 
 type Days = Pick<ServiceHistory, 'days'>;
 
@@ -15,7 +16,7 @@ const dayMsOf = ({ day }: DayOnPage): number => Date.parse(`${day}T00:00:00Z`);
 
 const timeText = (ms: number): string => (ms >= DAY_MS ? 'all day' : lengthText(ms));
 
-/** What happened on a day, without its incidents and maintenance; empty where nothing did. */
+/** What happened on a day, without its incidents and maintenance; empty if nothing did. */
 export function dayWords(day: DayOnPage): string {
   const { condition, failingMs, degradedMs, missedMs, failures, degraded, missed } = day;
   if (condition === 'UNKNOWN') return CONDITION_WORDS.UNKNOWN;
@@ -65,7 +66,7 @@ function remarkableOf(days: readonly DayOnPage[]): readonly Stretch[] {
   );
 }
 
-/** How many days there are of which kind; empty where nothing happened. */
+/** How many days there are of which kind; empty if nothing happened. */
 function summaryOf(days: readonly DayOnPage[]): string {
   const remarkable = remarkableOf(days);
   const count = (kind: Stretch['kind']): number =>

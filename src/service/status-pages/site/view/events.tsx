@@ -1,14 +1,9 @@
 import type { VNode } from 'preact';
 import type { IncidentSeverity } from '../../../../model/status-page/status-page-incident.ts';
 import { stateUnder } from '../../../../model/status-page/status-page-incident.ts';
+import { lengthText } from '../../../../runtime/text/duration-text.ts';
 import { CONDITION_WORDS, ConditionIcon } from '../../../../web/status/conditions.tsx';
-import {
-  dateText,
-  INCIDENT_STATUS_WORDS,
-  Instant,
-  lengthText,
-  Period,
-} from '../../../../web/status/texts.tsx';
+import { dateText, INCIDENT_STATUS_WORDS, Instant, Period } from '../../../../web/status/texts.tsx';
 import {
   type IncidentOnPage,
   type MaintenanceOnPage,

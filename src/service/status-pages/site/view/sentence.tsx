@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { countText, pluralText } from '../../../../web/status/texts.tsx';
+import { numberText, pluralText } from '../../../../web/status/texts.tsx';
 import type { PageState, ServiceCondition, ServiceOnPage } from '../../state/page-state.ts';
 
 /** What is said of one service, and of several. */
@@ -75,7 +75,7 @@ function othersText(all: readonly ServiceOnPage[], worst: ServiceCondition): str
   if (others.length === 0) return '';
   const troubled = others.filter(({ condition }) => PROBLEMS.includes(condition)).length;
   if (troubled === 1) return 'Another service has a problem, too.';
-  if (troubled > 1) return `${countText(troubled)} other services have a problem, too.`;
+  if (troubled > 1) return `${numberText(troubled)} other services have a problem, too.`;
   const fine = others.filter(({ condition }) => condition === 'OPERATIONAL').length;
   if (fine === 0) return '';
   const [is, are] = PREDICATES.OPERATIONAL;

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
+import { durationText } from '../../../../runtime/text/duration-text.ts';
 import { ConditionIcon, ConditionLabel } from '../../../../web/status/conditions.tsx';
 import { type ShownPage, StatusLayout } from '../../../../web/status/layout.tsx';
 import {
   availabilityText,
-  durationText,
   Instant,
   pluralText,
   RecentInstant,
@@ -243,7 +243,7 @@ function Service({
   );
 }
 
-/** How long the service takes to respond; empty where nobody knows. */
+/** How long the service takes to respond; empty if nobody knows. */
 function responseText({ condition, responseTimeMs, usualResponseTimeMs }: ServiceOnPage): string {
   const now = responseTimeMs === null ? null : durationText(responseTimeMs);
   if (usualResponseTimeMs === null) return now === null ? '' : `Responds in ${now}`;

@@ -1,4 +1,3 @@
-import { storableText } from '../../../../runtime/text/storable-text.ts';
 import type { Sql } from '../../../database/store.ts';
 import { jsonText } from '../../../database/values.ts';
 import type { SubscriberKind } from '../sql.ts';
@@ -131,54 +130,6 @@ export async function nextMessageAtMs(
     [kind, new Date(atMs)],
   );
   return rows[0]?.dueAt.getTime() ?? null;
-}
-
-/** What is stored of an attempt. */
-export interface MessageOutcome {
-  readonly state: 'waiting' | 'sent' | 'failed';
-  /** When the next attempt of a waiting message is due. */
-  readonly dueAtMs: number | null;
-  /** The status of HTTP or SMTP. */
-  readonly status: number | null;
-  readonly error: string | null;
-}
-
-/** @returns whether the owner still had the claim of that attempt; else it stores nothing */
-export async function recordMessage(
-  sql: Sql,
-  {
-    id,
-    owner,
-    attempt,
-    atMs,
-    outcome,
-  }: {
-    readonly id: string;
-    readonly owner: string;
-    readonly attempt: number;
-    readonly atMs: number;
-    readonly outcome: MessageOutcome;
-  },
-): Promise<boolean> {
-  const rows = await sql.query(
-    `update status_page_deliveries
-     set state = $5, due_at = coalesce($6::timestamptz, due_at), last_status = $7::int,
-       last_error = $8, owner = null, lease_until = null,
-       finished_at = case when $5 = 'waiting' then null else $4::timestamptz end
-     where id = $1 and owner = $2 and attempts = $3::int and state = 'sending'
-     returning 1`,
-    [
-      id,
-      owner,
-      attempt,
-      new Date(atMs),
-      outcome.state,
-      outcome.dueAtMs === null ? null : new Date(outcome.dueAtMs),
-      outcome.status,
-      outcome.error === null ? null : storableText(outcome.error),
-    ],
-  );
-  return rows.length > 0;
 }
 
 /**

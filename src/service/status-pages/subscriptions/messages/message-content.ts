@@ -1,8 +1,8 @@
 import type { IncidentStatus } from '../../../../model/status-page/incident.ts';
 import { shortened } from '../../../../runtime/text/cut-text.ts';
+import { htmlEscaped } from '../../../../runtime/text/html-escaped.ts';
 import { onOneLine } from '../../../../runtime/text/one-line.ts';
 import { INCIDENT_STATUS_WORDS } from '../../../../web/status/texts.tsx';
-import { forHtml } from '../../../outgoing/escape.ts';
 import type { AnnouncedUpdate } from './announcements.sql.ts';
 
 const MAX_SUBJECT_BYTES = 300;
@@ -172,7 +172,7 @@ function mail(
   const manage = subscriptionUrl(page);
   const rows = facts.map(
     ([label, value]) =>
-      `<tr><th align="left">${forHtml(label)}</th><td>${forHtml(value)}</td></tr>`,
+      `<tr><th align="left">${htmlEscaped(label)}</th><td>${htmlEscaped(value)}</td></tr>`,
   );
   return {
     subject: shortened(subject, MAX_SUBJECT_BYTES),
@@ -190,9 +190,9 @@ function mail(
       `Unsubscribe: ${leave}`,
       '',
     ].join('\n'),
-    html: `<!doctype html><html><body style="font-family:sans-serif;line-height:1.5"><h2>${forHtml(heading)}</h2>${
+    html: `<!doctype html><html><body style="font-family:sans-serif;line-height:1.5"><h2>${htmlEscaped(heading)}</h2>${
       rows.length === 0 ? '' : `<table cellpadding="4">${rows.join('')}</table>`
-    }${paragraphs.map((text) => `<p>${forHtml(text)}</p>`).join('')}<p><a href="${forHtml(link.url)}">${forHtml(link.text)}</a></p><hr><p><small>${forHtml(last)} <a href="${forHtml(manage)}">Change the subscription</a> · <a href="${forHtml(leave)}">Unsubscribe</a></small></p></body></html>`,
+    }${paragraphs.map((text) => `<p>${htmlEscaped(text)}</p>`).join('')}<p><a href="${htmlEscaped(link.url)}">${htmlEscaped(link.text)}</a></p><hr><p><small>${htmlEscaped(last)} <a href="${htmlEscaped(manage)}">Change the subscription</a> · <a href="${htmlEscaped(leave)}">Unsubscribe</a></small></p></body></html>`,
     headers: {
       'List-Unsubscribe': `<${leave}>`,
       // RFC 8058 3.1.

@@ -1,6 +1,7 @@
+import { MINUTE_MS, SECOND_MS } from '../../../../model/time-units.ts';
 import { cutText } from '../../../../runtime/text/cut-text.ts';
+import type { AttemptOutcome } from '../../../delivery/shared.sql.ts';
 import type { SendOutcome } from '../../../outgoing/send-outcome.ts';
-import type { MessageOutcome } from './deliveries.sql.ts';
 
 /** Results of messages, as counted in metrics. */
 export const MESSAGE_RESULTS = ['sent', 'failed', 'bounced', 'withdrawn'] as const;
@@ -26,8 +27,6 @@ export function failedByService(sent: SendOutcome): Attempt {
   return { sent, cause: 'service' };
 }
 
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
 /** After each failure. Mail servers that delay unknown senders accept the mail minutes later. */
 const RETRY_AFTER_MS = [
   20 * SECOND_MS,
@@ -52,7 +51,7 @@ export function outcomeOfMessage(
     wasCut,
     atMs,
   }: { readonly attempt: number; readonly wasCut: boolean; readonly atMs: number },
-): MessageOutcome {
+): AttemptOutcome {
   const { status } = sent;
   if (sent.ok) return { state: 'sent', dueAtMs: null, status, error: null };
   if (wasCut) {

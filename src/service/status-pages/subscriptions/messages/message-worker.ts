@@ -1,9 +1,11 @@
+import { DAY_MS } from '../../../../model/time-units.ts';
 import type { Clock } from '../../../../runtime/clock.ts';
 import { messageOf } from '../../../../runtime/errors.ts';
 import type { Logger } from '../../../../runtime/logger.ts';
 import type { Store } from '../../../database/store.ts';
 import { ClaimLoop, tooManyClaims } from '../../../delivery/claim-loop.ts';
 import { NameCounts } from '../../../delivery/name-counts.ts';
+import { type AttemptOutcome, recordAttempt } from '../../../delivery/shared.sql.ts';
 import { notSent, SEND_LIMIT_MS } from '../../../outgoing/send-outcome.ts';
 import type { SubscriptionCounters } from '../counts.ts';
 import type { SubscriberKind } from '../sql.ts';
@@ -15,13 +17,7 @@ import {
   MESSAGES_CHANNEL,
   readAnnouncedUpdate,
 } from './announcements.sql.ts';
-import {
-  type ClaimedMessage,
-  claimMessages,
-  type MessageOutcome,
-  nextMessageAtMs,
-  recordMessage,
-} from './deliveries.sql.ts';
+import { type ClaimedMessage, claimMessages, nextMessageAtMs } from './deliveries.sql.ts';
 import { type Attempt, failedByService, outcomeOfMessage } from './message-outcome.ts';
 import { MAX_SENDING, type MessageSender } from './message-sender.ts';
 import { NOTHING_CHANGED, recordHealth } from './subscriber-health.ts';
@@ -42,7 +38,6 @@ const MAX_PER_ACCOUNT: Readonly<Record<SubscriberKind, number>> = { email: 60, w
 /** Longer than two attempts, one after the other, and the storage of the outcome can take. */
 const LEASE_MS = 2 * SEND_LIMIT_MS + 40_000;
 
-const DAY_MS = 86_400_000;
 /** Older updates help nobody, for example after the service was away for days. */
 const MAX_AGE_MS = DAY_MS;
 /** Subscribers of a transaction: bounds how long it takes. */
@@ -137,14 +132,21 @@ async function record(
     attempt === null
       ? WITHDRAWN
       : outcomeOfMessage(attempt, { attempt: message.attempt, wasCut, atMs });
-  const recorded = { id, owner, attempt: message.attempt, atMs, outcome };
+  const recorded = {
+    outbox: 'status_page_deliveries' as const,
+    id,
+    owner,
+    attempt: message.attempt,
+    atMs,
+    outcome,
+  };
   if (outcome.state === 'sent' && message.isHealthy) {
     // Most messages: nothing changes for their subscribers.
-    if (await recordMessage(store, recorded)) counters.message(kind, 'sent');
+    if (await recordAttempt(store, recorded)) counters.message(kind, 'sent');
     return;
   }
   const stored = await store.transaction(async (tx) => {
-    if (!(await recordMessage(tx, recorded))) return null;
+    if (!(await recordAttempt(tx, recorded))) return null;
     const isOver = attempt !== null && outcome.state !== 'waiting';
     return isOver ? await recordHealth(tx, message, attempt, atMs) : NOTHING_CHANGED;
   });
@@ -205,7 +207,7 @@ class UpdateReader {
   }
 }
 
-const WITHDRAWN: MessageOutcome = {
+const WITHDRAWN: AttemptOutcome = {
   state: 'failed',
   dueAtMs: null,
   status: null,

@@ -13,7 +13,7 @@ describe('the smallest value of a schema', () => {
     ['one of its pattern', { type: 'string', pattern: '^[A-Z]+$' }, 'EXAMPLE'],
     ['long enough', { type: 'string', minLength: 9 }, 'examplexx'],
     ['the first that is not null', { anyOf: [{ type: 'null' }, { type: 'boolean' }] }, true],
-    ['empty where that is allowed', { type: 'array', items: { type: 'string' } }, []],
+    ['empty if that is allowed', { type: 'array', items: { type: 'string' } }, []],
     ['one item', { type: 'array', minItems: 1, items: { type: 'boolean' } }, [true]],
     [
       'an object with the required fields alone',

@@ -7,28 +7,28 @@ const SECURE_PREFIX = '__Secure-';
 
 type Asked = Pick<FastifyRequest, 'protocol' | 'headers'>;
 
-/** The passes of a request, of the page that it is for. */
-export function passesIn(serviceAddress: ServiceAddress, request: Asked): readonly string[] {
+/** The page tokens of a request, of the page that it is for. */
+export function pageTokensIn(serviceAddress: ServiceAddress, request: Asked): readonly string[] {
   const start = `${nameFor(serviceAddress, request)}=`;
   return (request.headers.cookie ?? '')
     .split(';')
     .map((each) => each.trim())
     .filter((each) => each.startsWith(start))
     .map((each) => each.slice(start.length))
-    .slice(0, MAX_PASSES);
+    .slice(0, MAX_PAGE_TOKENS);
 }
 
 /** A browser sends one of each path, and pages have paths of their own. */
-const MAX_PASSES = 4;
+const MAX_PAGE_TOKENS = 4;
 
 /** A Set-Cookie header: browsers send it with requests at and below the path, and no others. */
-export function passCookie(
+export function pageTokenCookie(
   serviceAddress: ServiceAddress,
   request: Asked,
-  { pass, path, maxAgeSeconds }: { pass: string; path: string; maxAgeSeconds: number },
+  { token, path, maxAgeSeconds }: { token: string; path: string; maxAgeSeconds: number },
 ): string {
   const secure = serviceAddress.isHttps(request) ? '; Secure' : '';
-  return `${nameFor(serviceAddress, request)}=${pass}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+  return `${nameFor(serviceAddress, request)}=${token}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
 function nameFor(serviceAddress: ServiceAddress, request: Asked): string {

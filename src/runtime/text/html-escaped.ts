@@ -6,7 +6,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A text for the content of an element, or for an attribute in quotes. */
-export function escaped(text: string): string {
+/** A text of HTML or XML: the content of an element, or of an attribute in quotes. */
+export function htmlEscaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

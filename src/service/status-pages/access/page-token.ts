@@ -1,0 +1,50 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { PageGate } from '../sql.ts';
+
+const TOKEN_SECONDS = 7 * 86_400;
+/** How long the cookie of a page token marks the browser as one that knows the page. */
+export const DEVICE_SECONDS = 365 * 86_400;
+
+/** Takes the place of a page that does not exist: to check a page token for it takes as long. */
+const NO_PAGE: PageGate = { accountId: '', id: '', isPrivate: true, passwordHash: null };
+const NO_PASSWORD = randomBytes(32).toString('hex');
+
+/**
+ * A page token: what a reader gets for the password. It contains its end and an HMAC keyed with the
+ * stored hash, so a new password ends all page tokens.
+ */
+export function pageTokenFor(gate: PageGate, nowMs: number): string {
+  const end = String(Math.floor(nowMs / 1_000) + TOKEN_SECONDS);
+  return `${end}.${macOf(gate, end)}`;
+}
+
+/** Takes the same time for a page that does not exist, or has no password. */
+export function isPageToken(gate: PageGate | null, token: string, nowMs: number): boolean {
+  const endMs = endOf(gate, token);
+  return endMs !== null && endMs > nowMs;
+}
+
+/**
+ * The name of a browser in which the page's present password was right within DEVICE_SECONDS, by its token,
+ * which may have ended since; null for any other. Takes the same time for a page that does not exist.
+ */
+export function deviceOf(gate: PageGate | null, token: string, nowMs: number): string | null {
+  const endMs = endOf(gate, token);
+  if (endMs === null || endMs + (DEVICE_SECONDS - TOKEN_SECONDS) * 1_000 <= nowMs) return null;
+  return String(endMs);
+}
+
+/** When the token of the page ends; null for no token of it. */
+function endOf(gate: PageGate | null, token: string): number | null {
+  const [end = '', mac = ''] = token.split('.');
+  const expected = Buffer.from(macOf(gate ?? NO_PAGE, end));
+  const given = Buffer.from(mac);
+  const isRight = given.length === expected.length && timingSafeEqual(given, expected);
+  return isRight && gate !== null && gate.passwordHash !== null ? Number(end) * 1_000 : null;
+}
+
+function macOf({ accountId, id, passwordHash }: PageGate, end: string): string {
+  return createHmac('sha256', passwordHash ?? NO_PASSWORD)
+    .update(JSON.stringify(['status page', accountId, id, end]))
+    .digest('base64url');
+}
