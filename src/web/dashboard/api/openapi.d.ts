@@ -828,6 +828,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/check-alerts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an alert of a check
+         * @description Needs the role `read`.
+         */
+        get: operations["getCheckAlert"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/checks/{id}/alert-recipients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who would be notified of a check, and why
+         * @description Needs the role `read`.
+         */
+        get: operations["getAlertRecipients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/accounts/{accountId}/alert-settings": {
         parameters: {
             query?: never;
@@ -980,6 +1020,50 @@ export interface paths {
          * @description Needs the role `read`.
          */
         get: operations["listAlertDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alert-channels/{id}/deliveries/{deliveryId}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again that was sent or has failed
+         * @description It has all of its attempts again and keeps its id. Later deliveries of the check to the channel wait for it.
+         *
+         *     Needs the role `write`.
+         */
+        post: operations["resendAlertDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/check-alerts/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of an alert and of its reminders, newest first
+         * @description Empty if no channel receives it.
+         *
+         *     Needs the role `read`.
+         */
+        get: operations["listDeliveriesOfCheckAlert"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2808,9 +2892,21 @@ export interface components {
          *     }
          */
         AlertChannelInput: components["schemas"]["EmailAlertChannelInput"] | components["schemas"]["WebhookAlertChannelInput"] | components["schemas"]["SlackAlertChannelInput"] | components["schemas"]["SmsAlertChannelInput"];
+        AlertChannelSummary: {
+            id: number;
+            /** @enum {string} */
+            type: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS";
+            /** @description The address, the name of the webhook or recipient, or the host of Slack. */
+            name: string;
+        };
         /**
          * @example {
          *       "id": "00000000-0000-4000-8000-000000000036",
+         *       "channel": {
+         *         "id": 1,
+         *         "type": "EMAIL",
+         *         "name": "shop@a.test"
+         *       },
          *       "checkId": "homepage",
          *       "location": null,
          *       "alertId": "00000000-0000-4000-8000-000000000034",
@@ -2830,6 +2926,8 @@ export interface components {
         AlertDelivery: {
             /** @description The same each time it is sent: in x-service-delivery, or the Message-ID. */
             id: string;
+            /** @description To which channel it is sent. */
+            channel: components["schemas"]["AlertChannelSummary"];
             /** @description null for a silent location. */
             checkId: string | null;
             /** @description The slug of the silent location; null for a check. */
@@ -2860,6 +2958,35 @@ export interface components {
             nextAttemptAt: string | null;
             /** @description When it was sent, or failed without another retry. */
             finishedAt: string | null;
+        };
+        AlertRecipients: {
+            /** @description The alert settings in force, with all defaults. */
+            settings: components["schemas"]["AlertSettings"];
+            /**
+             * @description Whose settings they are: see "Settings" in Alerts.
+             * @enum {string}
+             */
+            settingsOf: "CHECK" | "GROUP" | "ACCOUNT";
+            /** @description Why nobody is notified of a failure now; empty if somebody is. */
+            silences: {
+                /** @enum {string} */
+                code: "NOT_ACTIVATED" | "MUTED" | "MAINTENANCE_WINDOW" | "NO_CHANNEL";
+                message: string;
+            }[];
+            /** @description The channels that are subscribed to the check, in the order of their ids. */
+            recipients: {
+                channel: components["schemas"]["AlertChannelSummary"];
+                /** @description Whether the subscription is. */
+                activated: boolean;
+                /** @description What the channel is notified of. */
+                notifications: ("FAILURE" | "DEGRADED" | "RECOVERY" | "CERTIFICATE")[];
+                /** @description Why, in one sentence. */
+                reason: string;
+                /** @description Why nothing can be delivered to it; null if nothing is known. */
+                problem: string | null;
+            }[];
+            /** @description How many more there are. */
+            omitted: number;
         };
         AlertSettings: {
             /**
@@ -4037,10 +4164,17 @@ export interface components {
          *       "checkId": "homepage",
          *       "alertType": "ALERT_FAILURE",
          *       "checkType": "URL",
+         *       "isOpen": true,
          *       "runLocation": "shop-place",
+         *       "resultId": "00000000-0000-4000-8000-000000000032",
          *       "responseTime": 11.75,
          *       "error": "shop refused the connection",
          *       "statusCode": null,
+         *       "deliveries": {
+         *         "sent": 0,
+         *         "pending": 0,
+         *         "failed": 1
+         *       },
          *       "created_at": "2026-01-31",
          *       "startedAt": "2026-01-31T12:00:00.000Z",
          *       "alertedAt": "2026-01-31T12:00:00.000Z"
@@ -4056,13 +4190,19 @@ export interface components {
             alertType: "NO_ALERT" | "ALERT_FAILURE" | "ALERT_FAILURE_REMAIN" | "ALERT_FAILURE_DEGRADED" | "ALERT_RECOVERY" | "ALERT_DEGRADED" | "ALERT_DEGRADED_REMAIN" | "ALERT_DEGRADED_FAILURE" | "ALERT_DEGRADED_RECOVERY" | "ALERT_SSL";
             /** @enum {string} */
             checkType: "AGENTIC" | "API" | "BROWSER" | "HEARTBEAT" | "ICMP" | "MULTI_STEP" | "TCP" | "PLAYWRIGHT" | "URL" | "DNS";
+            /** @description Whether it is the latest alert of a check that has not recovered since. */
+            isOpen: boolean;
             runLocation: string;
+            /** @description The check result that led to the alert; null for a heartbeat, and for alerts of earlier releases. */
+            resultId: string | null;
             /** @description Milliseconds. */
             responseTime: number;
             /** @description What led to the alert; null if nothing failed. */
             error: string | null;
             /** @description The HTTP status of URL and API checks; null without a response. */
             statusCode: string | null;
+            /** @description How many deliveries of the alert and of its reminders are in which state. */
+            deliveries: components["schemas"]["CheckAlertDeliveries"];
             /**
              * Format: date
              * @description The day on which the alert was given, in UTC.
@@ -4105,6 +4245,11 @@ export interface components {
             key: string;
             value: string;
             locked: boolean;
+        };
+        CheckAlertDeliveries: {
+            sent: number;
+            pending: number;
+            failed: number;
         };
         /**
          * @example {
@@ -13686,6 +13831,12 @@ export interface operations {
     listCheckAlerts: {
         parameters: {
             query?: {
+                /** @description Only alerts of this check. */
+                checkId?: string;
+                /** @description Only alerts of this type; given several times, of any of them. */
+                alertType?: ("NO_ALERT" | "ALERT_FAILURE" | "ALERT_FAILURE_REMAIN" | "ALERT_FAILURE_DEGRADED" | "ALERT_RECOVERY" | "ALERT_DEGRADED" | "ALERT_DEGRADED_REMAIN" | "ALERT_DEGRADED_FAILURE" | "ALERT_DEGRADED_RECOVERY" | "ALERT_SSL")[];
+                /** @description true: only open alerts, by default of any time; false: only others. An alert is open while it is the latest of a check that has not recovered. */
+                open?: boolean;
                 /** @description How many at most, 1 to 100. Default: 10. */
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
@@ -13726,6 +13877,118 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCheckAlert: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description The ETag that the client has: the response is 304 while the resource is the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The id of the resource. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: Read an alert of a check. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckAlert"];
+                };
+            };
+            /** @description Not modified; no body. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAlertRecipients: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description The ETag that the client has: the response is 304 while the resource is the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The id of the check: a UUID, or a slug chosen at creation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: Read who would be notified of a check, and why. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRecipients"];
+                };
+            };
+            /** @description Not modified; no body. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             /** @description An error */
@@ -14369,6 +14632,115 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Done: List the sent and pending deliveries of an alert channel, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Total-Count-At-Least": components["headers"]["X-Total-Count-At-Least"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDelivery"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resendAlertDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of the channel. */
+                id: number;
+                /** @description The id of the delivery. */
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: Send a delivery again that was sent or has failed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDelivery"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listDeliveriesOfCheckAlert: {
+        parameters: {
+            query?: {
+                /** @description How many at most, 1 to 100. Default: 10. */
+                limit?: number;
+                /** @description Which page, counted from 1. Default: 1. */
+                page?: number;
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+            };
+            path: {
+                /** @description The id of the alert. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: List the deliveries of an alert and of its reminders, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
