@@ -1,6 +1,9 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
-
 /** Numbers and durations as texts. Every number has its unit. */
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 const INTEGER = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
