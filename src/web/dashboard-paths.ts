@@ -8,6 +8,12 @@ export const DASHBOARD_PATHS = {
   location: '/locations/:id',
   check: '/checks/:id',
   checkResult: '/checks/:id/results/:resultId',
+  settings: '/settings',
+  settingsAlerts: '/settings/alerts',
+  settingsKeys: '/settings/keys',
+  settingsUsers: '/settings/users',
+  settingsAudit: '/settings/audit-log',
+  settingsSessions: '/settings/sign-in',
 } as const;
 
 export type DashboardPageName = keyof typeof DASHBOARD_PATHS;

@@ -5,6 +5,7 @@ import type {
 } from '../support/dashboard-service.ts';
 import { CHECK_SCENES } from './check-scenes.ts';
 import { LOCATION_SCENES } from './location-scenes.ts';
+import { SETTINGS_SCENES } from './settings-scenes.ts';
 
 /** A view of the dashboard that `npm run screenshots` makes pictures of. */
 export interface Scene {
@@ -22,4 +23,5 @@ export const SCENES: readonly Scene[] = [
   { name: 'overview-empty', path: '/' },
   ...CHECK_SCENES,
   ...LOCATION_SCENES,
+  ...SETTINGS_SCENES,
 ];

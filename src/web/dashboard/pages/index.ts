@@ -23,6 +23,36 @@ export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
     section: 'locations',
     load: () => import('./locations/location-page.tsx'),
   },
+  settings: {
+    title: 'Account',
+    section: 'settings',
+    load: () => import('./settings/account-page.tsx'),
+  },
+  settingsAlerts: {
+    title: 'Alert settings',
+    section: 'settings',
+    load: () => import('./settings/alert-settings-page.tsx'),
+  },
+  settingsKeys: {
+    title: 'API keys',
+    section: 'settings',
+    load: () => import('./settings/keys-page.tsx'),
+  },
+  settingsUsers: {
+    title: 'Users',
+    section: 'settings',
+    load: () => import('./settings/users-page.tsx'),
+  },
+  settingsAudit: {
+    title: 'Audit log',
+    section: 'settings',
+    load: () => import('./settings/audit-page.tsx'),
+  },
+  settingsSessions: {
+    title: 'Your sign-in',
+    section: 'settings',
+    load: () => import('./settings/sessions-page.tsx'),
+  },
   overview: {
     title: 'Overview',
     section: 'overview',

@@ -1,0 +1,34 @@
+import { useState } from 'preact/hooks';
+import { type Query, type QueryOptions, useQuery } from '../../api/query.ts';
+
+export interface Part<Entry> {
+  readonly entries: readonly Entry[];
+  readonly total: number | null;
+}
+
+export const PART = 100;
+
+/** A list that shows more on request. */
+export function useList<Entry>(
+  key: string,
+  load: (page: number, signal: AbortSignal) => Promise<Part<Entry>>,
+  options?: QueryOptions,
+): { readonly query: Query<Part<Entry>>; readonly more: () => void } {
+  const [pages, setPages] = useState(1);
+  const query = useQuery(
+    `${key} pages=${pages}`,
+    async (signal) => {
+      const entries: Entry[] = [];
+      let total: number | null = null;
+      for (let page = 1; page <= pages; page += 1) {
+        const part = await load(page, signal);
+        entries.push(...part.entries);
+        total = part.total;
+        if (part.entries.length < PART) break;
+      }
+      return { entries, total };
+    },
+    options,
+  );
+  return { query, more: () => setPages(pages + 1) };
+}
