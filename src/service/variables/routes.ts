@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { accountVariableSchema, variableKeySchema } from '../../model/check/variable.ts';
+import type { Viewer } from '../http/access/viewer.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { pageQuery } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
@@ -9,11 +10,13 @@ import type { StoredVariable, Variables } from './variables.ts';
 const { shape } = accountVariableSchema;
 const response = z.strictObject({
   key: shape.key,
-  value: shape.value.nullable().describe('null if it is secret.'),
+  value: shape.value
+    .nullable()
+    .describe('null if it is secret, and if it is locked for roles that may not write.'),
   locked: z
     .boolean()
     .describe(
-      'Tells user interfaces not to show the value. Responses contain it unless it is secret.',
+      'Hides the value from the roles `read` and `run`, from the audit log, and in user interfaces.',
     ),
   secret: z.boolean().describe('Whether the value is encrypted, and never in a response.'),
   ...TIMES,
@@ -60,10 +63,10 @@ export function variablesRoutes({
   });
 }
 
-function presentVariable(stored: StoredVariable): z.output<typeof response> {
+function presentVariable(stored: StoredVariable, { mayWrite }: Viewer): z.output<typeof response> {
   return {
     key: stored.key,
-    value: stored.value,
+    value: stored.locked && !mayWrite ? null : stored.value,
     locked: stored.locked,
     secret: stored.secret,
     created_at: stored.createdAt.toISOString(),

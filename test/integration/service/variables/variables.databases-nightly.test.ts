@@ -71,6 +71,25 @@ describe.each(databases)('on %s', (kind) => {
       expect(location).toMatchObject({ variables: null, settings: null });
     });
 
+    it('are hidden from roles that may not write if they are locked', async () => {
+      const { mine, clientWith } = service();
+      await mine.post(PATH, variable('OPEN'));
+      await mine.post(PATH, variable('LOCKED', { locked: true }));
+      for (const [role, shown] of [
+        ['read', null],
+        ['run', null],
+        ['write', 'value of LOCKED'],
+        ['admin', 'value of LOCKED'],
+      ] as const) {
+        const client = await clientWith(role);
+        expect((await client.get(`${PATH}/LOCKED`)).json).toMatchObject({ value: shown });
+        const { json } = await client.get(PATH);
+        expect(json).toMatchObject([{ value: shown }, { key: 'OPEN', value: 'value of OPEN' }]);
+      }
+      const { json } = await mine.get('/v1/audit-log?resourceId=LOCKED');
+      expect(JSON.stringify(json)).not.toContain('value of');
+    });
+
     it('of another account are not sent', async () => {
       const { theirs } = service();
       await theirs.post(PATH, variable('A'));
