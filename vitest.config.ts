@@ -20,7 +20,7 @@ const IS_NIGHTLY = process.env.NIGHTLY === '1';
  */
 const ON_BOTH = 'test/integration/service/**/*.databases.test.ts';
 const ON_PGLITE_BY_DAY = 'test/integration/service/**/*.databases-nightly.test.ts';
-/** Walks over the whole API, and much concurrency, which the embedded database runs one by one. */
+/** Walks over the whole API, other long files, and concurrency: PGlite runs statements one by one. */
 const ON_POSTGRES_BY_DAY = 'test/integration/service/**/*.postgres.test.ts';
 
 /**
@@ -107,6 +107,7 @@ export default defineConfig({
           name: 'cli',
           include: ['test/system/cli/**/*.test.ts'],
           globalSetup: [...shared.globalSetup, PGLITE],
+          testTimeout: 300_000,
           maxWorkers: WORKERS + 2,
           sequence: { groupOrder: 4 },
         },

@@ -84,7 +84,7 @@ describe.skipIf(lacks !== null)(
       expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
     });
 
-    it('no evidence is collected with EVIDENCE=off', { timeout: 60_000 }, async () => {
+    it('no evidence is collected with EVIDENCE=off', async () => {
       const { service, agent, ids, runAll, metrics } = await deploy(1, { EVIDENCE: 'off' });
       await runAll();
       const [id = ''] = ids;

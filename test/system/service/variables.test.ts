@@ -33,9 +33,7 @@ async function results(service: RunningService, checkId: string, count: number):
   return text;
 }
 
-it('variables of the service fill the templates of checks and are never shown', {
-  timeout: 60_000,
-}, async () => {
+it('variables of the service fill the templates of checks and are never shown', async () => {
   const service = await startService();
   const { key, slug } = await service.addLocation('office');
   const [first, second, own] = [1, 2, 3].map(() => randomBytes(12).toString('base64'));
@@ -96,9 +94,7 @@ it('variables of the service fill the templates of checks and are never shown', 
   expect(outputs[0]).toContain('you said Bearer ******** ********');
 });
 
-it('a missing variable is named in the result and in the log', {
-  timeout: 60_000,
-}, async () => {
+it('a missing variable is named in the result and in the log', async () => {
   const service = await startService();
   const { key, slug } = await service.addLocation('office');
   const checkId = await service.addCheck('url', {
