@@ -39,13 +39,13 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
         title: 'Getting started',
         summary: 'start Vedette, write a check, add a service and its agents',
         document: README,
-        headings: ['Vedette', 'Start', 'A service and its agents'],
+        headings: ['Vedette', 'Start', 'A status page', 'A service and its agents'],
       },
       {
         name: 'first-status-page',
         title: 'From nothing to a status page',
         summary: 'a status page from one file and one command',
-        document: README,
+        document: SERVICE,
         headings: ['From nothing to a status page'],
       },
       {

@@ -186,8 +186,8 @@ describe('vedette validate', () => {
     );
   });
 
-  it('finds in shop.yaml of README.md what README.md says, also with the maintenance that it adds', async () => {
-    const [, section = ''] = readDocument('README.md').split(
+  it('finds in shop.yaml of src/service/README.md what that document says, also with the maintenance that it adds', async () => {
+    const [, section = ''] = readDocument('src/service/README.md').split(
       '\n## From nothing to a status page\n',
     );
     const [, shop = ''] = /Write `shop\.yaml`:\n\n```yaml\n(.*?)^```$/ms.exec(section) ?? [];
