@@ -4,6 +4,11 @@
  */
 export const DASHBOARD_PATHS = {
   overview: '/',
+  alerts: '/alerts',
+  alert: '/alerts/:alertId',
+  channels: '/channels',
+  newChannel: '/channels/new',
+  channel: '/channels/:channelId',
   locations: '/locations',
   location: '/locations/:id',
   check: '/checks/:id',

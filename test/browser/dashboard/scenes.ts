@@ -3,6 +3,7 @@ import type {
   DashboardService,
   OpenDashboard,
 } from '../support/dashboard-service.ts';
+import { ALERTING_SCENES } from './alerting-scenes.ts';
 import { CHECK_SCENES } from './check-scenes.ts';
 import { LOCATION_SCENES } from './location-scenes.ts';
 import { SETTINGS_SCENES } from './settings-scenes.ts';
@@ -21,6 +22,7 @@ export interface Scene {
 /** One line or more for each page. Scenes have an account of their own. */
 export const SCENES: readonly Scene[] = [
   { name: 'overview-empty', path: '/' },
+  ...ALERTING_SCENES,
   ...CHECK_SCENES,
   ...LOCATION_SCENES,
   ...SETTINGS_SCENES,

@@ -68,4 +68,29 @@ export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
     section: 'overview',
     load: () => import('./check/run/run-page.tsx'),
   },
+  alerts: {
+    title: 'Alerts',
+    section: 'alerts',
+    load: () => import('./alerting/alerts-page.tsx'),
+  },
+  alert: {
+    title: 'Alert',
+    section: 'alerts',
+    load: () => import('./alerting/alert-page.tsx'),
+  },
+  channels: {
+    title: 'Alert channels',
+    section: 'alerts',
+    load: () => import('./alerting/channels-page.tsx'),
+  },
+  newChannel: {
+    title: 'New channel',
+    section: 'alerts',
+    load: () => import('./alerting/channel-page.tsx'),
+  },
+  channel: {
+    title: 'Channel',
+    section: 'alerts',
+    load: () => import('./alerting/channel-page.tsx'),
+  },
 };

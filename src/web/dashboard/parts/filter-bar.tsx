@@ -13,6 +13,8 @@ export interface Filter {
   /** In the query of the address. */
   readonly name: string;
   readonly label: string;
+  /** The name of the choice without a value. Default: any. */
+  readonly any?: string;
   readonly choices: readonly FilterChoice[];
 }
 
@@ -36,7 +38,7 @@ export function FilterBar({
   return (
     <search class="filters" aria-label="Filters">
       {search !== undefined && <SearchField label={search} />}
-      {filters.map(({ name, label, choices }) => {
+      {filters.map(({ name, label, any = 'any', choices }) => {
         const value = state.get(name);
         const chosen = choices.find((choice) => choice.value === value)?.label ?? value;
         return (
@@ -45,12 +47,12 @@ export function FilterBar({
             buttonClass={`button${value === null ? '' : ' chosen'}`}
             label={
               <span class="filter-label">
-                {label}: {chosen ?? 'any'}
+                {label}: {chosen ?? any}
               </span>
             }
           >
             <MenuItem isChecked={value === null} onSelect={() => state.set({ [name]: null })}>
-              Any
+              {any.slice(0, 1).toUpperCase() + any.slice(1)}
             </MenuItem>
             {choices.map((choice) => (
               <MenuItem

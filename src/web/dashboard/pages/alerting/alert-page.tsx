@@ -1,0 +1,116 @@
+import { api, bodyOf } from '../../api/client.ts';
+import { useQuery } from '../../api/query.ts';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { responseTime } from '../../parts/formats.ts';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { StateMark } from '../../parts/state-mark.tsx';
+import { TimeText } from '../../parts/time-text.tsx';
+import { Link } from '../../shell/link.tsx';
+import { useTitle } from '../../shell/title.ts';
+import type { PageProps } from '../page-props.ts';
+import { ALERT_WORDS, type Alert, runPathOf } from './alert-types.ts';
+import { Deliveries } from './deliveries.tsx';
+import { Recipients } from './recipients.tsx';
+import { Sections } from './sections.tsx';
+
+/** One alert: what happened, and who was told of it. */
+export function Page({ params: { alertId = '' } }: PageProps) {
+  const { data, error, reload } = useQuery(
+    `alert ${alertId}`,
+    (signal) =>
+      bodyOf(api.GET('/v1/check-alerts/{id}', { params: { path: { id: alertId } }, signal })),
+    { on: ['alert', 'check.status_changed'] },
+  );
+  const alert = data.value;
+  useTitle(alert === null ? null : `${alert.name} ${ALERT_WORDS[alert.alertType].says}`);
+  if (alert === null) {
+    return (
+      <>
+        <PageHeader title="Alert" />
+        <Sections current="/alerts" />
+        {error.value === null ? (
+          <Skeleton lines={8} label="Loading the alert" />
+        ) : (
+          <ErrorState error={error.value} retry={reload} />
+        )}
+      </>
+    );
+  }
+  const { state, word, says } = ALERT_WORDS[alert.alertType];
+  return (
+    <>
+      <PageHeader
+        title={`${alert.name} ${says}`}
+        actions={
+          <Link class="button primary" to={runPathOf(alert)}>
+            {alert.resultId === null ? 'See the check' : 'See the run'}
+          </Link>
+        }
+      >
+        <StateMark state={state} word={word} />
+        {alert.isOpen && <span class="chip">open</span>}
+      </PageHeader>
+      <Sections current="/alerts" />
+      <Facts alert={alert} />
+      <Deliveries of={{ alertId }} />
+      <Recipients checkId={alert.checkId} />
+    </>
+  );
+}
+
+function Facts({ alert }: { readonly alert: Alert }) {
+  const { checkId, error, runLocation, statusCode, alertedAt, startedAt } = alert;
+  const isHeartbeat = alert.checkType === 'HEARTBEAT';
+  return (
+    <section class="panel" aria-label="What happened">
+      <dl class="alerting-facts panel-body">
+        {error !== null && (
+          <div class="alerting-wide">
+            <dt>What led to it</dt>
+            <dd class="alerting-error-text">{error}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Alerted</dt>
+          <dd>
+            <TimeText at={alertedAt} form="full" /> (<TimeText at={alertedAt} />)
+          </dd>
+        </div>
+        <div>
+          <dt>Run began</dt>
+          <dd>
+            <TimeText at={startedAt} form="full" />
+          </dd>
+        </div>
+        <div>
+          <dt>Check</dt>
+          <dd>
+            <Link to={`/alerts?show=all&checkId=${encodeURIComponent(checkId)}`}>
+              All alerts of this check
+            </Link>{' '}
+            <span class="chip">{alert.checkType}</span>
+          </dd>
+        </div>
+        {!isHeartbeat && (
+          <>
+            <div>
+              <dt>Location</dt>
+              <dd>{runLocation}</dd>
+            </div>
+            <div>
+              <dt>Response time</dt>
+              <dd>{responseTime(alert.responseTime)}</dd>
+            </div>
+          </>
+        )}
+        {statusCode !== null && (
+          <div>
+            <dt>Status</dt>
+            <dd>{statusCode}</dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  );
+}

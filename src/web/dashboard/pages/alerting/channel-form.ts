@@ -1,0 +1,188 @@
+import type { components } from '../../api/openapi.d.ts';
+
+export type Channel = components['schemas']['AlertChannel'];
+export type ChannelType = Channel['type'];
+
+export const CHANNEL_TYPES: readonly {
+  readonly type: ChannelType;
+  readonly label: string;
+  readonly says: string;
+}[] = [
+  { type: 'EMAIL', label: 'Email', says: 'One address. The service needs a mail server.' },
+  { type: 'SLACK', label: 'Slack', says: 'A channel, by an incoming webhook.' },
+  { type: 'WEBHOOK', label: 'Webhook', says: 'Any URL: a pager, a chat, your own program.' },
+  { type: 'SMS', label: 'SMS', says: 'A phone number. The service needs an SMS gateway.' },
+];
+
+/** A header or a query parameter, as the form holds it. */
+export interface Pair {
+  readonly key: string;
+  readonly value: string;
+  readonly locked: boolean;
+}
+
+/** What the form holds: every field of every type, so that one form serves all of them. */
+export interface ChannelForm {
+  readonly type: ChannelType;
+  readonly address: string;
+  readonly url: string;
+  readonly name: string;
+  readonly number: string;
+  readonly method: string;
+  readonly template: string;
+  readonly headers: readonly Pair[];
+  readonly queryParameters: readonly Pair[];
+  /** Empty: the stored one stays. */
+  readonly webhookSecret: string;
+  /** The stored secret is removed. */
+  readonly removesSecret: boolean;
+  readonly hasSecret: boolean;
+  readonly sendFailure: boolean;
+  readonly sendRecovery: boolean;
+  readonly sendDegraded: boolean;
+  readonly sendLocationSilent: 'as-failures' | 'yes' | 'no';
+  readonly sslExpiry: boolean;
+  readonly sslExpiryThreshold: string;
+  /** By the id of the check: whether the subscription is activated. */
+  readonly subscriptions: ReadonlyMap<string, boolean>;
+}
+
+export function newForm(type: ChannelType): ChannelForm {
+  return {
+    type,
+    address: '',
+    url: '',
+    name: '',
+    number: '',
+    method: 'POST',
+    template: '',
+    headers: [],
+    queryParameters: [],
+    webhookSecret: '',
+    removesSecret: false,
+    hasSecret: false,
+    sendFailure: true,
+    sendRecovery: true,
+    sendDegraded: false,
+    sendLocationSilent: 'as-failures',
+    sslExpiry: false,
+    sslExpiryThreshold: '30',
+    subscriptions: new Map(),
+  };
+}
+
+export function formOf(channel: Channel): ChannelForm {
+  const { type, sendLocationSilent, sslExpiryThreshold } = channel;
+  const form: ChannelForm = {
+    ...newForm(type),
+    sendFailure: channel.sendFailure,
+    sendRecovery: channel.sendRecovery,
+    sendDegraded: channel.sendDegraded,
+    sendLocationSilent:
+      sendLocationSilent === null ? 'as-failures' : sendLocationSilent ? 'yes' : 'no',
+    sslExpiry: channel.sslExpiry,
+    sslExpiryThreshold: String(sslExpiryThreshold),
+    subscriptions: new Map(
+      channel.subscriptions.map(({ checkId, activated }) => [checkId, activated]),
+    ),
+  };
+  switch (channel.type) {
+    case 'EMAIL':
+      return { ...form, address: channel.config.address };
+    case 'SLACK':
+      return { ...form, url: channel.config.url };
+    case 'SMS':
+      return { ...form, number: channel.config.number, name: channel.config.name };
+    case 'WEBHOOK': {
+      const { name, url, method, template, headers, queryParameters, hasWebhookSecret } =
+        channel.config;
+      return {
+        ...form,
+        name,
+        url,
+        method,
+        template: template ?? '',
+        headers,
+        queryParameters,
+        hasSecret: hasWebhookSecret,
+      };
+    }
+  }
+}
+
+/** The body that creates the channel or, with all fields given, updates it. */
+export function bodyOfForm(form: ChannelForm) {
+  return {
+    type: form.type,
+    config: configOf(form),
+    sendFailure: form.sendFailure,
+    sendRecovery: form.sendRecovery,
+    sendDegraded: form.sendDegraded,
+    sendLocationSilent:
+      form.sendLocationSilent === 'as-failures' ? null : form.sendLocationSilent === 'yes',
+    sslExpiry: form.sslExpiry,
+    sslExpiryThreshold: Number(form.sslExpiryThreshold),
+    subscriptions: [...form.subscriptions].map(([checkId, activated]) => ({ checkId, activated })),
+  };
+}
+
+function configOf(form: ChannelForm): Record<string, unknown> {
+  switch (form.type) {
+    case 'EMAIL':
+      return { address: form.address.trim() };
+    case 'SLACK':
+      return { url: form.url.trim() };
+    case 'SMS':
+      return { number: form.number.replaceAll(/[\s()/-]/g, ''), name: form.name.trim() };
+    case 'WEBHOOK': {
+      const secret =
+        form.webhookSecret !== ''
+          ? { webhookSecret: form.webhookSecret }
+          : form.removesSecret
+            ? { webhookSecret: null }
+            : {};
+      return {
+        name: form.name.trim(),
+        url: form.url.trim(),
+        method: form.method,
+        template: form.template === '' ? null : form.template,
+        headers: form.headers,
+        queryParameters: form.queryParameters,
+        ...secret,
+      };
+    }
+  }
+}
+
+/** What people know a channel by. */
+export function channelName(channel: Channel): string {
+  switch (channel.type) {
+    case 'EMAIL':
+      return channel.config.address;
+    case 'SLACK':
+      return new URL(channel.config.url).host;
+    case 'SMS':
+      return `${channel.config.name} (${channel.config.number})`;
+    case 'WEBHOOK':
+      return channel.config.name;
+  }
+}
+
+/** What it is told of, in words. */
+export function wishesOf({
+  sendFailure,
+  sendDegraded,
+  sendRecovery,
+  sslExpiry,
+  sslExpiryThreshold,
+  sendLocationSilent,
+}: Channel): string {
+  const wishes = [
+    sendFailure && 'failures',
+    sendDegraded && 'degraded',
+    sendRecovery && 'recoveries',
+    (sendLocationSilent ?? sendFailure) && 'silent locations',
+    sslExpiry && `certificates (${sslExpiryThreshold} d)`,
+  ].filter((wish): wish is string => wish !== false);
+  return wishes.length === 0 ? 'nothing' : wishes.join(', ');
+}

@@ -1,0 +1,139 @@
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api, pageOf } from '../../api/client.ts';
+import { useQuery } from '../../api/query.ts';
+import { may } from '../../api/session.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { counted } from '../../parts/formats.ts';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Table } from '../../parts/table.tsx';
+import { addressOf, Link } from '../../shell/link.tsx';
+import { CHANNEL_TYPES, type Channel, channelName, wishesOf } from './channel-form.ts';
+import { CHANNEL_WORDS } from './deliveries.tsx';
+import { Sections } from './sections.tsx';
+
+const PER_PAGE = 50;
+
+const COLUMNS = [
+  {
+    name: 'name',
+    head: 'Channel',
+    cell: (channel: Channel) => (
+      <div class="alerting-name">
+        <Link to={`/channels/${channel.id}`} title={channelName(channel)}>
+          {channelName(channel)}
+        </Link>{' '}
+        <span class="chip">{CHANNEL_WORDS[channel.type]}</span>
+      </div>
+    ),
+  },
+  { name: 'wishes', head: 'Is told of', cell: wishesOf },
+  {
+    name: 'checks',
+    head: 'Checks',
+    isNumber: true,
+    cell: ({ subscriptions }: Channel) => {
+      const active = subscriptions.filter(({ activated }) => activated).length;
+      return active === 0 ? <span class="degraded">none</span> : counted(active, 'check');
+    },
+  },
+] as const;
+
+/** Where alerts are sent. */
+export function Page() {
+  const { route } = useLocation();
+  const [pages, setPages] = useState(1);
+  const { data, error, isLoading, reload } = useQuery(
+    `channels ${pages}`,
+    (signal) => readChannels(pages, signal),
+    { on: ['alert_channel', 'check.created', 'check.deleted'] },
+  );
+  const found = data.value;
+  const isEmpty = found !== null && found.entries.length === 0;
+  return (
+    <>
+      <PageHeader
+        title="Alert channels"
+        actions={
+          may('write') &&
+          !isEmpty && (
+            <Link class="button primary" to="/channels/new">
+              New channel
+            </Link>
+          )
+        }
+      />
+      <Sections current="/channels" />
+      {error.value !== null && <ErrorState error={error.value} retry={reload} />}
+      {found === null && error.value === null && (
+        <Skeleton lines={6} height={36} label="Loading channels" />
+      )}
+      {isEmpty && <NoChannels />}
+      {found !== null && !isEmpty && (
+        <section class="panel" aria-label="Channels">
+          <Table<Channel>
+            label="Alert channels"
+            rows={found.entries}
+            keyOf={({ id }) => String(id)}
+            onOpen={({ id }) => route(addressOf(`/channels/${id}`))}
+            columns={COLUMNS}
+          />
+          <Pager
+            shown={found.entries.length}
+            total={found.total}
+            hasMore={found.total !== null && found.entries.length < found.total}
+            isLoading={isLoading.value}
+            more={() => setPages(pages + 1)}
+          />
+        </section>
+      )}
+    </>
+  );
+}
+
+function NoChannels() {
+  if (!may('write')) {
+    return (
+      <EmptyState title="Nobody is told of alerts">
+        There is no alert channel yet. A user with the role write can make one.
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <EmptyState title="Nobody is told of alerts yet">
+        Choose how you want to be told when a check fails or recovers.
+      </EmptyState>
+      <ChannelKinds />
+    </>
+  );
+}
+
+export function ChannelKinds() {
+  return (
+    <nav class="alerting-channel-kinds" aria-label="Kinds of channels">
+      {CHANNEL_TYPES.map(({ type, label, says }) => (
+        <Link key={type} to={`/channels/new?type=${type}`}>
+          <strong>{label}</strong>
+          <span class="muted">{says}</span>
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+async function readChannels(pages: number, signal: AbortSignal) {
+  const entries: Channel[] = [];
+  let total: number | null = null;
+  for (let page = 1; page <= pages; page += 1) {
+    const query = { limit: PER_PAGE, page };
+    const read = await pageOf(api.GET('/v1/alert-channels', { params: { query }, signal }));
+    total = read.total;
+    entries.push(...read.entries);
+    if (read.entries.length < PER_PAGE) break;
+  }
+  return { entries, total };
+}

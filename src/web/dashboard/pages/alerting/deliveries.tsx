@@ -1,0 +1,231 @@
+import { useState } from 'preact/hooks';
+import { api, bodyOf, pageOf } from '../../api/client.ts';
+import { asApiError } from '../../api/errors.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { invalidate, useQuery } from '../../api/query.ts';
+import { may } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { type MarkedState, StateMark } from '../../parts/state-mark.tsx';
+import { Table } from '../../parts/table.tsx';
+import { TimeText } from '../../parts/time-text.tsx';
+import { showToast } from '../../parts/toast.tsx';
+import { Link } from '../../shell/link.tsx';
+import { ALERT_WORDS } from './alert-types.ts';
+import { usePolling } from './use-polling.ts';
+
+export type Delivery = components['schemas']['AlertDelivery'];
+
+const PER_PAGE = 25;
+const MAX_PAGES = 20;
+/** Deliveries have no events: while one is pending, it is looked at again. */
+const POLL_MS = 1_500;
+
+const STATES: Readonly<Record<Delivery['state'], { state: MarkedState; word: string }>> = {
+  waiting: { state: 'unknown', word: 'Waiting' },
+  sending: { state: 'unknown', word: 'Sending' },
+  sent: { state: 'passing', word: 'Delivered' },
+  failed: { state: 'failing', word: 'Not delivered' },
+};
+
+type Of = { readonly alertId: string } | { readonly channelId: number };
+
+/** Who was told, when, by which channel, and what the receiver answered. */
+export function Deliveries({ of }: { readonly of: Of }) {
+  const [pages, setPages] = useState(1);
+  const key = `deliveries ${JSON.stringify(of)} ${pages}`;
+  const { data, error, isLoading, reload } = useQuery(key, (signal) => read(of, pages, signal), {
+    on: ['alert', 'location'],
+  });
+  const found = data.value;
+  const isPending = found?.entries.some(({ finishedAt }) => finishedAt === null) ?? false;
+  usePolling(isPending ? POLL_MS : null, () => invalidate((each) => each === key));
+  const isOfAlert = 'alertId' in of;
+  return (
+    <section class="panel" aria-labelledby="deliveries-title">
+      <header class="panel-head">
+        <h2 id="deliveries-title">{isOfAlert ? 'Who was told' : 'Notifications sent to it'}</h2>
+      </header>
+      {error.value !== null && <ErrorState error={error.value} retry={reload} />}
+      {found === null && error.value === null && (
+        <div class="panel-body">
+          <Skeleton lines={3} height={32} label="Loading notifications" />
+        </div>
+      )}
+      {found !== null && found.entries.length === 0 && (
+        <p class="panel-body muted">
+          {isOfAlert
+            ? 'Nobody: no channel was subscribed to the check and wanted this kind of alert, or the check was muted.'
+            : 'None yet. Notifications are kept as long as results are.'}
+        </p>
+      )}
+      {found !== null && found.entries.length > 0 && (
+        <>
+          <Table<Delivery>
+            label={isOfAlert ? 'Notifications of this alert' : 'Notifications to this channel'}
+            rows={found.entries}
+            keyOf={({ id }) => id}
+            columns={columnsOf(isOfAlert, () => invalidate((each) => each === key))}
+          />
+          <Pager
+            shown={found.entries.length}
+            total={found.total}
+            hasMore={
+              found.total !== null && found.entries.length < found.total && pages < MAX_PAGES
+            }
+            isLoading={isLoading.value}
+            more={() => setPages(pages + 1)}
+          />
+        </>
+      )}
+    </section>
+  );
+}
+
+function columnsOf(isOfAlert: boolean, reload: () => void) {
+  return [
+    isOfAlert
+      ? {
+          name: 'channel',
+          head: 'Channel',
+          cell: ({ channel }: Delivery) => (
+            <div class="alerting-name">
+              <Link to={`/channels/${channel.id}`} title={channel.name}>
+                {channel.name}
+              </Link>{' '}
+              <span class="chip">{CHANNEL_WORDS[channel.type]}</span>
+            </div>
+          ),
+        }
+      : {
+          name: 'what',
+          head: 'What',
+          cell: ({ alertType, alertId, location }: Delivery) =>
+            location !== null || !(alertType in ALERT_WORDS) ? (
+              `${alertType === 'LOCATION_SILENT' ? 'Silent location' : 'Location is back:'} ${location}`
+            ) : (
+              <Link to={`/alerts/${alertId}`}>
+                {ALERT_WORDS[alertType as keyof typeof ALERT_WORDS].word}
+              </Link>
+            ),
+        },
+    {
+      name: 'state',
+      head: 'State',
+      cell: ({ state, attempts, reminder }: Delivery) => (
+        <>
+          <StateMark {...STATES[state]} />
+          {attempts > 1 && <span class="muted"> after {attempts} attempts</span>}
+          {reminder > 0 && <span class="muted"> reminder {reminder}</span>}
+        </>
+      ),
+    },
+    {
+      name: 'answer',
+      head: 'Answer',
+      cell: (delivery: Delivery) => <Answer delivery={delivery} />,
+    },
+    {
+      name: 'at',
+      head: 'When',
+      isNumber: true,
+      cell: ({ lastAttemptAt, created_at }: Delivery) => (
+        <TimeText at={lastAttemptAt ?? created_at} />
+      ),
+    },
+    ...(may('write')
+      ? [
+          {
+            name: 'resend',
+            head: <span class="visually-hidden">Send again</span>,
+            isNumber: true,
+            cell: (delivery: Delivery) => <Resend delivery={delivery} reload={reload} />,
+          },
+        ]
+      : []),
+  ];
+}
+
+export const CHANNEL_WORDS = {
+  EMAIL: 'Email',
+  WEBHOOK: 'Webhook',
+  SLACK: 'Slack',
+  SMS: 'SMS',
+} as const;
+
+function Answer({ delivery }: { readonly delivery: Delivery }) {
+  const { lastStatus, lastError, lastAnswer, nextAttemptAt } = delivery;
+  return (
+    <div class="alerting-answer">
+      {lastStatus !== null && <span class="nowrap">Status {lastStatus}</span>}
+      {lastError !== null && <span>{lastError}</span>}
+      {lastAnswer !== null && lastAnswer !== '' && <code>{lastAnswer}</code>}
+      {nextAttemptAt !== null && delivery.attempts > 0 && (
+        <span class="muted">
+          next attempt <TimeText at={nextAttemptAt} form="clock" />
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Resend({
+  delivery: { id, channel, finishedAt },
+  reload,
+}: {
+  readonly delivery: Delivery;
+  readonly reload: () => void;
+}) {
+  const [isBusy, setBusy] = useState(false);
+  if (finishedAt === null) return null;
+  const resend = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await bodyOf(
+        api.POST('/v1/alert-channels/{id}/deliveries/{deliveryId}/resend', {
+          params: { path: { id: channel.id, deliveryId: id } },
+        }),
+      );
+      reload();
+    } catch (thrown) {
+      showToast({ kind: 'fail', text: asApiError(thrown).message });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button
+      class="small"
+      isBusy={isBusy}
+      onClick={() => void resend()}
+      aria-label={`Send again to ${channel.name}`}
+    >
+      Send again
+    </Button>
+  );
+}
+
+async function read(of: Of, pages: number, signal: AbortSignal) {
+  const entries: Delivery[] = [];
+  let total: number | null = null;
+  for (let page = 1; page <= pages; page += 1) {
+    const query = { limit: PER_PAGE, page };
+    const read = await pageOf(
+      'alertId' in of
+        ? api.GET('/v1/check-alerts/{id}/deliveries', {
+            params: { path: { id: of.alertId }, query },
+            signal,
+          })
+        : api.GET('/v1/alert-channels/{id}/deliveries', {
+            params: { path: { id: of.channelId }, query },
+            signal,
+          }),
+    );
+    total = read.total;
+    entries.push(...read.entries);
+    if (read.entries.length < PER_PAGE) break;
+  }
+  return { entries, total };
+}

@@ -1,0 +1,113 @@
+import { api, bodyOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { useQuery } from '../../api/query.ts';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { counted } from '../../parts/formats.ts';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { StateMark } from '../../parts/state-mark.tsx';
+import { Link } from '../../shell/link.tsx';
+import { CHANNEL_WORDS } from './deliveries.tsx';
+import './alerting.css';
+
+type Found = components['schemas']['AlertRecipients'];
+type Settings = Found['settings'];
+
+/** Who would be told about a check next time, and why. */
+export function Recipients({ checkId }: { readonly checkId: string }) {
+  const { data, error, reload } = useQuery(
+    `recipients ${checkId}`,
+    (signal) =>
+      bodyOf(
+        api.GET('/v1/checks/{id}/alert-recipients', { params: { path: { id: checkId } }, signal }),
+      ),
+    { on: ['alert_channel', 'check', 'group', 'maintenance_window'] },
+  );
+  const found = data.value;
+  // The history of a check that was deleted is still shown.
+  if (found === null && error.value?.status === 404) return null;
+  return (
+    <section class="panel" aria-labelledby="recipients-title">
+      <header class="panel-head">
+        <h2 id="recipients-title">Who would be told next time</h2>
+      </header>
+      {found === null && error.value !== null && <ErrorState error={error.value} retry={reload} />}
+      {found === null && error.value === null && (
+        <div class="panel-body">
+          <Skeleton lines={3} label="Loading who would be told" />
+        </div>
+      )}
+      {found !== null && <RecipientList found={found} />}
+    </section>
+  );
+}
+
+function RecipientList({ found }: { readonly found: Found }) {
+  const { silences, recipients, omitted, settings, settingsOf } = found;
+  return (
+    <>
+      {silences.length > 0 && (
+        <div class="panel-body alerting-silences">
+          <p>
+            <StateMark state="paused" word="Nobody now" />
+          </p>
+          <ul>
+            {silences.map(({ code, message }) => (
+              <li key={code}>
+                {message}{' '}
+                {code === 'NO_CHANNEL' && <Link to="/channels">Choose a channel for it</Link>}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {recipients.length > 0 && (
+        <ul class="alerting-recipients">
+          {recipients.map(({ channel, reason, problem }) => (
+            <li key={channel.id}>
+              <div class="alerting-name">
+                <Link to={`/channels/${channel.id}`} title={channel.name}>
+                  {channel.name}
+                </Link>{' '}
+                <span class="chip">{CHANNEL_WORDS[channel.type]}</span>
+              </div>
+              <p class="muted">{reason}</p>
+              {problem !== null && <p class="failing">{problem}</p>}
+            </li>
+          ))}
+        </ul>
+      )}
+      {omitted > 0 && <p class="panel-body muted">And {counted(omitted, 'more channel')}.</p>}
+      <p class="alerting-panel-foot muted">
+        {sentenceOf(settings)} By the settings of {SETTINGS_OF[settingsOf]}.
+      </p>
+    </>
+  );
+}
+
+const SETTINGS_OF = { CHECK: 'the check', GROUP: 'its group', ACCOUNT: 'the account' } as const;
+const NO_LIMIT = 100_000;
+
+function sentenceOf({
+  escalationType,
+  runBasedEscalation,
+  timeBasedEscalation,
+  reminders,
+}: Settings): string {
+  const runs = runBasedEscalation?.failedRunThreshold ?? 1;
+  const minutes = timeBasedEscalation?.minutesFailingThreshold ?? 5;
+  const when =
+    escalationType === 'TIME_BASED'
+      ? `After ${counted(minutes, 'minute')} of failing`
+      : runs === 1
+        ? 'At the first failed run'
+        : `After ${counted(runs, 'failed run')} in a row`;
+  const { amount = 0, interval = 5 } = reminders ?? {};
+  const every = `every ${interval === 1 ? 'minute' : `${interval} minutes`}`;
+  const repeated =
+    amount === 0
+      ? 'without reminders'
+      : amount === NO_LIMIT
+        ? `with reminders ${every} until it recovers`
+        : `with ${counted(amount, 'reminder')}, ${every}`;
+  return `${when}, ${repeated}.`;
+}

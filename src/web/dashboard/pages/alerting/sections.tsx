@@ -1,0 +1,20 @@
+import { Link } from '../../shell/link.tsx';
+import './alerting.css';
+
+const SECTIONS = [
+  { to: '/alerts', label: 'Alerts' },
+  { to: '/channels', label: 'Channels' },
+] as const;
+
+/** Leads from alerts to channels and back. */
+export function Sections({ current }: { readonly current: (typeof SECTIONS)[number]['to'] }) {
+  return (
+    <nav class="alerting-sections" aria-label="Alerting">
+      {SECTIONS.map(({ to, label }) => (
+        <Link key={to} to={to} aria-current={to === current ? 'page' : undefined}>
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,139 @@
+import { useState } from 'preact/hooks';
+import { api, pageOf } from '../../api/client.ts';
+import { asApiError } from '../../api/errors.ts';
+import { useQuery } from '../../api/query.ts';
+import { Button } from '../../parts/button.tsx';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { count, counted } from '../../parts/formats.ts';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { showToast } from '../../parts/toast.tsx';
+
+type Subscriptions = ReadonlyMap<string, boolean>;
+
+/** Of one list; the search leads to the others. */
+const SHOWN = 50;
+const PER_PAGE = 100;
+/** As many as a channel can have. */
+const MAX_SUBSCRIPTIONS = 10_000;
+
+/** Which checks the channel serves. A checked one is subscribed. */
+export function SubscribedChecks({
+  subscriptions,
+  isWriter,
+  onChange,
+}: {
+  readonly subscriptions: Subscriptions;
+  readonly isWriter: boolean;
+  readonly onChange: (subscriptions: Subscriptions) => void;
+}) {
+  const [search, setSearch] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const { data, error, reload } = useQuery(
+    `checks to subscribe ${search}`,
+    (signal) => readChecks(search, 1, SHOWN, signal),
+    { on: ['check.created', 'check.updated', 'check.deleted'] },
+  );
+  const found = data.value;
+  const active = [...subscriptions.values()].filter(Boolean).length;
+
+  const toggle = (id: string, isOn: boolean): void => {
+    const next = new Map(subscriptions);
+    if (isOn) next.set(id, true);
+    else next.delete(id);
+    onChange(next);
+  };
+  const addAll = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const next = new Map(subscriptions);
+      for (let page = 1; next.size < MAX_SUBSCRIPTIONS; page += 1) {
+        const { entries } = await readChecks(search, page, PER_PAGE);
+        for (const { checkId } of entries) next.set(checkId, true);
+        if (entries.length < PER_PAGE) break;
+      }
+      onChange(next);
+    } catch (thrown) {
+      showToast({ kind: 'fail', text: asApiError(thrown).message });
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <section class="panel" aria-labelledby="checks-title">
+      <header class="panel-head">
+        <h2 id="checks-title">Checks that it serves</h2>
+        <span class="muted" role="status">
+          {active === 0 ? 'none' : counted(active, 'check')}
+        </span>
+      </header>
+      <div class="panel-body">
+        <input
+          type="search"
+          aria-label="Search checks"
+          placeholder="Search checks"
+          value={search}
+          onInput={(event) => setSearch(event.currentTarget.value)}
+          onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+        />
+      </div>
+      {found === null && error.value !== null && <ErrorState error={error.value} retry={reload} />}
+      {found === null && error.value === null && (
+        <div class="panel-body">
+          <Skeleton lines={6} height={32} label="Loading checks" />
+        </div>
+      )}
+      {found !== null && found.entries.length === 0 && (
+        <p class="panel-body muted">
+          {search === '' ? 'There are no checks yet.' : 'No check has this in its name.'}
+        </p>
+      )}
+      {found !== null && found.entries.length > 0 && (
+        <ul class="alerting-choices">
+          {found.entries.map(({ checkId, name }) => (
+            <li key={checkId}>
+              <label>
+                <input
+                  type="checkbox"
+                  checked={subscriptions.get(checkId) === true}
+                  disabled={!isWriter}
+                  onChange={(event) => toggle(checkId, event.currentTarget.checked)}
+                />
+                <span>{name}</span>
+              </label>
+            </li>
+          ))}
+        </ul>
+      )}
+      {found !== null && found.total !== null && found.total > found.entries.length && (
+        <p class="alerting-panel-foot muted">
+          {count(found.entries.length)} of {count(found.total)} shown: search for the others.
+        </p>
+      )}
+      {isWriter && found !== null && found.entries.length > 0 && (
+        <div class="panel-body alerting-form-actions">
+          <Button class="small" isBusy={isBusy} onClick={() => void addAll()}>
+            {search === '' ? 'Choose all checks' : 'Choose all that match'}
+          </Button>
+          {subscriptions.size > 0 && (
+            <Button class="small" onClick={() => onChange(new Map())}>
+              Choose none
+            </Button>
+          )}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function readChecks(search: string, page: number, limit: number, signal?: AbortSignal) {
+  const text = search.trim();
+  return pageOf(
+    api.GET('/v1/check-statuses', {
+      params: {
+        query: { sort: 'name', limit, page, ...(text === '' ? {} : { search: text }) },
+      },
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  );
+}

@@ -1,0 +1,114 @@
+import { gzipSync } from 'node:zlib';
+import { resultIdOf, sequenceIdOf } from '../../../src/model/ids.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { giveEverySlot } from '../../support/agent/assigned-slots.ts';
+import { HTTP_DETAIL, HTTP_RESPONSE, resultOf } from '../../support/samples/http-results.ts';
+import type { DashboardAccount, DashboardService } from '../support/dashboard-service.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Ways in which runs of the checks end. */
+export const FAILED: Partial<CheckResult> = {
+  hasFailures: true,
+  responseTime: 184,
+  apiCheckResult: { ...HTTP_DETAIL, response: { ...HTTP_RESPONSE, status: 503 } },
+};
+export const DEGRADED: Partial<CheckResult> = { isDegraded: true, responseTime: 3_420 };
+export const PASSED: Partial<CheckResult> = { responseTime: 118 };
+
+export interface AlertingData {
+  /** Makes a check that runs in `berlin`; new channels are not subscribed to it. */
+  check(id: string, fields?: object): Promise<void>;
+  /** Reports a run of the check in `berlin`, as its agent does. */
+  run(id: string, minutesAgo: number, fields: Partial<CheckResult>): Promise<void>;
+}
+
+/** An account with the private location `berlin`. */
+export async function alertingData(
+  { store, app, features }: DashboardService,
+  { accountId, put }: DashboardAccount,
+): Promise<AlertingData> {
+  const { id: locationId } = await features.privateLocations.create(accountId, {
+    slug: 'berlin',
+    name: 'Berlin',
+  });
+  const { key } = await features.locationKeys.create(accountId, locationId);
+  return {
+    async check(checkId, fields = {}) {
+      const made = await put(`/v1/checks/url/${checkId}`, {
+        name: checkId,
+        request: { url: 'https://shop.example.com/' },
+        privateLocations: ['berlin'],
+        frequency: 1,
+        ...fields,
+      });
+      if (made.status !== 200) throw new Error(`no check: ${made.text}`);
+      await giveEverySlot(store, { accountId, checkId, slugs: ['berlin'] });
+    },
+    async run(checkId, minutesAgo, fields) {
+      const slot = Math.floor(Date.now() / MINUTE_MS - minutesAgo) * MINUTE_MS;
+      const sequenceId = sequenceIdOf(checkId, 'berlin', slot);
+      const result = resultOf({
+        checkId,
+        runLocation: 'berlin',
+        startedAt: new Date(slot + 5).toISOString(),
+        stoppedAt: new Date(slot + 200).toISOString(),
+        created_at: new Date(slot + 200).toISOString(),
+        ...fields,
+        attempts: 0,
+        checkRunId: slot,
+        sequenceId,
+        id: resultIdOf(sequenceId, 1),
+      });
+      const body = { agentId: 'agent', epoch: 1, results: [result], missed: [] };
+      const reply = await app.ask('/agent/v1/results', {
+        key,
+        method: 'POST',
+        headers: {
+          'x-agent-protocol': '1',
+          'content-encoding': 'gzip',
+          'content-type': 'application/json',
+        },
+        body: gzipSync(JSON.stringify(body)),
+      });
+      if (reply.status !== 200 || reply.json.accepted.length !== 1) {
+        throw new Error(`the result was not accepted: ${reply.status} ${reply.text}`);
+      }
+    },
+  };
+}
+
+const LONG_NAME =
+  'Checkout of the shop with a very long name that nobody shortened, in production, behind the load balancer of the second region';
+
+/** Five checks that fail, are slow or have recovered, and two channels of which one cannot be reached. */
+export async function prepareAlerting(
+  account: DashboardAccount,
+  service: DashboardService,
+): Promise<void> {
+  const data = await alertingData(service, account);
+  const ids = ['checkout', 'search', 'login', 'images', 'payments'];
+  const names = [LONG_NAME, 'Search', 'Login', 'Images of products', 'Payments API'];
+  for (const [index, id] of ids.entries())
+    await data.check(id, { name: names[index], tags: ['shop'] });
+  const subscriptions = ids.map((checkId) => ({ checkId }));
+  const channels = [
+    { type: 'EMAIL', config: { address: 'on-call@example.com' }, sendDegraded: true },
+    { type: 'WEBHOOK', config: { name: 'Pager', url: 'http://127.0.0.1:9/hook' }, sslExpiry: true },
+    { type: 'SLACK', config: { url: 'https://hooks.slack.example/services/T0/B0/x' } },
+    { type: 'SMS', config: { name: 'Mira Roth', number: '+4915112345678' }, sendRecovery: false },
+  ];
+  for (const [index, channel] of channels.entries()) {
+    await account.post('/v1/alert-channels', {
+      ...channel,
+      subscriptions: index < 2 ? subscriptions : [],
+    });
+  }
+  await data.run('images', 190, FAILED);
+  await data.run('images', 170, PASSED);
+  await data.run('search', 48, DEGRADED);
+  await data.run('payments', 26, FAILED);
+  await data.run('login', 12, DEGRADED);
+  await data.run('login', 11, FAILED);
+  await data.run('checkout', 3, FAILED);
+}
