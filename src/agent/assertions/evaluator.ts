@@ -11,13 +11,10 @@ import {
   withoutResponse,
 } from './evaluate-assertion.ts';
 import { InlineBudget } from './inline-budget.ts';
-import { PatternPool, type PoolReply, type PoolStep } from './pattern-pool.ts';
+import { PATTERN_LIMIT_MS, PatternPool, type PoolReply, type PoolStep } from './pattern-pool.ts';
 import { type AssertionInput, assertionInput, type SourceValues, sourcePhrase } from './sources.ts';
 
 export type { SourceValues } from './sources.ts';
-
-/** Time limit of a user's regular expression or JSONPath (src/model/README.md, "Assertions"). */
-const DEFAULT_LIMIT_MS = 100;
 
 const NO_REPLIES: ReadonlyMap<PoolStep, PoolReply> = new Map();
 const CANCELLED: PoolReply = { kind: 'cancelled' };
@@ -65,7 +62,7 @@ export interface Evaluator {
  * thread, those that could take long in workers that stop them at the limit.
  */
 export function createEvaluator(options: EvaluatorOptions): Evaluator {
-  const { clock, workerUrl, limitMs = DEFAULT_LIMIT_MS, schedstat = OWN_SCHEDSTAT } = options;
+  const { clock, workerUrl, limitMs = PATTERN_LIMIT_MS, schedstat = OWN_SCHEDSTAT } = options;
   const pool = new PatternPool({ clock, workerUrl, limitMs, schedstat });
 
   return {

@@ -58,6 +58,8 @@ interface Lane {
   active: boolean;
 }
 
+/** Time limit of a user's regular expression or JSONPath (src/model/README.md, "Assertions"). */
+export const PATTERN_LIMIT_MS = 100;
 /** The share of the limit that an expression has in the quick lane. */
 const TRIAL_SHARE = 0.2;
 /** How many limits an expression may take in the slow lane, if the agent gets little CPU. */

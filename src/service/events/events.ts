@@ -7,6 +7,7 @@ import type { Store } from '../database/store.ts';
 import { ServiceError } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { EventHub, type Follower } from './event-hub.ts';
+import { OpenStreams } from './open-streams.ts';
 import {
   deleteEventsBefore,
   deleteEventsBeyond,
@@ -67,10 +68,7 @@ export interface Events {
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-const MAX_STREAMS = 2_000;
-const MAX_STREAMS_OF_ACCOUNT = 200;
 const HEARTBEAT_MS = 15_000;
-const RETRY_SECONDS = 10;
 const KEPT_MS = 2 * 86_400_000;
 const KEPT_OF_ACCOUNT = 100_000;
 /** Bounds how long a statement takes. */
@@ -80,8 +78,7 @@ export function createEvents(parts: EventsParts): Events {
   const { store, clock, log } = parts;
   const hub = new EventHub(parts);
   const followers = new Set<EventFollower>();
-  const openOf = new Map<string, number>();
-  let open = 0;
+  const streams = new OpenStreams();
   let slow = 0;
   let dropped = 0;
 
@@ -121,23 +118,7 @@ export function createEvents(parts: EventsParts): Events {
       );
     },
 
-    admit(accountId, signal) {
-      const ofAccount = openOf.get(accountId) ?? 0;
-      if (open >= MAX_STREAMS || ofAccount >= MAX_STREAMS_OF_ACCOUNT) {
-        throw new ServiceError(
-          429,
-          `There are too many event streams (at most ${MAX_STREAMS_OF_ACCOUNT} of an account and ${MAX_STREAMS} in all): end some, or try again later`,
-          { headers: { 'retry-after': String(RETRY_SECONDS) } },
-        );
-      }
-      const change = (by: 1 | -1): void => {
-        open += by;
-        openOf.set(accountId, (openOf.get(accountId) ?? 0) + by);
-        if (openOf.get(accountId) === 0) openOf.delete(accountId);
-      };
-      change(1);
-      signal.addEventListener('abort', () => change(-1), { once: true });
-    },
+    admit: (accountId, signal) => streams.admit(accountId, signal),
 
     async follow(follower, signal) {
       if (signal.aborted) return;
@@ -150,7 +131,7 @@ export function createEvents(parts: EventsParts): Events {
       slow += 1;
     },
 
-    counts: () => ({ open, slow, dropped }),
+    counts: () => ({ open: streams.count, slow, dropped }),
 
     async maintain(signal) {
       await Promise.all([
