@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { migrate } from '../../../src/service/database/migrate.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
@@ -40,7 +40,8 @@ export async function dashboardScreenshots(
           const opened = await openDashboardPage(browser, service, account, { theme, width });
           await opened.goto(typeof path === 'string' ? path : path(account));
           await act?.(opened);
-          await opened.page.waitForLoadState('networkidle').catch(() => {});
+          // Not until the network is idle: the stream of events never ends.
+          await waitUntilLoaded(opened.page);
           await opened.page.screenshot({
             path: join(folder, `${name}-${theme}-${width}.png`),
             fullPage: true,
@@ -53,4 +54,9 @@ export async function dashboardScreenshots(
     await service.close();
   }
   return scenes.length * THEMES.length * WIDTHS.length;
+}
+
+async function waitUntilLoaded(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor();
+  await page.waitForFunction("document.querySelector('.skeleton') === null");
 }
