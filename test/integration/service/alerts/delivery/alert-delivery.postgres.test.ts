@@ -113,7 +113,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('sends a delivery again on request, under the same id, and then what came later', async () => {
+    it('sends a delivery again on request, under the same id and with all of its attempts', async () => {
       const { mine, theirs } = service();
       let status = 400;
       const server = await hookServer((_, answer) => answer.writeHead(status).end('no'));
