@@ -128,6 +128,12 @@ export async function createFullAccount(
   const subscriber = await makeSubscriber(store, { accountId, pageId: resources.page, mark });
   await giveEverySlot(store, { accountId, checkId, slugs: [slug] });
   const work = await workAsAgent(askWith(agentKey), { mark, prefix, slug, checkId });
+  // As after the last retry: only then it can be sent again.
+  await store.query(
+    `update alert_deliveries set state = 'failed', finished_at = now()
+     where account_id = $1 and finished_at is null`,
+    [accountId],
+  );
   // The tests of routes have no model: counted as if there were one.
   const day = new Date().toISOString().slice(0, 10);
   await useModelOnce(store, { accountId, day, limit: 1 });

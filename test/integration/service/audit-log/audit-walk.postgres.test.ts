@@ -102,6 +102,7 @@ describe.each(databases)('on %s', (kind) => {
         .map(({ method, url }) => `${method} ${url}`);
       expect(without.sort()).toEqual([
         'POST /v1/alert-channels/:id/compare',
+        'POST /v1/alert-channels/:id/deliveries/:deliveryId/resend',
         'POST /v1/alert-channels/:id/test',
         'POST /v1/checks/:id/run',
         'POST /v1/root-cause-analyses',
