@@ -461,7 +461,7 @@ export interface paths {
         put?: never;
         /**
          * Create, update, delete, mute, pause or run many checks
-         * @description Each check is written by itself and has a result of its own, with the status and the error of the request for it alone: some may fail while others succeed. All actions but `run` need the role `write`.
+         * @description Each check is written by itself and has a result of its own, with the status and the error of the request for it alone: some may fail while others succeed. All actions but `run` need the role `write`. Groups have no such request: change their checks by the filter `groupId`.
          *
          *     Needs the role `run`.
          */
@@ -10008,9 +10008,9 @@ export interface components {
         Variable: {
             /** @description The name of the variable in templates. */
             key: string;
-            /** @description null if it is secret. */
+            /** @description null if it is secret, and if it is locked for roles that may not write. */
             value: string | null;
-            /** @description Tells user interfaces not to show the value. Responses contain it unless it is secret. */
+            /** @description Hides the value from the roles `read` and `run`, from the audit log, and in user interfaces. */
             locked: boolean;
             /** @description Whether the value is encrypted, and never in a response. */
             secret: boolean;
