@@ -6,6 +6,7 @@ import type {
 import { ALERTING_SCENES } from './alerting-scenes.ts';
 import { CHECK_SCENES } from './check-scenes.ts';
 import { LOCATION_SCENES } from './location-scenes.ts';
+import { addBadDay, addManyChecks } from './overview-samples.ts';
 import { SETTINGS_SCENES } from './settings-scenes.ts';
 
 /** A view of the dashboard that `npm run screenshots` makes pictures of. */
@@ -26,4 +27,19 @@ export const SCENES: readonly Scene[] = [
   ...CHECK_SCENES,
   ...LOCATION_SCENES,
   ...SETTINGS_SCENES,
+  { name: 'overview-40', path: '/', prepare: addBadDay },
+  {
+    name: 'overview-10000',
+    path: '/',
+    prepare: (account, service) => addManyChecks(account, service, 10_000),
+  },
+  {
+    name: 'overview-error',
+    path: '/',
+    act: async ({ page }) => {
+      await page.route(/\/v1\/check-s/, (route) => route.fulfill({ status: 503, body: '{}' }));
+      await page.reload();
+      await page.getByRole('alert').waitFor();
+    },
+  },
 ];

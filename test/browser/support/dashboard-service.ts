@@ -20,6 +20,8 @@ export interface DashboardService {
   readonly store: Store;
   readonly features: Features;
   readonly app: ServiceApp;
+  /** Aborts when the service closes. */
+  readonly stopping: AbortSignal;
   close(): Promise<void>;
 }
 
@@ -80,6 +82,7 @@ export async function startDashboardService(store: Store): Promise<DashboardServ
     store,
     features,
     app,
+    stopping: stopping.signal,
     async close() {
       stopping.abort();
       await app.close();

@@ -1,5 +1,5 @@
 import { type ComponentChildren, createContext } from 'preact';
-import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CaretIcon, CheckIcon } from './icons.tsx';
 
 const Close = createContext<() => void>(() => {});
@@ -31,7 +31,8 @@ export function Menu({
     setOpen(false);
     button.current?.focus();
   };
-  useEffect(() => {
+  // Before the next key comes.
+  useLayoutEffect(() => {
     if (!isOpen) return;
     const all = items();
     (all.find((item) => item.ariaChecked === 'true') ?? all[0])?.focus();

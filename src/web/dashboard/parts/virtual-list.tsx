@@ -5,12 +5,11 @@ interface VirtualListProps {
   readonly length: number;
   /** Of each row, in pixels. */
   readonly rowHeight: number;
+  /** An `<li>`. */
   readonly row: (index: number) => ComponentChildren;
   /** Called with the rows that are shown, the last one excluded. */
   readonly onRange?: (from: number, to: number) => void;
   readonly label: string;
-  /** Rows of one height, which go by the role of a list or of the rows of a table. */
-  readonly role?: 'list' | 'rowgroup';
 }
 
 /** Rows above and below the window, so that scrolling shows no gaps. */
@@ -18,7 +17,7 @@ const BEYOND = 12;
 
 /** A long list that scrolls with the window: only the rows near it are in the document. */
 export function VirtualList(props: VirtualListProps) {
-  const { length, rowHeight, row, onRange, label, role = 'list' } = props;
+  const { length, rowHeight, row, onRange, label } = props;
   const root = useRef<HTMLDivElement>(null);
   const [range, setRange] = useState({ from: 0, to: Math.min(length, 30) });
 
@@ -49,21 +48,16 @@ export function VirtualList(props: VirtualListProps) {
 
   const to = Math.min(range.to, length);
   return (
-    <div
-      class="virtual"
-      {...({ role, 'aria-label': label } as const)}
-      ref={root}
-      style={{ height: `${length * rowHeight}px` }}
-    >
-      <div
+    <div class="virtual" ref={root} style={{ height: `${length * rowHeight}px` }}>
+      <ul
         class="virtual-rows"
-        role="presentation"
+        aria-label={label}
         style={{ transform: `translateY(${range.from * rowHeight}px)` }}
       >
         {Array.from({ length: Math.max(0, to - range.from) }, (_, index) =>
           row(range.from + index),
         )}
-      </div>
+      </ul>
     </div>
   );
 }

@@ -1,0 +1,91 @@
+import { Cells, cellsLabel } from '../../parts/cells.tsx';
+import { responseTime } from '../../parts/formats.ts';
+import { StateMark } from '../../parts/state-mark.tsx';
+import { TimeText } from '../../parts/time-text.tsx';
+import { Link } from '../../shell/link.tsx';
+import { TYPE_LABELS } from './check-filter.ts';
+import type { CheckRow } from './overview-data.ts';
+import { whyOf, wordOf } from './why.ts';
+
+interface CheckLineProps {
+  /** Null while it is being read. */
+  readonly row: CheckRow | null;
+  readonly height: number;
+  /** Null where nothing can be selected. */
+  readonly isSelected: boolean | null;
+  readonly onSelect: (id: string, isRange: boolean) => void;
+}
+
+/** One check of the list. */
+export function CheckLine({ row, height, isSelected, onSelect }: CheckLineProps) {
+  if (row === null) {
+    return (
+      <li class="overview-row" style={{ height: `${height}px` }}>
+        <span class="overview-placeholder" aria-label="Loading" role="img" />
+      </li>
+    );
+  }
+  const why = whyOf(row);
+  const from = row.state === 'failing' ? row.lastError?.location : row.lastRunLocation;
+  return (
+    <li
+      class={`overview-row${why === null ? '' : ' broken'}${isSelected === true ? ' selected' : ''}`}
+      style={{ height: `${height}px` }}
+    >
+      {isSelected !== null && (
+        <label class="overview-select">
+          <span class="visually-hidden">Select {row.name}</span>
+          <input
+            type="checkbox"
+            checked={isSelected}
+            onClick={(event) => onSelect(row.checkId, event.shiftKey)}
+          />
+        </label>
+      )}
+      <div class="overview-state">
+        <StateMark state={row.state} word={wordOf(row)} />
+      </div>
+      <div class="overview-check">
+        <div class="overview-name">
+          <Link to={`/checks/${encodeURIComponent(row.checkId)}`} title={row.name}>
+            {row.name}
+          </Link>
+          <span class="chip">{TYPE_LABELS[row.checkType] ?? row.checkType}</span>
+          {row.muted && <span class="chip">muted</span>}
+        </div>
+        {why !== null && (
+          <div class="overview-why muted" title={why.text}>
+            <code class={row.state}>{why.code}</code> {why.text}
+          </div>
+        )}
+      </div>
+      <div class="overview-since nowrap">
+        {row.since === null ? (
+          <span class="faint">–</span>
+        ) : (
+          <span class={why === null ? 'muted' : ''}>
+            <span class="overview-label">since </span>
+            <TimeText at={row.since} form="since" />
+          </span>
+        )}
+      </div>
+      <div class="overview-from muted ellipsis" title={from ?? undefined}>
+        {from ?? '–'}
+      </div>
+      <div class="overview-cells">
+        {row.letters !== '' && <Cells letters={row.letters} label={cellsLabel(row.letters)} />}
+      </div>
+      <div class="overview-now num">{nowText(row)}</div>
+      <div class="overview-usual num muted">
+        <span class="overview-label">usually </span>
+        {responseTime(row.usualResponseTime)}
+      </div>
+    </li>
+  );
+}
+
+function nowText({ state, lastResponseTime, lastError }: CheckRow): string {
+  const hasNoAnswer = state === 'failing' && lastError?.code !== null && lastError !== null;
+  if (hasNoAnswer && lastResponseTime === null) return 'no answer';
+  return state === 'paused' ? '–' : responseTime(lastResponseTime);
+}

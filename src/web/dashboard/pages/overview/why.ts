@@ -1,0 +1,41 @@
+import { responseTime } from '../../parts/formats.ts';
+import type { CheckRow } from './overview-data.ts';
+
+export interface Why {
+  /** A code of the error, or the fact in a few words. */
+  readonly code: string;
+  readonly text: string;
+}
+
+/** Why a check needs a look; null if it does not. */
+export function whyOf(row: CheckRow): Why | null {
+  if (row.state === 'failing') {
+    const { lastError } = row;
+    if (lastError === null) return { code: 'failed', text: '' };
+    return { code: lastError.code ?? 'ASSERTION_FAILED', text: lastError.message ?? '' };
+  }
+  if (row.state === 'degraded') {
+    const usual = row.usualResponseTime;
+    return {
+      code: 'slow',
+      text:
+        usual === null
+          ? `${responseTime(row.lastResponseTime)}, over the degraded threshold`
+          : `${responseTime(row.lastResponseTime)}, usually ${responseTime(usual)}`,
+    };
+  }
+  if (row.state !== 'unknown') return null;
+  if (row.unknownReason === 'location_silent') {
+    return { code: 'location silent', text: 'No agent of its locations is connected' };
+  }
+  return row.hasErrors
+    ? { code: 'not judged', text: 'The last run could not be judged, because of a system error' }
+    : { code: 'no result', text: 'No run has ended yet' };
+}
+
+/** The word for the state of a row. */
+export function wordOf({ state, unknownReason, hasErrors }: CheckRow): string {
+  if (state !== 'unknown') return `${state.charAt(0).toUpperCase()}${state.slice(1)}`;
+  if (unknownReason === 'location_silent') return 'No agent';
+  return hasErrors ? 'Unknown' : 'Waiting';
+}

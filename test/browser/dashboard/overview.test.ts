@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { LACKING } from '../support/browser.ts';
+import { useDashboard } from '../support/dashboard.ts';
+import {
+  addSampleChecks,
+  addSampleLocation,
+  sampleResult,
+  sendResults,
+} from '../support/sample-account.ts';
+import { addBadDay, addManyChecks } from './overview-samples.ts';
+
+const MINUTE_MS = 60_000;
+/** Other processes may use the machine. */
+const SLOW = { timeout: 30_000 };
+
+describe.skipIf(LACKING !== null)('the overview', () => {
+  const { service, newAccount, open } = useDashboard();
+  const badDay = async (role?: 'read') => {
+    const account = await newAccount(role);
+    await addBadDay(account, service());
+    return account;
+  };
+  /** For tests that change nothing. */
+  let shared: ReturnType<typeof newAccount> | null = null;
+  const sharedBadDay = () => {
+    shared ??= badDay();
+    return shared;
+  };
+
+  it('says what to do where there are no checks, with a command to copy', async () => {
+    const { page, goto, axe, faults } = await open(await newAccount());
+    await goto('/');
+    await page.getByRole('heading', { name: 'There are no checks yet' }).waitFor();
+    expect(await page.locator('.copyable code').textContent()).toContain(
+      `SERVICE_URL=${service().url}`,
+    );
+    expect(await axe()).toEqual([]);
+    expect(faults()).toEqual([]);
+  });
+
+  it.each([
+    { theme: 'light', width: 1_440 },
+    { theme: 'dark', width: 360 },
+  ] as const)(
+    'shows first what is broken, since when, why and from where ($theme, $width px)',
+    async (view) => {
+      const { page, goto, axe, faults } = await open(await sharedBadDay(), view);
+      await goto('/');
+      const broken = page.getByRole('list', { name: 'Checks that need a look' });
+      const orders = broken.getByRole('listitem').filter({ hasText: 'Orders API' });
+      await orders.waitFor();
+      expect(await broken.getByRole('listitem').first().textContent()).toMatch(/Failing/);
+      expect(await orders.textContent()).toMatch(
+        /Failing[\s\S]*CONNECT_TIMEOUT[\s\S]*did not answer within 30 s/,
+      );
+      expect(await orders.getByRole('img').getAttribute('aria-label')).toMatch(
+        /^Last 24 hours: failed in [12] of 96 quarter-hours$/,
+      );
+      await page.getByRole('link', { name: '2 failing' }).waitFor();
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      expect(overflow, 'pixels that scroll sideways').toBe(0);
+      expect(await axe()).toEqual([]);
+      expect(faults()).toEqual([]);
+    },
+  );
+
+  it('keeps filters and search in the address, and Back leaves them', async () => {
+    const { page, goto } = await open(await sharedBadDay());
+    await goto('/');
+    await page.getByRole('link', { name: '2 failing' }).click();
+    await expect.poll(() => page.url(), SLOW).toContain('state=failing');
+    const items = page
+      .getByRole('main')
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('checkbox') });
+    await expect.poll(() => items.count(), SLOW).toBe(2);
+    await page.goBack();
+    await expect.poll(() => items.count(), SLOW).toBeGreaterThan(10);
+    await page.keyboard.press('/');
+    await page.keyboard.type('orders');
+    await expect.poll(() => new URL(page.url()).search, SLOW).toBe('?search=orders');
+    await expect.poll(() => items.count(), SLOW).toBe(1);
+    await page.reload();
+    await expect.poll(() => items.count(), SLOW).toBe(1);
+    expect(await page.getByLabel('Search checks').inputValue()).toBe('orders');
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await expect.poll(() => items.count(), SLOW).toBeGreaterThan(10);
+    await page.getByRole('button', { name: /^Type/ }).press('ArrowDown');
+    await page.locator('[role=menuitemradio]:focus').waitFor();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'No check matches these filters' }).waitFor();
+  });
+
+  it('shows by itself that a check fails and that it recovers', async () => {
+    const account = await newAccount();
+    const location = await addSampleLocation(account, service(), 'office');
+    const check = { id: 'shop', name: 'Shop', cells: 'pp', fields: { frequency: 1 } };
+    await addSampleChecks(account, service(), location, [check]);
+    const { page, goto, faults } = await open(account);
+    await goto('/');
+    await page.getByRole('link', { name: '1 passing' }).waitFor();
+    const slot = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+    await sendResults(service(), location, [sampleResult(check, location, slot - MINUTE_MS, 'f')]);
+    await page.getByRole('link', { name: '1 failing' }).waitFor();
+    await page.getByText('CONNECT_REFUSED').waitFor();
+    await sendResults(service(), location, [sampleResult(check, location, slot, 'p')]);
+    await page.getByRole('link', { name: '0 failing' }).waitFor();
+    await page.getByRole('heading', { name: /All is well/ }).waitFor();
+    expect(faults()).toEqual([]);
+  });
+
+  it('mutes and pauses selected checks, with the keyboard, and undoes it', async () => {
+    const account = await badDay();
+    const { page, goto, axe, faults } = await open(account);
+    await goto('/?state=passing');
+    const boxes = page.getByRole('checkbox');
+    await boxes.first().focus();
+    await page.keyboard.press('Space');
+    await boxes.nth(2).click({ modifiers: ['Shift'] });
+    await page.getByText('3 selected').waitFor();
+    expect(await axe()).toEqual([]);
+    await page.getByRole('button', { name: 'Pause', exact: true }).press('Enter');
+    await page.getByText('Paused 3 checks.').waitFor();
+    const paused = async () => (await account.get('/v1/check-state-counts')).json.paused;
+    expect(await paused()).toBe(4 + 3);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Resumed 3 checks.').waitFor();
+    expect(await paused()).toBe(4);
+    expect(faults()).toEqual([]);
+  });
+
+  it('names each check that could not be changed', async () => {
+    const account = await badDay();
+    const { page, goto } = await open(account);
+    await goto('/?state=failing');
+    await page.getByRole('checkbox').first().click();
+    const name = await page.getByRole('main').locator('.overview-name a').first().textContent();
+    await page.route(/\/v1\/checks\/bulk/, async (route) => {
+      const { ids } = route.request().postDataJSON();
+      await account.delete(`/v1/checks/${ids[0]}`);
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Mute', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: '1 check could not be changed' });
+    expect(await dialog.textContent()).toContain(name);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => dialog.count(), SLOW).toBe(0);
+  });
+
+  it('offers nothing to select to a user of the role read', async () => {
+    const { page, goto } = await open(await badDay('read'));
+    await goto('/');
+    await page.getByRole('link', { name: 'Orders API' }).waitFor();
+    expect(await page.getByRole('checkbox').count()).toBe(0);
+  });
+
+  it('says what failed, and shows the checks after another try', async () => {
+    const { page, goto } = await open(await sharedBadDay());
+    await page.route(/\/v1\/check-state/, (route) =>
+      route.fulfill({
+        status: 503,
+        headers: { 'x-request-id': 'request-7' },
+        json: { statusCode: 503, error: 'Service Unavailable', message: 'The database is away' },
+      }),
+    );
+    await goto('/');
+    const alert = page.getByRole('alert').first();
+    await alert.waitFor();
+    expect(await alert.textContent()).toMatch(/The database is away[\s\S]*request-7/);
+    await page.unroute(/\/v1\/check-state/);
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('link', { name: 'Orders API' }).waitFor();
+    await expect.poll(() => alert.count(), SLOW).toBe(0);
+  });
+
+  it('holds 10,000 checks with few nodes and little memory, and shows any of them at once', async () => {
+    const account = await newAccount();
+    await addManyChecks(account, service(), 10_000);
+    const { page, goto, faults } = await open(account);
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/check-statuses')) asked.push(request.url());
+    });
+    await goto('/');
+    await page.getByRole('link', { name: '20 failing' }).waitFor();
+    const rows = page.locator('.overview-name');
+    await rows.first().waitFor();
+    const nodes = () => page.evaluate('document.querySelectorAll("*").length');
+    expect(await nodes()).toBeLessThan(3_000);
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    await expect.poll(() => rows.count(), SLOW).toBeGreaterThan(10);
+    await expect.poll(() => asked.some((url) => /[?&]page=100\b/.test(url)), SLOW).toBe(true);
+    expect(await nodes()).toBeLessThan(3_000);
+    expect(asked.length).toBeLessThan(12);
+    const bytes = await page.evaluate('performance.memory.usedJSHeapSize');
+    expect(bytes).toBeLessThan(100_000_000);
+    expect(faults()).toEqual([]);
+  });
+});
