@@ -58,5 +58,12 @@ export async function dashboardScreenshots(
 
 async function waitUntilLoaded(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor();
-  await page.waitForFunction("document.querySelector('.skeleton') === null");
+  // Not by waitForFunction: it evaluates text in the page, which its policy forbids.
+  const skeletons = page.locator('.skeleton');
+  while ((await skeletons.count()) > 0) {
+    await skeletons
+      .first()
+      .waitFor({ state: 'detached' })
+      .catch(() => {});
+  }
 }
