@@ -38,14 +38,17 @@ export function Page({ params: { alertId = '' } }: PageProps) {
     );
   }
   const { state, word, says } = ALERT_WORDS[alert.alertType];
+  const runPath = runPathOf(alert);
   return (
     <>
       <PageHeader
         title={`${alert.name} ${says}`}
         actions={
-          <Link class="button primary" to={runPathOf(alert)}>
-            {alert.resultId === null ? 'See the check' : 'See the run'}
-          </Link>
+          runPath !== null && (
+            <Link class="button primary" to={runPath}>
+              {alert.resultId === null ? 'See the check' : 'See the run'}
+            </Link>
+          )
         }
       >
         <StateMark state={state} word={word} />

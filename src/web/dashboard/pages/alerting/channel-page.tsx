@@ -171,6 +171,7 @@ function Editor({
   }));
   return (
     <form
+      class="alerting-form"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
