@@ -8,7 +8,7 @@ const DOCUMENT = 'src/agent/README.md';
 const NAMED = /\(trust model ((?:[SA][CN]\d+)(?:, [SA][CN]\d+)*)\)$/;
 const MENTION = '(trust model ';
 /** Run by the projects that every change is held to (vitest.config.ts). */
-const FOLDERS = ['test/unit', 'test/integration', 'test/support'];
+const FOLDERS = ['test/unit', 'test/integration', 'test/support', 'test/system'];
 const SELF = 'test/unit/trust-model.test.ts';
 
 interface Titled {

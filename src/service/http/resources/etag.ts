@@ -20,24 +20,23 @@ export type Precondition<Stored> = (...views: readonly Stored[]) => void;
 /** 66 bits: only a reader of the same content compares them. */
 const STATE_CHARS = 11;
 
-/** What the service itself changes, without a write: being used, for example, or a further failure. */
+/**
+ * What the service itself changes, without a write: being used, for example. Not a further failure of an
+ * error group: whoever archives a group must have seen it.
+ */
 const STATE_FIELDS: ReadonlySet<string> = new Set([
-  'environments',
-  'firstSeen',
-  'lastSeen',
   'lastSignInAt',
   'lastUsedAt',
-  'rawErrorMessage',
   'rootCauseAnalyses',
   'silentSince',
   // The old names of some.
-  ...Object.entries(NEW_NAMES).flatMap(([old, name]) => (/^(first|last)/.test(name) ? [old] : [])),
+  ...Object.entries(NEW_NAMES).flatMap(([old, name]) => (/^last(?!Seen)/.test(name) ? [old] : [])),
 ]);
 
 /**
  * The validator of a resource as it is shown: a hash of its content, with the keys of objects in any
  * order, and after a dot one of its state, if it has any. Writes depend on the content alone, or an active
- * user or a failing group could never be changed. Roles that see other content have other validators.
+ * user could never be changed. Roles that see other content have other validators.
  * Warnings are in neither part.
  */
 export function etagOf(shown: unknown): string {

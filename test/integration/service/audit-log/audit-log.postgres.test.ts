@@ -179,11 +179,8 @@ describe.each(databases)('on %s', (kind) => {
         expect(rows).not.toContain(secret);
       }
       const [locked] = await entries(mine, '?resourceId=LOCKED&action=update');
-      expect(locked.changes).toContainEqual({
-        field: 'value',
-        before: '********',
-        after: '********',
-      });
+      const changed = locked.changes.map(({ field }: { field: string }) => field);
+      expect(changed).toEqual(['updated_at']);
       const [rotated] = await entries(mine, `?resourceId=${beat.json.id}`);
       expect(rotated.action).toBe('rotate');
     });

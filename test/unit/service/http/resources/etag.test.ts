@@ -13,8 +13,6 @@ describe('an ETag', () => {
   it.each([
     ['lastSignInAt', 'last_sign_in_at'],
     ['lastUsedAt', 'last_used_at'],
-    ['lastSeen', 'last_seen_at'],
-    ['firstSeen', 'first_seen_at'],
     ['silentSince', 'silentSince'],
     ['rootCauseAnalyses', 'rootCauseAnalyses'],
   ])('changes with %s for reads, and lets writes through', (field, oldName) => {
