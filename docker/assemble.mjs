@@ -33,8 +33,7 @@ export const MAINTENANCE_ENVIRONMENT = { migrate: [], decrypt: [], account: [], 
 };
 
 /** Folders and files that a module reads, and does not import. */
-const READ =
-  /new URL\('(\.\/[\w-]+(?:\/|\.json)|(?:\.\.\/)+[\w-][\w/-]*\/)', import\.meta\.url\)/g;
+const READ = /new URL\('(\.\/[\w-]+(?:\/|\.json)|(?:\.\.\/)+[\w-][\w/-]*\/)', import\.meta\.url\)/g;
 /** The compiler writes its own imports, of the JSX runtime, with double quotes. */
 const STATIC = /^(?:import|export)\b(?:[^'"`;=(]*?\bfrom)?\s*['"]([^'"]+)['"]/gm;
 const DYNAMIC = /\bimport\('([^']+)'\)/g;

@@ -1,3 +1,4 @@
+import { DASHBOARD_PATHS } from '../../../src/web/dashboard-paths.ts';
 import type { FullAccount } from './full-account.ts';
 
 type IdsOf = (account: FullAccount) => readonly (string | undefined)[];
@@ -102,6 +103,10 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/agent/v1/artifacts/{uploadId}/parts/{n}': ({ ids }) => [ids.upload, '1'],
 };
 
+const OF_DASHBOARD: ReadonlySet<string> = new Set(
+  Object.values(DASHBOARD_PATHS).map((path) => path.replaceAll(/:(\w+)/g, '{$1}')),
+);
+
 /**
  * The values of a path's parameters, with `{name}` for each.
  *
@@ -112,6 +117,8 @@ export function ownIds(path: string, account: FullAccount): readonly string[] {
   if (count === 0) return [];
   // The site of status pages is open to everybody: what it may show is tested there.
   if (path.startsWith('/status/{url}')) return Array<string>(count).fill('no-such-page');
+  // All paths of the dashboard have the same page, which gets what it shows by the API.
+  if (OF_DASHBOARD.has(path)) return Array<string>(count).fill('any');
   const ids = (OWN_IDS[path]?.(account) ?? []).filter((id) => id !== undefined && id !== '');
   if (ids.length === count) return ids as readonly string[];
   throw new Error(`test/support/hostile/path-parameters.ts lacks an id of a parameter of ${path}`);

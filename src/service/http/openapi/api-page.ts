@@ -105,7 +105,7 @@ class Forms {
     }
     const id = `form-${this.#first.size + 1}`;
     this.#first.set(lines, { id, where });
-    return `<pre id="${id}">${htmlEscaped(lines)}</pre>`;
+    return `<pre id="${id}" tabindex="0">${htmlEscaped(lines)}</pre>`;
   }
 
   #exampleHtml(example: unknown): string {
