@@ -94,6 +94,7 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/v1/api-keys/{id}': ({ ids }) => [ids.apiKey],
   '/v1/users/{id}': ({ ids }) => [ids.user],
   '/v1/invitations/{id}': ({ ids }) => [ids.invitation],
+  '/assets/{name}': () => ['no-such-file.js'],
   '/sign-in/{token}': () => ['no-such-link'],
   '/setup/{token}': () => ['no-such-link'],
   '/password/{token}': () => ['no-such-link'],

@@ -298,7 +298,13 @@ export function hostileSuite(kind: DatabaseKind): void {
 /** Allowed statuses of an invalid request, besides 401 and 403. */
 const RIGHT: readonly number[] = [400, 404, 409, 413, 414];
 
-const isRight = ({ status }: Answer): boolean => status < 300 || RIGHT.includes(status);
+const isRight = ({ status, headers }: Answer): boolean =>
+  status < 300 || RIGHT.includes(status) || leadsToSignIn(status, headers.location);
+
+/** Pages of the dashboard lead there without a session, and back only within the service. */
+function leadsToSignIn(status: number, location: unknown): boolean {
+  return status === 303 && /^\/sign-in\?next=%2F(?!%2F|%5C)[^&]*$/.test(String(location));
+}
 
 /** Fields of a body that may refer to the account's resources. */
 function idsIn({ ids, checkIds, slug, accountId }: FullAccount): readonly string[] {
