@@ -1,11 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useLocation as useRouter } from 'preact-iso';
 import { api, bodyOf } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import { invalidate } from '../../api/query.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { FormError, problemOf, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { addressOf } from '../../shell/link.tsx';
 import type { PrivateLocation } from './queries.ts';
 
@@ -24,13 +23,6 @@ export function slugOf(name: string): string {
     .slice(0, 100);
 }
 
-/** The first field of a form gets the focus when its window opens. */
-function useFirstField() {
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector('input')?.focus(), []);
-  return form;
-}
-
 export function NewLocation({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState('');
   const [slug, setSlug] = useState<string | null>(null);
@@ -38,7 +30,6 @@ export function NewLocation({ onClose }: { readonly onClose: () => void }) {
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
   const { route } = useRouter();
-  const form = useFirstField();
   const create = async (): Promise<void> => {
     setBusy(true);
     try {
@@ -58,59 +49,45 @@ export function NewLocation({ onClose }: { readonly onClose: () => void }) {
   };
   const problems = error?.problems ?? [];
   return (
-    <Dialog
+    <FormDialog
       title="New location"
+      submit="Make the location"
+      isBusy={isBusy}
+      onSubmit={() => void create()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="locations-new" isBusy={isBusy}>
-            Make the location
-          </Button>
-        </>
-      }
     >
-      <form
-        id="locations-new"
-        ref={form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
+      <TextField
+        label="Name"
+        value={name}
+        onValue={setName}
+        problem={problemOf(problems, 'name')}
+        hint="For people, for example Office Berlin."
+        maxLength={255}
+        required
+      />
+      <TextField
+        label="Slug"
+        value={slug ?? slugOf(name)}
+        onValue={setSlug}
+        problem={problemOf(problems, 'slug')}
+        hint="Its name in checks, check files and results. It never changes."
+        maxLength={100}
+        autocomplete="off"
+        required
+      />
+      <details class="locations-more">
+        <summary>Proxy</summary>
         <TextField
-          label="Name"
-          value={name}
-          onValue={setName}
-          problem={problemOf(problems, 'name')}
-          hint="For people, for example Office Berlin."
-          maxLength={255}
-          required
-        />
-        <TextField
-          label="Slug"
-          value={slug ?? slugOf(name)}
-          onValue={setSlug}
-          problem={problemOf(problems, 'slug')}
-          hint="Its name in checks, check files and results. It never changes."
-          maxLength={100}
+          label="Proxy of its checks"
+          value={proxyUrl}
+          onValue={setProxyUrl}
+          problem={problemOf(problems, 'proxyUrl')}
+          hint={PROXY_HINT}
           autocomplete="off"
-          required
         />
-        <details class="locations-more">
-          <summary>Proxy</summary>
-          <TextField
-            label="Proxy of its checks"
-            value={proxyUrl}
-            onValue={setProxyUrl}
-            problem={problemOf(problems, 'proxyUrl')}
-            hint={PROXY_HINT}
-            autocomplete="off"
-          />
-        </details>
-        <FormError error={error} fields={FIELDS} />
-      </form>
-    </Dialog>
+      </details>
+      <FormError error={error} fields={FIELDS} />
+    </FormDialog>
   );
 }
 
@@ -127,7 +104,6 @@ export function EditLocation({
   const [proxyUrl, setProxyUrl] = useState(location.proxyUrl ?? '');
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const form = useFirstField();
   const save = async (): Promise<void> => {
     setBusy(true);
     try {
@@ -143,44 +119,30 @@ export function EditLocation({
   };
   const problems = error?.problems ?? [];
   return (
-    <Dialog
+    <FormDialog
       title="Edit location"
+      submit="Save"
+      isBusy={isBusy}
+      onSubmit={() => void save()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="locations-edit" isBusy={isBusy}>
-            Save
-          </Button>
-        </>
-      }
     >
-      <form
-        id="locations-edit"
-        ref={form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
-        <TextField
-          label="Name"
-          value={name}
-          onValue={setName}
-          problem={problemOf(problems, 'name')}
-          maxLength={255}
-          required
-        />
-        <TextField
-          label="Proxy of its checks"
-          value={proxyUrl}
-          onValue={setProxyUrl}
-          problem={problemOf(problems, 'proxyUrl')}
-          hint={`${PROXY_HINT} ******** stands for the stored password.`}
-          autocomplete="off"
-        />
-        <FormError error={error} fields={FIELDS} />
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        value={name}
+        onValue={setName}
+        problem={problemOf(problems, 'name')}
+        maxLength={255}
+        required
+      />
+      <TextField
+        label="Proxy of its checks"
+        value={proxyUrl}
+        onValue={setProxyUrl}
+        problem={problemOf(problems, 'proxyUrl')}
+        hint={`${PROXY_HINT} ******** stands for the stored password.`}
+        autocomplete="off"
+      />
+      <FormError error={error} fields={FIELDS} />
+    </FormDialog>
   );
 }

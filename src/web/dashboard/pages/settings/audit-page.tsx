@@ -12,47 +12,50 @@ import { PART, useList } from './use-list.ts';
 
 type Entry = components['schemas']['AuditEntry'];
 
-const KINDS = [
-  'check',
-  'check-group',
-  'alert-channel',
-  'alert-settings',
-  'maintenance-window',
-  'private-location',
-  'location-key',
-  'agent',
-  'variable',
-  'client-certificate',
-  'snippet',
-  'status-page',
-  'status-page-service',
-  'status-page-subscriber',
-  'status-page-incident',
-  'incident',
-  'error-group',
-  'test-session-error-group',
-  'test-session',
-  'api-key',
-  'user',
-  'invitation',
-] as const satisfies readonly Entry['kind'][];
-const ACTIONS = [
-  'create',
-  'update',
-  'delete',
-  'revoke',
-  'rotate',
-  'end',
-  'allow',
-  'setup',
-  'join',
-  'sign-in',
-  'sign-in-failed',
-  'sign-out',
-  'sign-out-everywhere',
-  'password-change',
-  'password-link',
-] as const satisfies readonly Entry['action'][];
+/** Names as keys, so that the compiler misses one that the API adds. */
+const namesOf = <Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] =>
+  Object.keys(names) as Name[];
+const KINDS = namesOf({
+  check: true,
+  'check-group': true,
+  'alert-channel': true,
+  'alert-settings': true,
+  'maintenance-window': true,
+  'private-location': true,
+  'location-key': true,
+  agent: true,
+  variable: true,
+  'client-certificate': true,
+  snippet: true,
+  'status-page': true,
+  'status-page-service': true,
+  'status-page-subscriber': true,
+  'status-page-incident': true,
+  incident: true,
+  'error-group': true,
+  'test-session-error-group': true,
+  'test-session': true,
+  'api-key': true,
+  user: true,
+  invitation: true,
+} satisfies Record<Entry['kind'], true>);
+const ACTIONS = namesOf({
+  create: true,
+  update: true,
+  delete: true,
+  revoke: true,
+  rotate: true,
+  end: true,
+  allow: true,
+  setup: true,
+  join: true,
+  'sign-in': true,
+  'sign-in-failed': true,
+  'sign-out': true,
+  'sign-out-everywhere': true,
+  'password-change': true,
+  'password-link': true,
+} satisfies Record<Entry['action'], true>);
 const words = (value: string): string => value.replaceAll('-', ' ');
 const choicesOf = (values: readonly string[]) =>
   values.map((value) => ({ value, label: words(value) }));

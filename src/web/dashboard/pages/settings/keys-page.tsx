@@ -5,9 +5,8 @@ import type { components } from '../../api/openapi.d.ts';
 import { invalidate } from '../../api/query.ts';
 import { may, type Role } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
-import { Copyable } from '../../parts/copyable.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
@@ -15,6 +14,7 @@ import { Confirm } from './confirm.tsx';
 import { ListPanel } from './list-panel.tsx';
 import { ROLES, roleOf } from './roles.ts';
 import { SettingsFrame } from './settings-frame.tsx';
+import { ShownOnce } from './shown-once.tsx';
 import { PART, useList } from './use-list.ts';
 
 type ApiKey = components['schemas']['ApiKey'];
@@ -146,59 +146,40 @@ function NewKey({ onClose }: { readonly onClose: () => void }) {
   };
   if (made !== null) {
     return (
-      <Dialog
+      <ShownOnce
         title={`The key ${name}`}
+        note="Keep it now: it is not shown again."
+        text={made}
+        copyLabel="Copy the key"
+        done="I have kept it"
         onClose={onClose}
-        actions={
-          <Button kind="primary" onClick={onClose}>
-            I have kept it
-          </Button>
-        }
-      >
-        <p>Keep it now: it is not shown again.</p>
-        <p class="settings-secret">
-          <Copyable text={made} label="Copy the key" isBlock />
-        </p>
-      </Dialog>
+      />
     );
   }
   return (
-    <Dialog
+    <FormDialog
       title="New API key"
+      submit="Make the key"
+      isBusy={isBusy}
+      onSubmit={() => void create()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="settings-key" isBusy={isBusy}>
-            Make the key
-          </Button>
-        </>
-      }
     >
-      <form
-        id="settings-key"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
-        <TextField
-          label="Name"
-          value={name}
-          onValue={setName}
-          hint="Which program uses it, for example Deployment."
-          problem={problemOf(error?.problems ?? [], 'name')}
-          maxLength={255}
-          required
-        />
-        <SelectField
-          label="Role"
-          value={role}
-          options={ROLES}
-          onValue={(value) => setRole(roleOf(value))}
-        />
-        <FormError error={error} fields={['name']} />
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        value={name}
+        onValue={setName}
+        hint="Which program uses it, for example Deployment."
+        problem={problemOf(error?.problems ?? [], 'name')}
+        maxLength={255}
+        required
+      />
+      <SelectField
+        label="Role"
+        value={role}
+        options={ROLES}
+        onValue={(value) => setRole(roleOf(value))}
+      />
+      <FormError error={error} fields={['name']} />
+    </FormDialog>
   );
 }

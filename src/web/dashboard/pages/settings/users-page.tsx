@@ -5,9 +5,8 @@ import type { components, paths } from '../../api/openapi.d.ts';
 import { invalidate } from '../../api/query.ts';
 import { may, type Role, session } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
-import { Copyable } from '../../parts/copyable.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
@@ -15,6 +14,7 @@ import { Confirm } from './confirm.tsx';
 import { ListPanel } from './list-panel.tsx';
 import { ROLES, roleOf } from './roles.ts';
 import { SettingsFrame } from './settings-frame.tsx';
+import { ShownOnce } from './shown-once.tsx';
 import { PART, useList } from './use-list.ts';
 
 type User = paths['/v1/users']['get']['responses']['200']['content']['application/json'][number];
@@ -222,59 +222,40 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
   };
   if (url !== null) {
     return (
-      <Dialog
+      <ShownOnce
         title={`Send this link to ${email}`}
+        note="It works once, for 7 days, and is not shown again. The service sends no mail."
+        text={url}
+        copyLabel="Copy the link"
+        done="Done"
         onClose={onClose}
-        actions={
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        }
-      >
-        <p>It works once, for 7 days, and is not shown again. The service sends no mail.</p>
-        <p class="settings-secret">
-          <Copyable text={url} label="Copy the link" isBlock />
-        </p>
-      </Dialog>
+      />
     );
   }
   return (
-    <Dialog
+    <FormDialog
       title="Invite a user"
+      submit="Make the link"
+      isBusy={isBusy}
+      onSubmit={() => void invite()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form="settings-invite" isBusy={isBusy}>
-            Make the link
-          </Button>
-        </>
-      }
     >
-      <form
-        id="settings-invite"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void invite();
-        }}
-      >
-        <TextField
-          label="Email"
-          type="email"
-          value={email}
-          onValue={setEmail}
-          problem={problemOf(error?.problems ?? [], 'email')}
-          autocomplete="off"
-          required
-        />
-        <SelectField
-          label="Role"
-          value={role}
-          options={ROLES}
-          onValue={(value) => setRole(roleOf(value))}
-        />
-        <FormError error={error} fields={['email']} />
-      </form>
-    </Dialog>
+      <TextField
+        label="Email"
+        type="email"
+        value={email}
+        onValue={setEmail}
+        problem={problemOf(error?.problems ?? [], 'email')}
+        autocomplete="off"
+        required
+      />
+      <SelectField
+        label="Role"
+        value={role}
+        options={ROLES}
+        onValue={(value) => setRole(roleOf(value))}
+      />
+      <FormError error={error} fields={['email']} />
+    </FormDialog>
   );
 }
