@@ -11,7 +11,7 @@ export type LocationStatus = {
   readonly liveAgents: number;
   /** Also agents that are gone, for a month. */
   readonly knownAgents: number;
-  /** Of the live agents; in no order. */
+  /** The releases of the live agents, each once, in no order. */
   readonly versions: readonly string[];
   /** The last poll of any agent; null if it never had one. */
   readonly lastSeenAt: Date | null;

@@ -47,7 +47,7 @@ export interface SignInLink {
 
 interface Link {
   readonly tokenHash: Buffer;
-  /** Of the API key. */
+  /** The SHA-256 of the API key of `up`, whose end ends the link, too. */
   readonly keyHash: Buffer;
   readonly endsAtMs: number;
 }

@@ -119,7 +119,7 @@ const LOG_COLUMNS = `id, check_id, notice #>> '{location,slug}' as location, ale
     where c.account_id = alert_deliveries.account_id and c.id = alert_deliveries.channel_id
   ) as channel`;
 
-/** Of a channel or an alert, newest first. */
+/** Lists the deliveries of a channel or of an alert, newest first. */
 export async function listDeliveries(
   sql: Sql,
   {

@@ -46,7 +46,7 @@ export interface Explanation {
   readonly result: RunResult;
   readonly reasons: readonly string[];
   readonly errorCode: string | null;
-  /** Of the error code. */
+  /** What the error code means. */
   readonly meaning: string | null;
   readonly advice: Advice | null;
   /** All stored attempts of its run, itself included, in order. */
@@ -142,7 +142,7 @@ export function createRuns({
   };
 }
 
-/** Of the first attempts of a run: their ids follow from it. */
+/** Returns the keys of a run's first attempts, whose ids follow from the run. */
 function attemptKeys({ sequenceId, checkRunId }: CheckResult, count: number): AttemptKey[] {
   return Array.from({ length: count }, (_, index) => ({
     id: resultIdOf(sequenceId, index + 1),
