@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { basePath } from '../shell/base-path.ts';
 import { accountHeaders, signInAgain } from './client.ts';
 import { EventStreamReader, type LiveEvent } from './event-stream.ts';
+import { wait } from './wait.ts';
 
 export type { LiveEvent } from './event-stream.ts';
 
@@ -125,15 +126,5 @@ async function read(
 function delay(failures: number, ended: AbortSignal): Promise<void> {
   const most = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.max(0, failures - 1));
   const ms = most / 2 + (Math.random() * most) / 2;
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(waiting);
-      removeEventListener('online', done);
-      ended.removeEventListener('abort', done);
-      resolve();
-    };
-    const waiting = setTimeout(done, ms);
-    addEventListener('online', done, { once: true });
-    ended.addEventListener('abort', done, { once: true });
-  });
+  return wait(ms, ended, 'online');
 }

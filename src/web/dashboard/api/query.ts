@@ -2,6 +2,7 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiError, asApiError, isAbort } from './errors.ts';
 import { type LiveEvent, onLive } from './live.ts';
+import { NEVER_MS, wait } from './wait.ts';
 
 /** What a page reads, while it is shown and a while after. */
 export interface Query<Data> {
@@ -72,9 +73,10 @@ async function run(entry: Entry<unknown>): Promise<void> {
   entry.isLoading.value = true;
   try {
     do {
-      await until(entry.lastReadMs + MIN_INTERVAL_MS, controller.signal);
+      await wait(entry.lastReadMs + MIN_INTERVAL_MS - performance.now(), controller.signal);
+      controller.signal.throwIfAborted();
       entry.isStale = false;
-      entry.lastReadMs = Date.now();
+      entry.lastReadMs = performance.now();
       const data = await entry.load(controller.signal);
       if (entry.running !== controller) return;
       entry.data.value = data;
@@ -89,18 +91,6 @@ async function run(entry: Entry<unknown>): Promise<void> {
       entry.isLoading.value = false;
     }
   }
-}
-
-function until(atMs: number, signal: AbortSignal): Promise<void> {
-  const ms = atMs - Date.now();
-  if (ms <= 0) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(new DOMException('aborted', 'AbortError'));
-    });
-  });
 }
 
 function stop(entry: Entry<unknown>): void {
@@ -127,10 +117,10 @@ function entryOf<Data>(key: string, load: Entry<Data>['load'], options: QueryOpt
     users: 0,
     running: null,
     isStale: true,
-    lastReadMs: 0,
+    lastReadMs: NEVER_MS,
     reload() {
       stop(entry as Entry<unknown>);
-      entry.lastReadMs = 0;
+      entry.lastReadMs = NEVER_MS;
       void run(entry as Entry<unknown>);
     },
     set(data) {
@@ -168,7 +158,7 @@ export function useQuery<Data>(
     // It may have been dropped between the rendering and now.
     entries.set(key, entry as Entry<unknown>);
     entry.users += 1;
-    const isOld = Date.now() - entry.lastReadMs > MAX_AGE_MS;
+    const isOld = performance.now() - entry.lastReadMs > MAX_AGE_MS;
     if (entry.running === null && (entry.isStale || isOld || entry.error.value !== null)) {
       void run(entry as Entry<unknown>);
     }
@@ -186,7 +176,7 @@ export function useQuery<Data>(
 export function invalidate(matches: (key: string) => boolean): void {
   for (const [key, entry] of entries) {
     if (!matches(key)) continue;
-    entry.lastReadMs = 0;
+    entry.lastReadMs = NEVER_MS;
     refresh(entry);
   }
 }

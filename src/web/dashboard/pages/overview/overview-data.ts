@@ -3,6 +3,7 @@ import { api, bodyOf } from '../../api/client.ts';
 import { type ApiError, asApiError, isAbort } from '../../api/errors.ts';
 import { onLive } from '../../api/live.ts';
 import type { operations } from '../../api/openapi.d.ts';
+import { NEVER_MS, wait } from '../../api/wait.ts';
 import { type CellLetters, cellLetter } from '../../parts/cells.tsx';
 
 type Listed =
@@ -57,7 +58,7 @@ export class OverviewData {
   readonly #ended = new AbortController();
   #shown: readonly number[] = [0];
   readonly #refreshing = { isRunning: false as boolean, isStale: false as boolean };
-  #lastRefreshMs = 0;
+  #lastRefreshMs = NEVER_MS;
 
   constructor(filter: CheckFilter) {
     this.#filter = filter;
@@ -117,10 +118,10 @@ export class OverviewData {
     this.#refreshing.isRunning = true;
     const { signal: ended } = this.#ended;
     while (this.#refreshing.isStale && !ended.aborted) {
-      const waitMs = this.#lastRefreshMs + MIN_INTERVAL_MS - Date.now();
-      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      await wait(this.#lastRefreshMs + MIN_INTERVAL_MS - performance.now(), ended);
+      if (ended.aborted) break;
       this.#refreshing.isStale = false;
-      this.#lastRefreshMs = Date.now();
+      this.#lastRefreshMs = performance.now();
       for (const page of this.#pages.values()) page.isStale = true;
       await Promise.all([this.#readCounts(), ...this.#shown.map((page) => this.#read(page))]);
     }

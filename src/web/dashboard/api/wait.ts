@@ -1,0 +1,23 @@
+/** Before anything: as a time of `performance.now()` that is past whatever is added to it. */
+export const NEVER_MS = Number.NEGATIVE_INFINITY;
+
+/**
+ * Resolves after a time, and at once when the signal aborts or the window has the event `wakeOn`. Look at
+ * the signal afterwards.
+ *
+ * @param ms milliseconds; at once if it is not above 0
+ */
+export function wait(ms: number, signal: AbortSignal, wakeOn?: 'online'): Promise<void> {
+  if (!(ms > 0) || signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      if (wakeOn !== undefined) removeEventListener(wakeOn, done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+    if (wakeOn !== undefined) addEventListener(wakeOn, done);
+  });
+}
