@@ -60,9 +60,12 @@ it("the agent's image contains the imports of its commands and nothing of the se
   expect(readdirSync(folder.file('dist/service'))).toEqual(['config.js']);
 });
 
-it('an assembled folder works on its own and names the image of the commands that it lacks', async () => {
+it('an assembled folder works on its own and names the image of the commands that it lacks', async ({
+  signal,
+}) => {
+  // A command that is not refused would run on.
   const vedette = (...args: readonly string[]) =>
-    runToEnd(process.execPath, [folder.file('dist/cli/main.js'), ...args], { env: {} });
+    runToEnd(process.execPath, [folder.file('dist/cli/main.js'), ...args], { env: {}, signal });
   expect(await vedette('--version')).toMatchObject({ code: 0, stderr: '' });
   expect(await vedette('apply', '--help')).toMatchObject({ code: 0, stderr: '' });
   const topic = await vedette('help', 'evidence');
