@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readMigrations } from '../../src/service/database/migrate.ts';
@@ -138,6 +138,25 @@ describe('the import rules', () => {
     const edge = (from: string, to: string): Import => ({ from, to, own: true });
     expect(findCycle([edge('a', 'b'), edge('b', 'c'), edge('c', 'b')])).toEqual(['b', 'c', 'b']);
   });
+});
+
+it('programs of tests and of docker import built modules whose sources are there', () => {
+  // The compiler does not follow them: they are plain modules, which run what was built.
+  const built = ['test', 'docker'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.mjs'))
+      .flatMap((name) => {
+        const text = readFileSync(join(ROOT, folder, name), 'utf8');
+        return [...text.matchAll(/from '(?:\.\.\/)+dist\/([^']+)\.js'/g)].map(([, path = '']) => ({
+          by: `${folder}/${name}`,
+          path,
+        }));
+      }),
+  );
+  const isMissing = ({ path }: { path: string }): boolean =>
+    !['.ts', '.tsx'].some((suffix) => existsSync(join(ROOT, 'src', `${path}${suffix}`)));
+  expect(built.length).toBeGreaterThan(5);
+  expect(built.filter(isMissing)).toEqual([]);
 });
 
 it('no folder of src or test holds more than 20 modules', () => {

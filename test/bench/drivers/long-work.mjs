@@ -6,8 +6,8 @@
 // service: its stall is the longest wait of a client that asks for its liveness all the while.
 import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
-import { escapeFor } from '../../../dist/service/alerts/senders/escape.js';
-import { renderTemplate } from '../../../dist/service/alerts/senders/template.js';
+import { escapeFor } from '../../../dist/service/outgoing/escape.js';
+import { renderTemplate } from '../../../dist/service/outgoing/template.js';
 
 const { origin, apiKey } = JSON.parse(process.argv[2]);
 const MAX_TAGS = 200;
