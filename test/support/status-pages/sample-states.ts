@@ -246,6 +246,8 @@ export function sampleMaintenance(own: Partial<MaintenanceOnPage> = {}): Mainten
     startMs: SAMPLE_NOW_MS + 2 * DAY_MS,
     endMs: SAMPLE_NOW_MS + 2 * DAY_MS + 4 * HOUR_MS,
     isRunning: false,
+    announcedMs: SAMPLE_NOW_MS - 3 * DAY_MS,
+    changedAtMs: SAMPLE_NOW_MS - 3 * DAY_MS,
     serviceIds: ['service-4'],
     ...own,
   };

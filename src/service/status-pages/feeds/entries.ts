@@ -34,8 +34,6 @@ export interface Feed {
 const MAX_ENTRIES = 50;
 /** Limit for the updates in one entry; older ones are only on the page. */
 const MAX_TEXT_CHARS = 10_000;
-/** A page announces maintenance so long before it starts. */
-const ANNOUNCED_MS = 14 * DAY_MS;
 
 export function feedOf({ page, base }: RequestedPage, state: PageState): Feed {
   const names = new Map(
@@ -99,8 +97,7 @@ function maintenanceEntry(
   names: Names,
   { base, pageId }: { readonly base: string; readonly pageId: string },
 ): FeedEntry {
-  const { id, name, description, startMs, endMs, serviceIds } = window;
-  const announcedMs = startMs - ANNOUNCED_MS;
+  const { id, name, description, startMs, endMs, announcedMs, serviceIds } = window;
   const state = window.isRunning ? 'Running' : 'Planned';
   const times = `<p>${state}: ${instantText(startMs)} to ${instantText(endMs)}</p>`;
   const text = description === null ? '' : `<p>${htmlEscaped(description)}</p>`;
@@ -111,7 +108,7 @@ function maintenanceEntry(
     url: base,
     category: 'MAINTENANCE',
     publishedMs: announcedMs,
-    updatedMs: window.isRunning ? startMs : announcedMs,
+    updatedMs: Math.max(announcedMs, window.changedAtMs, window.isRunning ? startMs : 0),
     html: times + text + affected(serviceIds, names),
   };
 }

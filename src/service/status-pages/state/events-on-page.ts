@@ -39,6 +39,10 @@ export interface MaintenanceOnPage {
   readonly startMs: number;
   readonly endMs: number;
   readonly isRunning: boolean;
+  /** When pages first announced it. */
+  readonly announcedMs: number;
+  /** When the window was last changed, or else created. */
+  readonly changedAtMs: number;
   readonly serviceIds: readonly string[];
 }
 
@@ -82,10 +86,12 @@ export function maintenanceOnPage(
     }
   }
   return [...affected]
-    .flatMap(([{ id, name, next }, serviceIds]) => {
+    .flatMap(([{ id, name, createdAtMs, changedAtMs, next }, serviceIds]) => {
       if (next === null || next.fromMs > nowMs + NEAR_MS) return [];
       const { fromMs: startMs, toMs: endMs, isRunning } = next;
-      return [{ id, name, description: null, startMs, endMs, isRunning, serviceIds }];
+      const announcedMs = Math.max(startMs - NEAR_MS, createdAtMs);
+      const times = { startMs, endMs, isRunning, announcedMs, changedAtMs };
+      return [{ id, name, description: null, ...times, serviceIds }];
     })
     .toSorted((one, other) => one.startMs - other.startMs || Number(one.id) - Number(other.id))
     .slice(0, MAX_MAINTENANCE);

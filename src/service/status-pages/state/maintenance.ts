@@ -12,6 +12,9 @@ export interface Occurrence {
 export interface KnownWindow {
   readonly id: string;
   readonly name: string;
+  readonly createdAtMs: number;
+  /** When it was last changed, or else created. */
+  readonly changedAtMs: number;
   /** The hours that it touches, one bit for each, by the start of the day; other days are missing. */
   readonly hours: ReadonlyMap<number, number>;
   /** The one that is running, else the next one. */
@@ -58,10 +61,16 @@ export function maintenanceTimes(
 }
 
 function knownWindow(
-  { id, window }: StoredWindow,
+  { id, window, createdAt, updatedAt }: StoredWindow,
   { fromMs, nowMs }: { readonly fromMs: number; readonly nowMs: number },
 ): KnownWindow {
-  const known = { id: String(id), name: window.name, hours: hoursBetween(window, fromMs, nowMs) };
+  const known = {
+    id: String(id),
+    name: window.name,
+    createdAtMs: createdAt.getTime(),
+    changedAtMs: (updatedAt ?? createdAt).getTime(),
+    hours: hoursBetween(window, fromMs, nowMs),
+  };
   const now = spanAt(window, nowMs);
   if (now.isInside) return { ...known, next: { ...now, isRunning: true } };
   const startMs = now.toMs;

@@ -99,6 +99,24 @@ describe('the Atom feed of a status page', () => {
     expect(Date.parse(textOf(second, 'updated'))).toBeLessThan(SAMPLE_NOW_MS);
   });
 
+  it('dates a maintenance when pages announced it and when its window was changed, not before', () => {
+    const startMs = SAMPLE_NOW_MS + 7 * DAY_MS;
+    const entryOf = (own: Partial<ReturnType<typeof sampleMaintenance>>) => {
+      const [entry] = childrenOf(
+        atomOf(stateWith({ maintenance: [sampleMaintenance({ startMs, ...own })] })),
+        'entry',
+      );
+      if (entry === undefined) throw new Error('the entry is missing');
+      return ['published', 'updated'].map((name) => Date.parse(textOf(entry, name)));
+    };
+    const announcedMs = SAMPLE_NOW_MS - 2 * HOUR_MS;
+    const changedAtMs = SAMPLE_NOW_MS - HOUR_MS;
+    expect(entryOf({ announcedMs, changedAtMs: announcedMs })).toEqual([announcedMs, announcedMs]);
+    expect(entryOf({ announcedMs, changedAtMs })).toEqual([announcedMs, changedAtMs]);
+    const running = { startMs: SAMPLE_NOW_MS, isRunning: true, announcedMs, changedAtMs };
+    expect(entryOf(running)).toEqual([announcedMs, SAMPLE_NOW_MS]);
+  });
+
   it('is empty but valid for a page where nothing happened, and the same all day', () => {
     const state = calmState(0);
     const feed = atomOf(state);
