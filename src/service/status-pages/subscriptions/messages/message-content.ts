@@ -139,8 +139,9 @@ function servicesText({ services }: AnnouncedUpdate): string {
 function nameForStrangers(name: string): string {
   const words = onOneLine(name.normalize('NFKC'))
     .replaceAll(/[:/\\@]+(?=\S)/g, ' ')
-    // The dots of IDNA (RFC 3490 3.1), not those of sentences and versions.
-    .replaceAll(/(?<=\S)[.\u3002](?=\p{L})/gu, ' ')
+    // The dots of IDNA (RFC 3490 3.1) and of IPv4 addresses, not those of sentences and versions.
+    .replaceAll(/(?<=\S)[.\u3002](?=[\p{N}-]*\p{L})/gu, ' ')
+    .replaceAll(/\d+(?:\.\d+){3,}/g, (address) => address.replaceAll('.', ' '))
     .replaceAll(/\s+/g, ' ')
     .trim();
   const chars = [...words];

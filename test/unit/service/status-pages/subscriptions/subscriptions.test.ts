@@ -124,6 +124,8 @@ describe('a message to a subscriber', () => {
     ['WWW.evil.test and evil。test', 'WWW evil test and evil test'],
     ['ｅｖｉｌ．test', 'evil test'],
     ['Acme v2.0. Up', 'Acme v2.0. Up'],
+    ['phish.7z and evil.1-test', 'phish 7z and evil 1-test'],
+    ['Go to 203.0.113.7 now', 'Go to 203 0 113 7 now'],
     ['x'.repeat(255), `${'x'.repeat(60)}…`],
   ])('to somebody who has not confirmed names the page %j as %j', (name, shown) => {
     const page = { name, base: 'https://a.test', token: 't' };
