@@ -93,7 +93,7 @@ describe('a server that goes away', () => {
     },
   );
 
-  it('after a server comes back, the listener reconnects and reports that notifications may be missing', async () => {
+  it('after a server comes back, the listener has reported the loss, reconnects and reports that notifications may be missing', async () => {
     const store = await open(await server.createDatabase());
     const heard: string[] = [];
     let wake: () => void = () => {};
@@ -108,7 +108,8 @@ describe('a server that goes away', () => {
       heard.push(what);
       wake();
     };
-    await store.listen('news', note, () => note('<gap>'));
+    const onGap = () => note('<gap>');
+    await store.listen('news', note, onGap, () => note('<lost>'));
     await store.listen('plain', (payload) => note(`plain:${payload}`));
     await store.query("notify news, 'before'");
     await until(() => heard.includes('before'));
@@ -119,6 +120,8 @@ describe('a server that goes away', () => {
     await store.query("notify news, 'after'");
     await until(() => heard.includes('after'));
     expect(heard.filter((what) => what === '<gap>')).toHaveLength(1);
+    expect(heard.indexOf('<lost>')).toBe(heard.indexOf('before') + 1);
+    expect(heard.lastIndexOf('<lost>')).toBeLessThan(heard.indexOf('<gap>'));
   });
 
   it('a server that is away can be neither opened nor listened to', async () => {

@@ -54,7 +54,8 @@ export interface Store extends Sql {
   /**
    * Calls `onNotify` with the payload of each NOTIFY on the channel, in a later tick of the event
    * loop. Reconnects after a lost connection; notifications sent meanwhile are lost, so it then
-   * calls `onGap`, or where that is left out `onNotify` with an empty payload.
+   * calls `onGap`, or where that is left out `onNotify` with an empty payload. Calls `onLost` when it
+   * notices that the connection is lost, within 10 s.
    *
    * @param channel lower-case letters, digits and `_`, at most 63
    * @returns stops listening, and never rejects
@@ -63,6 +64,7 @@ export interface Store extends Sql {
     channel: string,
     onNotify: (payload: string) => void,
     onGap?: () => void,
+    onLost?: () => void,
   ): Promise<() => Promise<void>>;
   /** Waits up to 5 s for running work. Refuses everything after it. */
   close(): Promise<void>;

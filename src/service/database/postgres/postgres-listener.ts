@@ -18,6 +18,7 @@ interface Subscription {
   readonly channel: string;
   readonly onNotify: (payload: string) => void;
   readonly onGap: () => void;
+  readonly onLost: () => void;
   /** Whether LISTEN was in effect once: a lost connection may then have lost notifications. */
   established: boolean;
   readonly settle: (error: StoreError | null) => void;
@@ -26,7 +27,7 @@ interface Subscription {
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5000;
 /** An idle connection does not notice that the server is gone. */
-const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_MS = 5_000;
 const HEARTBEAT_ANSWER_MS = 5000;
 
 /**
@@ -54,8 +55,7 @@ export class PostgresListener {
   /** Resolves when LISTEN is in effect; rejects when it fails. */
   async listen(
     channel: string,
-    onNotify: (payload: string) => void,
-    onGap: () => void,
+    { onNotify, onGap, onLost }: Pick<Subscription, 'onNotify' | 'onGap' | 'onLost'>,
   ): Promise<() => Promise<void>> {
     requireChannelName(channel);
     if (this.#closing.signal.aborted) throw storeClosedError();
@@ -68,6 +68,9 @@ export class PostgresListener {
         }, log),
         onGap: deferred(() => {
           if (this.#subscriptions.has(added)) onGap();
+        }, log),
+        onLost: deferred(() => {
+          if (this.#subscriptions.has(added)) onLost();
         }, log),
         established: false,
         settle: (error) => {
@@ -112,7 +115,10 @@ export class PostgresListener {
       await session.close();
       if (signal.aborted) return;
       const error = session.failure ?? storeClosedError();
-      for (const waiting of [...this.#subscriptions]) waiting.settle(error);
+      for (const subscription of [...this.#subscriptions]) {
+        if (subscription.established) subscription.onLost();
+        else subscription.settle(error);
+      }
       log.warn(`no notifications from the database, trying again: ${error.message}`);
       await sleep(clock, backoff.next(), signal);
     }

@@ -91,8 +91,17 @@ export class PostgresStore implements Store {
     );
   }
 
-  async listen(channel: string, onNotify: (payload: string) => void, onGap?: () => void) {
-    return this.#listener.listen(channel, onNotify, onGap ?? (() => onNotify('')));
+  async listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+    onGap?: () => void,
+    onLost?: () => void,
+  ) {
+    return this.#listener.listen(channel, {
+      onNotify,
+      onGap: onGap ?? (() => onNotify('')),
+      onLost: onLost ?? (() => {}),
+    });
   }
 
   close(): Promise<void> {

@@ -88,6 +88,7 @@ export class PageCache {
   readonly #documents = new PageDocuments(this.addresses);
   readonly #histories = new LruCache<HistoryDocument>(MAX_HISTORY_BYTES);
   #isFollowed: boolean = false;
+  #isCutOff: boolean = false;
 
   constructor(parts: PageCacheParts) {
     this.#parts = parts;
@@ -99,8 +100,17 @@ export class PageCache {
   /** While changes are announced, nothing is read again without one. */
   set isFollowed(isFollowed: boolean) {
     this.#isFollowed = isFollowed;
+    this.#isCutOff = false;
     // What was read before may have changed without an announcement.
     this.pagesChanged(null);
+  }
+
+  /**
+   * To be called when the connection that announces changes is lost: until `isFollowed` is set again, pages
+   * are read again once a second.
+   */
+  announcementsLost(): void {
+    this.#isCutOff = true;
   }
 
   /**
@@ -143,7 +153,7 @@ export class PageCache {
 
   /** Whether not everybody may read a page with this name, or there is none. */
   isKnownUnreadable(url: string): boolean {
-    return this.#isFollowed && this.unreadable.has(url);
+    return this.#isFollowed && !this.#isCutOff && this.unreadable.has(url);
   }
 
   /** @returns null if there is no page with this name in its address */
@@ -227,6 +237,7 @@ export class PageCache {
     return {
       clock: this.#parts.clock,
       isFollowed: () => this.#isFollowed,
+      isCutOff: () => this.#isCutOff,
       onFailure: (error: unknown) =>
         this.#throttled.warn(
           'stale',

@@ -18,6 +18,8 @@ export interface RefreshedParts {
   readonly clock: Clock;
   /** Whether changes are announced: if not, every request reads. */
   readonly isFollowed: () => boolean;
+  /** Whether announcements are lost for now: a value may then be MIN_INTERVAL_MS old. */
+  readonly isCutOff: () => boolean;
   /** Called when a value that is kept could not be read again. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -58,12 +60,13 @@ export class Refreshed<Value> {
    * @throws what `read` throws, where there is no value yet
    */
   async get(read: () => Promise<Value>): Promise<CachedValue<Value>> {
-    const { clock, isFollowed } = this.#parts;
+    const { clock, isFollowed, isCutOff } = this.#parts;
     const nowMs = clock.monotonicMs();
     const kept = this.#kept;
     if (kept === null) return { value: await this.#read(read), staleMs: 0 };
     if (isFollowed()) {
-      const isCurrent = !this.#isInvalid && !this.#hasFailed && nowMs - kept.readMs < MAX_AGE_MS;
+      const maxAgeMs = isCutOff() ? MIN_INTERVAL_MS : MAX_AGE_MS;
+      const isCurrent = !this.#isInvalid && !this.#hasFailed && nowMs - kept.readMs < maxAgeMs;
       const isTooSoon =
         !this.#isUrgent && this.#reading === null && nowMs - this.#begunMs < MIN_INTERVAL_MS;
       if (isCurrent || isTooSoon) return this.#shown(kept);

@@ -9,8 +9,8 @@ import { EVENTS_CHANNEL } from '../../events/shared.sql.ts';
 import { findPageByUrl, listCustomDomains, STATUS_PAGES_CHANNEL } from '../sql.ts';
 import type { PageStates } from '../state/page-state.ts';
 import { CustomDomains } from './custom-domains.ts';
-import { PageCache } from './page-cache.ts';
 import type { ServiceHosts } from './service-hosts.ts';
+import { PageCache } from './page-cache.ts';
 
 export interface StatusSiteParts {
   readonly store: Store;
@@ -70,16 +70,18 @@ export function createStatusSite(parts: StatusSiteParts): StatusSite {
     while (!signal.aborted && ends.length === 0) {
       try {
         const onGap = (): void => {
-          pages.pagesChanged(null);
+          // What was read before is read again, too.
+          pages.isFollowed = true;
           domainsChanged.ring();
         };
+        const onLost = (): void => pages.announcementsLost();
         const onChange = (accountId: string): void => {
           pages.pagesChanged(accountId);
           domainsChanged.ring();
         };
-        ends.push(await store.listen(STATUS_PAGES_CHANNEL, onChange, onGap));
+        ends.push(await store.listen(STATUS_PAGES_CHANNEL, onChange, onGap, onLost));
         const onEvent = (accountId: string): void => pages.invalidate(accountId);
-        ends.push(await store.listen(EVENTS_CHANNEL, onEvent, onGap));
+        ends.push(await store.listen(EVENTS_CHANNEL, onEvent, () => pages.invalidate(null)));
         pages.isFollowed = true;
         if (!signal.aborted) await once(signal, 'abort');
       } catch (error) {

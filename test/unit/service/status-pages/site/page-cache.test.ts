@@ -140,6 +140,12 @@ describe('names without a public page', () => {
     pages.isFollowed = false;
     expect(known()).toEqual([]);
   });
+
+  it('are looked up each time while the connection that announces changes is lost', () => {
+    lookedUp();
+    pages.announcementsLost();
+    expect(known()).toEqual([]);
+  });
 });
 
 describe('a page', () => {
@@ -161,6 +167,20 @@ describe('a page', () => {
     expect(await shown()).toBe('Acme');
     await clock.advance(1_000);
     expect(await shown()).toBe('one');
+  });
+
+  it('is current within a second while the connection that announces changes is lost, and at once after it', async () => {
+    expect(await shown()).toBe('Acme');
+    pages.announcementsLost();
+    name = 'one';
+    await clock.advance(1_000);
+    expect(await shown()).toBe('one');
+    name = 'two';
+    pages.isFollowed = true;
+    expect(await shown()).toBe('two');
+    name = 'three';
+    await clock.advance(1_000);
+    expect(await shown()).toBe('two');
   });
 });
 

@@ -5,10 +5,18 @@ import { FakeClock } from '../../../../support/fake-clock.ts';
 /** A value that counts its readings. Reading fails, or does not end, as `how` says. */
 function counted() {
   const clock = new FakeClock();
-  const state = { reads: 0, how: 'works', isFollowed: true, failures: 0, end: () => {} };
+  const state = {
+    reads: 0,
+    how: 'works',
+    isFollowed: true,
+    isCutOff: false,
+    failures: 0,
+    end: () => {},
+  };
   const refreshed = new Refreshed<number>({
     clock,
     isFollowed: () => state.isFollowed,
+    isCutOff: () => state.isCutOff,
     onFailure: () => {
       state.failures += 1;
     },
@@ -67,6 +75,16 @@ describe('a value that is kept', () => {
     state.isFollowed = false;
     expect((await value.get()).value).toBe(1);
     expect((await value.get()).value).toBe(2);
+  });
+
+  it('is read once a second while announcements of changes are lost', async () => {
+    const { clock, state, value } = counted();
+    state.isCutOff = true;
+    await value.get();
+    await clock.advance(999);
+    expect((await value.get()).value).toBe(1);
+    await clock.advance(1);
+    expect(await value.get()).toEqual({ value: 2, staleMs: 0 });
   });
 
   it('is read once for all who ask at the same time', async () => {
