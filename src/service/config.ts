@@ -79,6 +79,8 @@ export interface ServiceConfig {
   readonly publicUrl: string | null;
   /** Further names of the service, in lower case. */
   readonly serviceHosts: readonly string[];
+  /** Domains at and below which status pages can have theirs, in lower case; null for any. */
+  readonly customDomains: readonly string[] | null;
   /** Source addresses of checks in public locations. */
   readonly staticIpv6s: readonly string[];
   readonly rootCause: RootCauseConfig;
@@ -367,6 +369,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     encryptionKeys: readVariable(env, variables.encryptionKeys),
     publicUrl: readVariable(env, variables.publicUrl),
     serviceHosts: readVariable(env, variables.serviceHosts),
+    customDomains: readVariable(env, variables.customDomains),
     plansFile: readVariable(env, variables.plansFile),
     staticIpv6s: readVariable(env, variables.staticIpv6s),
     rootCause: readRootCauseConfig(env),

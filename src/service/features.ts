@@ -85,7 +85,7 @@ import {
   type DomainProbe,
 } from './status-pages/site/domain-check.ts';
 import { createDomainProbe } from './status-pages/site/domain-probe.ts';
-import { ServiceHosts } from './status-pages/site/service-hosts.ts';
+import { DomainRules } from './status-pages/site/domain-rules.ts';
 import { createStatusSite, type StatusSite } from './status-pages/site/site.ts';
 import { createPageStates, type PageStates } from './status-pages/state/page-state.ts';
 import {
@@ -173,6 +173,8 @@ export interface FeatureParts {
     readonly publicUrl?: string | null;
     /** Default: none. */
     readonly serviceHosts?: ServiceConfig['serviceHosts'];
+    /** Default: any. */
+    readonly customDomains?: ServiceConfig['customDomains'];
     /** Default: 400. */
     readonly rollUpRetentionDays?: number;
     readonly artifacts?: { readonly limits: ArtifactLimits };
@@ -222,10 +224,11 @@ export function createFeatures(given: FeatureParts): Features {
   const pictureSource = parts.pictureSource ?? createPictureSource({ ...parts, guard });
   const { passwords = createPasswords() } = parts;
   const { publicUrl = null } = parts.config;
-  const serviceHosts = new ServiceHosts(publicUrl, parts.config.serviceHosts ?? []);
+  const { serviceHosts: hosts = [], customDomains = null } = parts.config;
+  const domainRules = new DomainRules({ publicUrl, serviceHosts: hosts, customDomains });
   const statusPageFeatures = createStatusPageFeatures({
     ...parts,
-    serviceHosts,
+    domainRules,
     passwords,
     retentionDays,
     pictureSource,
@@ -287,7 +290,7 @@ export function createFeatures(given: FeatureParts): Features {
   });
   const availability = createAvailability({ ...parts, retentionDays });
   const pageStates = createPageStates({ ...parts, availability, outdatedStates });
-  const statusSite = createStatusSite({ ...parts, serviceHosts, pageStates });
+  const statusSite = createStatusSite({ ...parts, domainRules, pageStates });
   const serviceAddress = new ServiceAddress(publicUrl);
   const pageAccess = createPageAccess({
     ...parts,

@@ -39,6 +39,16 @@ export const ACCOUNT_VARIABLES = {
     secret: false,
     parse: listParser(hostName, MAX_HOSTS),
   } satisfies Variable<readonly string[]>,
+  customDomains: {
+    name: 'CUSTOM_DOMAINS',
+    default: null,
+    whenUnset: null,
+    meaning:
+      'The domains that status pages can have as their `customDomain`, each with all names below it. Others are refused, and not served where they are stored. Unset, any.',
+    allowed: `a list of at most ${MAX_HOSTS} domains, separated by commas or spaces, for example example.org, status.example.net`,
+    secret: false,
+    parse: listParser(hostName, MAX_HOSTS),
+  } satisfies Variable<readonly string[] | null>,
   plansFile: {
     name: 'PLANS_FILE',
     default: null,

@@ -15,7 +15,7 @@ import type { Passwords } from '../users/passwords.ts';
 import type { PictureSource } from './pictures/fetch-picture.ts';
 import { createPagePictures, type PagePictures } from './pictures/pictures.ts';
 import { createStatusPageServices, type StatusPageServices } from './services.ts';
-import type { ServiceHosts } from './site/service-hosts.ts';
+import type { DomainRules } from './site/domain-rules.ts';
 import { createStatusPages, type StatusPages } from './status-pages.ts';
 
 export interface StatusPageFeatureParts {
@@ -29,7 +29,7 @@ export interface StatusPageFeatureParts {
   /** Whole days for which results are kept, and all incidents that checks opened after they are resolved. */
   readonly retentionDays: number;
   readonly pictureSource: PictureSource;
-  readonly serviceHosts: ServiceHosts;
+  readonly domainRules: DomainRules;
 }
 
 export interface StatusPageFeatures {

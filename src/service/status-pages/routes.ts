@@ -10,7 +10,7 @@ import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts
 import { warningsSchema } from '../http/resources/warnings.ts';
 import { pageIncident, presentPageIncident } from '../incidents/routes.ts';
 import { cardServiceResponse, DAYS, presentCardService, presentDays } from './services.routes.ts';
-import { refuseHostOfRequest } from './site/service-hosts.ts';
+import { refuseHostOfRequest } from './site/domain-rules.ts';
 import type { PageView, StatusPages } from './status-pages.ts';
 import type { StatusPageSummaries } from './summary.ts';
 

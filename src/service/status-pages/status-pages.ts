@@ -16,7 +16,7 @@ import { requireServices } from './named-services.ts';
 import { PICTURE_KINDS, type PictureKind } from './pictures/picture.ts';
 import { pictureWarnings } from './pictures/picture-warnings.ts';
 import type { PagePictures } from './pictures/pictures.ts';
-import type { ServiceHosts } from './site/service-hosts.ts';
+import type { DomainRules } from './site/domain-rules.ts';
 import {
   deletePage,
   findPage,
@@ -42,7 +42,7 @@ export interface StatusPagesParts {
   readonly allowance: Allowance;
   readonly pagePictures: Pick<PagePictures, 'fetch' | 'fetchAgain'>;
   readonly passwords: Pick<Passwords, 'hash'>;
-  readonly serviceHosts: Pick<ServiceHosts, 'refuse'>;
+  readonly domainRules: Pick<DomainRules, 'refuse'>;
 }
 
 /** A page as it is read or written alone. */
@@ -76,7 +76,7 @@ const RESPONSE_ONLY = ['hasPassword', 'warnings'];
 const passwordBody = statusPageSchema.pick({ password: true });
 
 export function createStatusPages(parts: StatusPagesParts): StatusPages {
-  const { store, clock, ids, allowance, pagePictures, passwords, serviceHosts } = parts;
+  const { store, clock, ids, allowance, pagePictures, passwords, domainRules } = parts;
 
   async function saveCards(
     tx: Sql,
@@ -118,7 +118,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
     async create(accountId, input) {
       const { warnings: _, ...given } = input;
       const { cards, password = null, ...fields } = validBody(statusPageSchema, given);
-      serviceHosts.refuse(fields.customDomain);
+      domainRules.refuse(fields.customDomain);
       const passwordHash = password === null ? null : await passwords.hash(password);
       const created = await withoutTaken(fields, () =>
         store.transaction(async (tx) => {
@@ -160,7 +160,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
             ...stored.fields,
             ...given,
           });
-          if (given.customDomain !== undefined) serviceHosts.refuse(fields.customDomain);
+          if (given.customDomain !== undefined) domainRules.refuse(fields.customDomain);
           await updatePage(tx, { accountId, id, fields, updatedAtMs: clock.wallMs() });
           if (passwordHash !== undefined) {
             await setPagePassword(tx, { accountId, id, passwordHash });

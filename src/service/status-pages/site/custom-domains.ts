@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { TrustsAddress } from '../../http/trusted-proxies.ts';
-import { hostNameOf, type ServiceHosts } from './service-hosts.ts';
+import { type DomainRules, hostNameOf } from './domain-rules.ts';
 
 /**
  * What only agents, jobs and orchestrators ask. No reader of a page does, so it is served at every
@@ -13,17 +13,17 @@ const HAS_KEY = /^bearer /i;
 
 /** Which page each custom domain belongs to. */
 export class CustomDomains {
-  readonly #serviceHosts: Pick<ServiceHosts, 'has'>;
+  readonly #domainRules: Pick<DomainRules, 'allow'>;
   /** Names in page addresses, by domain. */
   #urls: ReadonlyMap<string, string> = new Map();
 
-  constructor(serviceHosts: Pick<ServiceHosts, 'has'>) {
-    this.#serviceHosts = serviceHosts;
+  constructor(domainRules: Pick<DomainRules, 'allow'>) {
+    this.#domainRules = domainRules;
   }
 
   set(pages: readonly { readonly customDomain: string; readonly url: string }[]): void {
-    const foreign = pages.filter(({ customDomain }) => !this.#serviceHosts.has(customDomain));
-    this.#urls = new Map(foreign.map(({ customDomain, url }) => [customDomain, url]));
+    const allowed = pages.filter(({ customDomain }) => this.#domainRules.allow(customDomain));
+    this.#urls = new Map(allowed.map(({ customDomain, url }) => [customDomain, url]));
   }
 
   /** The name in the address of the page that has the host as its domain; null without one. */

@@ -9,7 +9,7 @@ import { EVENTS_CHANNEL } from '../../events/shared.sql.ts';
 import { findPageByUrl, listCustomDomains, STATUS_PAGES_CHANNEL } from '../sql.ts';
 import type { PageStates } from '../state/page-state.ts';
 import { CustomDomains } from './custom-domains.ts';
-import type { ServiceHosts } from './service-hosts.ts';
+import type { DomainRules } from './domain-rules.ts';
 import { PageCache } from './page-cache.ts';
 
 export interface StatusSiteParts {
@@ -17,7 +17,7 @@ export interface StatusSiteParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly pageStates: PageStates;
-  readonly serviceHosts: ServiceHosts;
+  readonly domainRules: DomainRules;
 }
 
 /** What readers see of status pages (src/service/README.md, "Pages that people open"). */
@@ -39,7 +39,7 @@ export function createStatusSite(parts: StatusSiteParts): StatusSite {
   const { store, clock, log } = parts;
   const findPage = (url: string) => findPageByUrl(store, url);
   const pages = new PageCache({ ...parts, findPage });
-  const domains = new CustomDomains(parts.serviceHosts);
+  const domains = new CustomDomains(parts.domainRules);
   const domainsChanged = new WakeSignal();
 
   async function readDomains(): Promise<void> {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { CustomDomains } from '../../../../../src/service/status-pages/site/custom-domains.ts';
+import { DomainRules } from '../../../../../src/service/status-pages/site/domain-rules.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { PATH as HEARTBEATS, HOURLY } from '../../../../support/service/heartbeats-fixture.ts';
 import type { Ask, Reply } from '../../../../support/service/service-app.ts';
@@ -133,5 +135,39 @@ describe.each(databases)('the hosts of the service, on %s', (kind) => {
       }
       expect((await at(host, '/', { key: 'vk_0' })).text).toContain('Not the service');
     });
+  });
+});
+
+describe.each(databases)('a list of custom domains that the operator allows, on %s', (kind) => {
+  const config = { leaseMs: 15_000, retentionDays: 30, staticIpv6s: [] };
+  const customDomains = ['example.org'];
+  const service = useAccounts(useRunningService(kind, { config: { ...config, customDomains } }));
+
+  it('takes the domains at and below its own, and refuses all others', async () => {
+    const { mine } = service();
+    for (const customDomain of ['example.org', 'Status.Example.org']) {
+      const made = await mine.post(PAGES, { name: 'Mine', url: newUrl(), customDomain });
+      expect(made.status, made.text).toBe(201);
+    }
+    for (const customDomain of ['notexample.org', 'example.org.evil.test', 'status.example.com']) {
+      const refused = await mine.post(PAGES, { name: 'Mine', url: newUrl(), customDomain });
+      expect(refused.status).toBe(409);
+      expect(refused.json.message).toContain('does not allow the custom domain');
+      expect(refused.json.attributes).toEqual({ customDomain });
+    }
+  });
+});
+
+describe('custom domains that were stored before the operator listed the allowed ones', () => {
+  it('are not served', () => {
+    const domains = new CustomDomains(
+      new DomainRules({ publicUrl: null, serviceHosts: [], customDomains: ['example.org'] }),
+    );
+    domains.set([
+      { customDomain: 'status.example.org', url: 'listed' },
+      { customDomain: 'status.example.com', url: 'other' },
+    ]);
+    expect(domains.urlAt('status.example.org')).toBe('listed');
+    expect(domains.urlAt('status.example.com')).toBeNull();
   });
 });

@@ -13,28 +13,51 @@ export function hostNameOf(host: string): string {
   return host.toLowerCase().replace(DOT_AND_PORT, '');
 }
 
-/** The hosts of the service itself: a page that had one as its domain would hide the service there. */
-export class ServiceHosts {
-  readonly #names: ReadonlySet<string>;
+export interface DomainRulesOptions {
+  /** PUBLIC_URL; null if unknown. */
+  readonly publicUrl: string | null;
+  /** SERVICE_HOSTS. */
+  readonly serviceHosts: readonly string[];
+  /** CUSTOM_DOMAINS; null for any. */
+  readonly customDomains: readonly string[] | null;
+}
 
-  /**
-   * @param publicUrl PUBLIC_URL; null if unknown
-   * @param others SERVICE_HOSTS
-   */
-  constructor(publicUrl: string | null, others: readonly string[]) {
+/**
+ * Which custom domains pages can have: none that is a host of the service itself, because a page would hide
+ * the service there, and only those that the operator allows (src/service/README.md, "Hosts of the service"
+ * and "Whose custom domain it is").
+ */
+export class DomainRules {
+  readonly #own: ReadonlySet<string>;
+  readonly #allowed: readonly string[] | null;
+
+  constructor({ publicUrl, serviceHosts, customDomains }: DomainRulesOptions) {
     const own = publicUrl === null ? [] : [new URL(publicUrl).hostname];
-    this.#names = new Set([...own, ...others].map(hostNameOf));
+    this.#own = new Set([...own, ...serviceHosts].map(hostNameOf));
+    this.#allowed = customDomains?.map(hostNameOf) ?? null;
   }
 
-  has(name: string): boolean {
-    return this.#names.has(name) || INTERNAL_NAME.test(name);
+  /** Whether a page may be served there. */
+  allow(customDomain: string): boolean {
+    const isOfService = this.#own.has(customDomain) || INTERNAL_NAME.test(customDomain);
+    return !isOfService && this.#isListed(customDomain);
+  }
+
+  #isListed(customDomain: string): boolean {
+    if (this.#allowed === null) return true;
+    return this.#allowed.some((name) => `.${customDomain}`.endsWith(`.${name}`));
   }
 
   /** @throws ServiceError 409 for a domain that no page can have */
   refuse(customDomain: string | null): void {
-    if (customDomain === null) return;
-    if (this.#names.has(customDomain)) throw ownHost(customDomain);
-    if (!INTERNAL_NAME.test(customDomain)) return;
+    if (customDomain === null || this.allow(customDomain)) return;
+    if (this.#own.has(customDomain)) throw ownHost(customDomain);
+    if (!INTERNAL_NAME.test(customDomain)) {
+      throw conflict(
+        `The operator of this service does not allow the custom domain ${customDomain}: it is not at or below a domain in CUSTOM_DOMAINS`,
+        { customDomain },
+      );
+    }
     const [, end] = /(\.[^.]+)$/.exec(customDomain) ?? [];
     throw conflict(
       `The custom domain ${customDomain} ends with ${end}, as names of this service in its own network do: choose another name, and let it lead here`,
