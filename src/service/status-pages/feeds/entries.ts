@@ -3,6 +3,7 @@ import { DAY_MS } from '../../../model/time-units.ts';
 import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
 import { INCIDENT_STATUS_WORDS, instantText } from '../../../web/status/texts.tsx';
 import type { RequestedPage } from '../site/requested-page.ts';
+import { affectedServices } from '../state/affected-services.ts';
 import type { IncidentOnPage, MaintenanceOnPage, PageState } from '../state/page-state.ts';
 
 /** An incident or a maintenance in a feed. */
@@ -113,13 +114,10 @@ function maintenanceEntry(
   };
 }
 
-const MAX_NAMES = 20;
-
 function affected(serviceIds: readonly string[], names: Names): string {
-  const known = serviceIds.flatMap((id) => names.get(id) ?? []);
-  if (known.length === 0) return '';
-  const others = known.length > MAX_NAMES ? ` and ${known.length - MAX_NAMES} others` : '';
-  return `<p>Affected: ${htmlEscaped(known.slice(0, MAX_NAMES).join(', '))}${others}</p>`;
+  const { names: named, rest } = affectedServices(serviceIds, names);
+  const text = [named.join(', '), rest].filter((part) => part !== '').join(' ');
+  return text === '' ? '' : `<p>Affected: ${htmlEscaped(text)}</p>`;
 }
 
 /** RFC 9562 5.8: a UUID of our own form, the same for the same text. */

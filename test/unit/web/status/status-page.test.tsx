@@ -265,6 +265,32 @@ it('tells running maintenance from planned', () => {
   expect(text).toContain('24 Nov 2026, 10:32 to 14:32 UTC Affects Warehouse interface');
 });
 
+it('says at the top of a long page that maintenance is planned below, and when', () => {
+  const topOf = (count: number) => {
+    const html = htmlOf({ ...calmState(count), maintenance: [sampleMaintenance()] });
+    expect(html).toContain('id="planned"');
+    return /<section class="now .*?<\/section>/s.exec(html)?.[0] ?? '';
+  };
+  const top = topOf(30);
+  expect(top).toContain('<a href="#planned">');
+  expect(textOf(top)).toContain('Maintenance is planned for 24 Nov 2026, 10:32 UTC .');
+  expect(topOf(8)).not.toContain('planned');
+});
+
+it('names ten affected services at most, and counts the others', () => {
+  const affects = (affected: number, all: number) => {
+    const serviceIds = Array.from({ length: affected }, (_, index) => `service-${index}`);
+    const text = textOf(
+      htmlOf({ ...calmState(all), maintenance: [sampleMaintenance({ serviceIds })] }),
+    );
+    return /Affects (.*?) Past incidents/.exec(text)?.[1];
+  };
+  expect(affects(10, 10)).toMatch(/^Shop , .* , Invoices\s*$/);
+  expect(affects(11, 30)).toMatch(/^Shop , .* , Invoices and 1 other\s*$/);
+  expect(affects(15, 30)).toMatch(/ and 5 others\s*$/);
+  expect(affects(120, 120)).toMatch(/^all 120 services\s*$/);
+});
+
 it('says of what took less than a minute one time', () => {
   const startMs = SAMPLE_NOW_MS;
   const brief = sampleMaintenance({ startMs, endMs: startMs + 2_000 });

@@ -4,6 +4,7 @@ import { stateUnder } from '../../../../model/status-page/status-page-incident.t
 import { lengthText } from '../../../../runtime/text/duration-text.ts';
 import { CONDITION_WORDS, ConditionIcon } from '../../../../web/status/conditions.tsx';
 import { dateText, INCIDENT_STATUS_WORDS, Instant, Period } from '../../../../web/status/texts.tsx';
+import { affectedServices } from '../../state/affected-services.ts';
 import {
   type IncidentOnPage,
   type MaintenanceOnPage,
@@ -127,17 +128,19 @@ export function Services({
   readonly ids: readonly string[];
   readonly names: Names;
 }) {
-  const known = ids.flatMap((id) => names.get(id) ?? []);
-  if (known.length === 0) return null;
+  const { names: named, rest } = affectedServices(ids, names);
+  if (named.length === 0 && rest === '') return null;
   return (
     <span>
       Affects{' '}
-      {known.map((name, index) => (
+      {named.map((name, index) => (
         <>
           {index > 0 && ', '}
           <bdi>{name}</bdi>
         </>
       ))}
+      {named.length > 0 && rest !== '' && ' '}
+      {rest}
     </span>
   );
 }

@@ -15,6 +15,11 @@ import { SentenceWords, sentenceOf, sentenceText, unnamedTroubled } from './sent
 
 /** Services with a problem that are named at the top; the others are counted. */
 const SHOWN_TROUBLED = 10;
+/** With more services, what is below them is out of sight: the top says that it is there. */
+const SHORT_PAGE_SERVICES = 8;
+
+/** The id of the section with planned maintenance; services have UUIDs. */
+const PLANNED = 'planned';
 
 interface StatusPageViewProps {
   readonly requested: ShownPage;
@@ -39,6 +44,7 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
   const incidentsPath = `${requested.path}/incidents`;
   const running = maintenance.filter(({ isRunning }) => isRunning);
   const planned = maintenance.filter(({ isRunning }) => !isRunning);
+  const [next] = names.size > SHORT_PAGE_SERVICES ? planned : [];
   return (
     <StatusLayout
       requested={requested}
@@ -67,6 +73,12 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
             </p>
           )}
           {troubled.length > 0 && <Troubled services={troubled} />}
+          {next !== undefined && (
+            <p>
+              <a href={`#${PLANNED}`}>Maintenance is planned</a> for <Instant atMs={next.startMs} />
+              .
+            </p>
+          )}
           {isStale && (
             <p>
               <strong>Newer data is not available at the moment.</strong> This is the state as of{' '}
@@ -111,7 +123,7 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
         />
       ))}
       {planned.length > 0 && (
-        <section class="group">
+        <section class="group" id={PLANNED}>
           <h2>Planned maintenance</h2>
           {planned.map((each) => (
             <Maintenance key={`${each.id} ${each.startMs}`} maintenance={each} names={names} />

@@ -117,6 +117,17 @@ describe('the Atom feed of a status page', () => {
     expect(entryOf(running)).toEqual([announcedMs, SAMPLE_NOW_MS]);
   });
 
+  it('names ten affected services of an entry at most, and counts the others', () => {
+    const serviceIds = Array.from({ length: 30 }, (_, index) => `service-${index}`);
+    const contentOf = (affected: number) => {
+      const maintenance = [sampleMaintenance({ serviceIds: serviceIds.slice(0, affected) })];
+      const [entry] = childrenOf(atomOf({ ...calmState(30), maintenance }), 'entry');
+      return entry === undefined ? '' : textOf(entry, 'content');
+    };
+    expect(contentOf(11)).toMatch(/<p>Affected: Shop, .*, Invoices and 1 other<\/p>/);
+    expect(contentOf(30)).toContain('<p>Affected: all 30 services</p>');
+  });
+
   it('is empty but valid for a page where nothing happened, and the same all day', () => {
     const state = calmState(0);
     const feed = atomOf(state);

@@ -1,0 +1,25 @@
+/** Affected services that are named; the others are counted. */
+const MAX_NAMED = 10;
+
+/** The services of a page that something affects, as readers are told. */
+export interface AffectedServices {
+  readonly names: readonly string[];
+  /** What follows the names, such as `and 3 others`, or stands for them all; empty for nothing. */
+  readonly rest: string;
+}
+
+/**
+ * @param ids of other pages' services, too
+ * @param names of the services of the page, by id
+ */
+export function affectedServices(
+  ids: readonly string[],
+  names: ReadonlyMap<string, string>,
+): AffectedServices {
+  const known = ids.flatMap((id) => names.get(id) ?? []);
+  if (known.length <= MAX_NAMED) return { names: known, rest: '' };
+  if (known.length === names.size) return { names: [], rest: `all ${known.length} services` };
+  const others = known.length - MAX_NAMED;
+  const rest = `and ${others} ${others === 1 ? 'other' : 'others'}`;
+  return { names: known.slice(0, MAX_NAMED), rest };
+}
