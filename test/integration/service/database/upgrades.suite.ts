@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../../../src/runtime/secret-box.ts';
 import { MIGRATIONS_FOLDER, migrate } from '../../../../src/service/database/migrate.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
+import { deleteOldIncidentsOfChecks } from '../../../../src/service/incidents/trigger.sql.ts';
 import { listAssignedSlots } from '../../../../src/service/results/intake/assigned-slots.sql.ts';
 import { isAssignedSlot } from '../../../../src/service/results/intake/assigned-slots.ts';
 import { createOutdatedStates } from '../../../../src/service/results/statuses/outdated-states.ts';
@@ -16,6 +17,7 @@ import { sealingReplica, unshared } from '../../../support/service/sealing-repli
 /** The last migration of the previous release. */
 const LAST_BEFORE = 12;
 const SLOT = '2026-01-01T12:00:00Z';
+const RESOLVED_AT = '2026-01-01T11:30:00Z';
 const FAILING_SINCE = '2026-01-01T11:00:00Z';
 
 type Rows = readonly { readonly row: object }[];
@@ -113,6 +115,18 @@ export function upgradeSuite(store: () => Store): void {
       expect(await contents()).toMatch(/basic-pw.*proxy-pw/s);
     });
 
+    it('keeps the incidents of checks in which a person wrote something, by their texts and times', async () => {
+      const undone = new Error('the other tests have these rows, too');
+      let left: readonly unknown[] = [];
+      const deleting = store().transaction(async (tx) => {
+        await deleteOldIncidentsOfChecks(tx, { beforeMs: Date.parse(SLOT) + 1, limit: 100 });
+        left = await tx.query('select id from status_page_incidents order by n');
+        throw undone;
+      });
+      await expect(deleting).rejects.toBe(undone);
+      expect(left).toEqual([{ id: 'answered' }, { id: 'renamed' }]);
+    });
+
     it('goes on with the assignments that it has', async () => {
       const slots = await listAssignedSlots(store(), {
         locationId: 'oslo',
@@ -131,6 +145,16 @@ const CHECK = (id: string, names: string, group = 'null') =>
   `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body, group_id)
    values ('mine', '${id}', 'URL', '${id}', true, false, 10,
      '{"privateLocations": [${names}]}', ${group})`;
+/** An incident that a check opened, and that its recovery resolved. */
+const INCIDENT = (id: string, changedAt: string) => [
+  `insert into status_page_incidents (account_id, id, name, severity, last_update_status, check_id,
+     created_at, updated_at)
+   values ('mine', '${id}', '${id}', 'MAJOR', 'RESOLVED', 'run', '${FAILING_SINCE}', '${changedAt}')`,
+  `insert into status_page_incident_updates (account_id, incident_id, id, status, description,
+     created_at)
+   values ('mine', '${id}', '${id}1', 'INVESTIGATING', 'It fails.', '${FAILING_SINCE}'),
+     ('mine', '${id}', '${id}2', 'RESOLVED', 'The service has recovered.', '${RESOLVED_AT}')`,
+];
 const OF_BEFORE = [
   `insert into accounts (id, name) values ('mine', 'Mine')`,
   `insert into private_locations (id, account_id, slug, name, proxy_url)
@@ -166,6 +190,13 @@ const OF_BEFORE = [
   `insert into check_statuses (account_id, check_id, name, has_failures, has_errors, is_degraded,
      last_slot)
    values ('mine', 'beat', 'beat', true, false, false, '${SLOT}')`,
+  ...INCIDENT('untouched', RESOLVED_AT),
+  ...INCIDENT('answered', RESOLVED_AT),
+  `insert into status_page_incident_updates (account_id, incident_id, id, status, description,
+     created_at)
+   values ('mine', 'answered', 'answered3', 'MONITORING', 'The disk was full.', '2026-01-01T11:10:00Z')`,
+  // After the recovery, which is then no longer its last change.
+  ...INCIDENT('renamed', SLOT),
   `insert into missed_slots (account_id, check_id, location, slot, last_slot, count, reason)
    values ('mine', 'missed', 'oslo', '${SLOT}', '${SLOT}', 1, 'agent_busy')`,
 ];
