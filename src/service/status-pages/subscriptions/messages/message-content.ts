@@ -1,8 +1,13 @@
 import type { IncidentStatus } from '../../../../model/status-page/incident.ts';
+import {
+  type IncidentSeverity,
+  stateUnder,
+} from '../../../../model/status-page/status-page-incident.ts';
 import { shortened } from '../../../../runtime/text/cut-text.ts';
 import { htmlEscaped } from '../../../../runtime/text/html-escaped.ts';
 import { onOneLine } from '../../../../runtime/text/one-line.ts';
-import { INCIDENT_STATUS_WORDS } from '../../../../web/status/texts.tsx';
+import { CONDITION_WORDS } from '../../../../web/status/conditions.tsx';
+import { INCIDENT_STATUS_WORDS, instantText } from '../../../../web/status/texts.tsx';
 import type { AnnouncedUpdate } from './announcements.sql.ts';
 
 const MAX_SUBJECT_BYTES = 300;
@@ -66,8 +71,9 @@ export function updateMail(page: MessagePage, update: AnnouncedUpdate): MailCont
     heading: onOneLine(update.incidentName),
     facts: [
       ['Status', status],
+      ['Impact', impactText(update)],
       ['Services', servicesText(update)],
-      ['Time', `${timeOf(update).toISOString().slice(0, 16).replace('T', ' ')} UTC`],
+      ['Time', instantText(timeOf(update).getTime())],
     ],
     paragraphs: update.description.split(/\r?\n/).filter((line) => line.trim() !== ''),
     link: { text: 'Read more', url: incidentUrl(page, update) },
@@ -116,6 +122,11 @@ export function challengePayload(
 
 function statusWord(status: string): string {
   return INCIDENT_STATUS_WORDS[status as IncidentStatus] ?? status;
+}
+
+/** As the page says it. */
+function impactText({ severity }: AnnouncedUpdate): string {
+  return CONDITION_WORDS[stateUnder([severity as IncidentSeverity])];
 }
 
 function timeOf({ publicAt, createdAt }: AnnouncedUpdate): Date {
@@ -173,7 +184,7 @@ function mail(
   const manage = subscriptionUrl(page);
   const rows = facts.map(
     ([label, value]) =>
-      `<tr><th align="left">${htmlEscaped(label)}</th><td>${htmlEscaped(value)}</td></tr>`,
+      `<tr><th align="left">${htmlEscaped(label)}</th><td dir="auto">${htmlEscaped(value)}</td></tr>`,
   );
   return {
     subject: shortened(subject, MAX_SUBJECT_BYTES),
@@ -183,7 +194,7 @@ function mail(
       ...facts.map(([label, value]) => `${label}: ${value}`),
       ...(facts.length > 0 ? [''] : []),
       ...paragraphs.flatMap((text) => [text, '']),
-      link.url,
+      `${link.text}: ${link.url}`,
       '',
       '-- ',
       last,
@@ -191,9 +202,9 @@ function mail(
       `Unsubscribe: ${leave}`,
       '',
     ].join('\n'),
-    html: `<!doctype html><html><body style="font-family:sans-serif;line-height:1.5"><h2>${htmlEscaped(heading)}</h2>${
+    html: `<!doctype html><html lang="en"><body style="font-family:sans-serif;line-height:1.5"><h2 dir="auto">${htmlEscaped(heading)}</h2>${
       rows.length === 0 ? '' : `<table cellpadding="4">${rows.join('')}</table>`
-    }${paragraphs.map((text) => `<p>${htmlEscaped(text)}</p>`).join('')}<p><a href="${htmlEscaped(link.url)}">${htmlEscaped(link.text)}</a></p><hr><p><small>${htmlEscaped(last)} <a href="${htmlEscaped(manage)}">Change the subscription</a> · <a href="${htmlEscaped(leave)}">Unsubscribe</a></small></p></body></html>`,
+    }${paragraphs.map((text) => `<p dir="auto">${htmlEscaped(text)}</p>`).join('')}<p><a href="${htmlEscaped(link.url)}">${htmlEscaped(link.text)}</a></p><hr><p><small>${htmlEscaped(last)} <a href="${htmlEscaped(manage)}">Change the subscription</a> · <a href="${htmlEscaped(leave)}">Unsubscribe</a></small></p></body></html>`,
     headers: {
       'List-Unsubscribe': `<${leave}>`,
       // RFC 8058 3.1.

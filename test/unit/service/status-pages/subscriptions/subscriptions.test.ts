@@ -134,6 +134,40 @@ describe('a message to a subscriber', () => {
     expect(confirmationMail(page).text).toContain(`incidents on ${shown}.`);
   });
 
+  it('says what the page says: status, impact, services and time, and where to read more', () => {
+    const page = { name: 'Acme', base: 'https://a.test', token: 't' };
+    const atMs = Date.parse('2026-11-24T21:27:00Z');
+    const update = {
+      incidentId: 'i',
+      incidentName: 'Payments fail',
+      severity: 'MAJOR',
+      status: 'INVESTIGATING',
+      description: 'We look into it.',
+      publicAt: null,
+      createdAt: new Date(atMs),
+      startedAt: new Date(atMs),
+      services: [
+        { id: '1', name: 'Shop' },
+        { id: '2', name: 'חיפוש' },
+      ],
+    };
+    const { text, html } = updateMail(page, update);
+    expect(text.split('\n').slice(0, 10)).toEqual([
+      'Payments fail',
+      '',
+      'Status: Investigating',
+      'Impact: Partial outage',
+      'Services: Shop, חיפוש',
+      'Time: 24 Nov 2026, 21:27 UTC',
+      '',
+      'We look into it.',
+      '',
+      'Read more: https://a.test/incidents/i',
+    ]);
+    expect(html).toContain('<html lang="en">');
+    expect(html).toContain('<p dir="auto">We look into it.</p>');
+  });
+
   it('has a subject of one line of limited length, whatever the names', () => {
     const page = { name: 'A\r\nBcc: x@y.z', base: 'https://a.test', token: 't' };
     const update = {
