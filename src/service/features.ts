@@ -373,6 +373,7 @@ export function createFeatures(given: FeatureParts): Features {
     domainChecks: createDomainChecks({
       ...statusPageFeatures,
       probe: parts.domainProbe ?? createDomainProbe(guard),
+      domainRules,
       guard,
       publicUrl,
     }),

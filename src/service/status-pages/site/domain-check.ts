@@ -4,6 +4,7 @@ import type { AccountKey } from '../../database/account-key.ts';
 import { ServiceError } from '../../errors.ts';
 import { DELIVERY_DENY_REASON } from '../../outgoing/outgoing-http.ts';
 import type { StatusPages } from '../status-pages.ts';
+import type { DomainRules } from './domain-rules.ts';
 
 /** What a domain name leads to. */
 export interface DomainProbe {
@@ -40,6 +41,7 @@ export interface DomainCheck {
 export interface DomainChecksParts {
   readonly statusPages: Pick<StatusPages, 'read'>;
   readonly probe: DomainProbe;
+  readonly domainRules: Pick<DomainRules, 'refuse'>;
   /** Addresses that it denies are not shown: users must not learn the service's network. */
   readonly guard: AddressGuard;
   /** PUBLIC_URL, the address that a domain should lead to; null if unknown. */
@@ -47,7 +49,7 @@ export interface DomainChecksParts {
 }
 
 export interface DomainChecks {
-  /** @throws ServiceError 404 without such a page, 409 where it has no domain of its own */
+  /** @throws ServiceError 404 without such a page, 409 where it has no domain of its own, or one that it cannot have */
   check(key: AccountKey, signal: AbortSignal): Promise<DomainCheck>;
 }
 
@@ -63,6 +65,7 @@ export function challengeAnswer(pageId: string): string {
 export function createDomainChecks({
   statusPages,
   probe,
+  domainRules,
   guard,
   publicUrl,
 }: DomainChecksParts): DomainChecks {
@@ -76,6 +79,8 @@ export function createDomainChecks({
           'The status page has no custom domain: set customDomain first, then check it',
         );
       }
+      // An earlier release, or another setting of the operator, may have let it be stored.
+      domainRules.refuse(customDomain);
       const signal = AbortSignal.any([unwanted, AbortSignal.timeout(MAX_WAIT_MS)]);
       const resolved = await probe.resolve(customDomain, signal);
       const addresses = resolved.addresses.filter((one) => guard.deniedBy(one) === null);

@@ -56,7 +56,7 @@ describe('the sentence at the top', () => {
       }),
       '2 services have a partial outage Since 22 Nov 2026, 09:12 UTC . Another service has a problem, too.',
     ],
-    [withConditions(calmState(2), { 'service-0': 'UNKNOWN' }), 'Shop has no recent data'],
+    [withConditions(calmState(2), { 'service-0': 'UNKNOWN' }), 'Shop has no current data'],
     [withConditions(calmState(2), { 'service-0': 'MAINTENANCE' }), 'Shop is under maintenance'],
   ])('says what is broken, and since when', (state, sentence) => {
     expect(textOf(htmlOf(state))).toContain(` ${sentence} `);

@@ -5,7 +5,7 @@ import type { PageState, ServiceCondition, ServiceOnPage } from '../../state/pag
 /** What is said of one service, and of several. */
 const PREDICATES: Readonly<Record<ServiceCondition, readonly [string, string]>> = {
   OPERATIONAL: ['is operational', 'are operational'],
-  UNKNOWN: ['has no recent data', 'have no recent data'],
+  UNKNOWN: ['has no current data', 'have no current data'],
   MAINTENANCE: ['is under maintenance', 'are under maintenance'],
   DEGRADED: ['is degraded', 'are degraded'],
   PARTIAL_OUTAGE: ['has a partial outage', 'have a partial outage'],

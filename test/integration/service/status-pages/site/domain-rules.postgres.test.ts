@@ -158,6 +158,25 @@ describe.each(databases)('a list of custom domains that the operator allows, on 
   });
 });
 
+describe.each(databases)(
+  'the check of a domain that the operator no longer allows, on %s',
+  (kind) => {
+    const config = { leaseMs: 15_000, retentionDays: 30, staticIpv6s: [] };
+    const customDomains = ['example.org'];
+    const service = useAccounts(useRunningService(kind, { config: { ...config, customDomains } }));
+
+    it('says so, and asks no name server', async () => {
+      const { mine, store } = service();
+      const { json } = await mine.post(PAGES, { name: 'Mine', url: newUrl() });
+      const stored = ['status.example.com', json.id];
+      await store.query('update status_pages set custom_domain = $1 where id = $2', stored);
+      const refused = await mine.post(`${PAGES}/${json.id}/domain-check`);
+      expect(refused.status).toBe(409);
+      expect(refused.json.message).toContain('does not allow the custom domain status.example.com');
+    });
+  },
+);
+
 describe('custom domains that were stored before the operator listed the allowed ones', () => {
   it('are not served', () => {
     const domains = new CustomDomains(
