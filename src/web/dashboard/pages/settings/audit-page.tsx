@@ -3,12 +3,12 @@ import type { components } from '../../api/openapi.d.ts';
 import { may } from '../../api/session.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { counted } from '../../parts/formats.ts';
+import { ListPanel } from '../../parts/lists/list-panel.tsx';
+import { PART, useList } from '../../parts/lists/use-list.ts';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { useUrlState } from '../../shell/url-state.ts';
-import { ListPanel } from './list-panel.tsx';
 import { SettingsFrame } from './settings-frame.tsx';
-import { PART, useList } from './use-list.ts';
 
 type Entry = components['schemas']['AuditEntry'];
 

@@ -5,17 +5,17 @@ import type { components } from '../../api/openapi.d.ts';
 import { invalidate } from '../../api/query.ts';
 import { may, type Role } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { ListPanel } from '../../parts/lists/list-panel.tsx';
+import { PART, useList } from '../../parts/lists/use-list.ts';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
-import { Confirm } from './confirm.tsx';
-import { ListPanel } from './list-panel.tsx';
 import { ROLES, roleOf } from './roles.ts';
 import { SettingsFrame } from './settings-frame.tsx';
 import { ShownOnce } from './shown-once.tsx';
-import { PART, useList } from './use-list.ts';
 
 type ApiKey = components['schemas']['ApiKey'];
 

@@ -5,15 +5,15 @@ import type { paths } from '../../api/openapi.d.ts';
 import { invalidate } from '../../api/query.ts';
 import { session } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { FormError, problemOf, TextField } from '../../parts/field.tsx';
+import { ListPanel } from '../../parts/lists/list-panel.tsx';
+import { useList } from '../../parts/lists/use-list.ts';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { basePath } from '../../shell/base-path.ts';
-import { Confirm } from './confirm.tsx';
-import { ListPanel } from './list-panel.tsx';
 import { SettingsFrame } from './settings-frame.tsx';
-import { useList } from './use-list.ts';
 
 type Session =
   paths['/v1/sessions']['get']['responses']['200']['content']['application/json'][number];

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { Query } from '../../api/query.ts';
-import { ErrorState } from '../../parts/error-state.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { ErrorState } from '../error-state.tsx';
+import { Pager } from '../pager.tsx';
+import { Skeleton } from '../skeleton.tsx';
+import { type Column, Table } from '../table.tsx';
 import type { Part } from './use-list.ts';
 
 /** A list in a panel, in all of its states. */

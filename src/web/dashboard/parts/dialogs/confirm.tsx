@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { type ApiError, asApiError } from '../../api/errors.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/field.tsx';
+import { Button } from '../button.tsx';
+import { Dialog } from '../dialog.tsx';
+import { FormError } from '../field.tsx';
 
 /** Says what is lost before it is done. Stays open, with the reason, if it is refused. */
 export function Confirm({
