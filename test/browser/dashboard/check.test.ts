@@ -148,6 +148,26 @@ describe.skipIf(LACKING !== null)('the page of a check', () => {
     await page.locator('.page-header').getByText('Paused').waitFor();
   });
 
+  it('says who would be told next time and why, also when the channels change', async () => {
+    const account = await newAccount();
+    await addLocations(account, service(), ['office']);
+    await addCheck(account, service(), 'orders', { ...ORDERS, privateLocations: ['office'] });
+    const { page, goto, faults } = await open(account);
+    await goto('/checks/orders');
+    const told = page.getByRole('region', { name: 'Who would be told next time' });
+    await told.getByText('Nobody now').waitFor();
+    await told.getByRole('link', { name: 'Choose a channel for it' }).waitFor();
+    await account.post('/v1/alert-channels', {
+      type: 'EMAIL',
+      config: { address: 'on-call@example.com' },
+      subscriptions: [{ checkId: 'orders' }],
+    });
+    await told.getByRole('link', { name: 'on-call@example.com' }).waitFor();
+    await told.getByText('It is subscribed to this check').waitFor();
+    await told.getByText('By the settings of the account.').waitFor();
+    expect(faults()).toEqual([]);
+  });
+
   it('follows a run on request until its result is there', async () => {
     const account = await newAccount();
     const keys = await addLocations(account, service(), ['office']);

@@ -7,6 +7,7 @@ import { type MarkedState, StateMark } from '../../parts/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
+import { Recipients } from '../alerting/recipients.tsx';
 import type { PageProps } from '../page-props.ts';
 import { CheckActions } from './actions.tsx';
 import { AvailabilityPanel } from './availability.tsx';
@@ -128,6 +129,7 @@ function CheckView({
       <AvailabilityPanel checkId={check.id} />
       <ResponseTimes check={check} />
       <RunList check={check} />
+      <Recipients checkId={check.id} />
     </>
   );
 }
