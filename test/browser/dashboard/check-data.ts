@@ -20,19 +20,19 @@ const URL = 'https://orders.example.com/api/v2/orders?limit=20';
 const BATCH = 100;
 
 /** Locations with agents' keys, by their slugs. */
-export type Keys = Readonly<Record<string, string>>;
+export type Keys<Slug extends string> = Readonly<Record<Slug, string>>;
 
-export async function addLocations(
+export async function addLocations<const Slug extends string>(
   { accountId }: DashboardAccount,
   { features }: DashboardService,
-  slugs: readonly string[],
-): Promise<Keys> {
-  const keys: Record<string, string> = {};
+  slugs: readonly Slug[],
+): Promise<Keys<Slug>> {
+  const keys: Partial<Record<Slug, string>> = {};
   for (const slug of slugs) {
     const { id } = await features.privateLocations.create(accountId, { slug, name: slug });
     keys[slug] = (await features.locationKeys.create(accountId, id)).key;
   }
-  return keys;
+  return keys as Keys<Slug>;
 }
 
 /** Creates the check as a user would, and gives its locations every slot. */
@@ -385,8 +385,8 @@ export async function addFailingCheck(
     count: 18,
     reason: 'agent_stopped',
   };
-  await deliver(service, keys.office ?? '', byLocation.office ?? [], [missed]);
-  await deliver(service, keys['dc-2'] ?? '', byLocation['dc-2'] ?? []);
+  await deliver(service, keys.office, byLocation.office ?? [], [missed]);
+  await deliver(service, keys['dc-2'], byLocation['dc-2'] ?? []);
   if (failed === null || retried === null) throw new Error('no run failed');
   await addCapture(account, service, failed);
   const passed = byLocation['dc-2']?.at(-1);

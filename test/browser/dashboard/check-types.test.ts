@@ -150,7 +150,7 @@ describe.skipIf(LACKING !== null)('the pages of checks of every type', () => {
     await addCheck(account, service(), 'one', { name, privateLocations: ['office'], ...check });
     const of = { checkId: 'one', name, checkType: check.checkType, location: 'office' } as const;
     const run = runOf({ ...of, slotMs: slotAgo(2) }, result);
-    await deliver(service(), keys.office ?? '', [run]);
+    await deliver(service(), keys.office, [run]);
     const { page, goto, axe, faults } = await open(account);
     await goto('/checks/one');
     await page.getByRole('region', { name: /^Response time|^Latency/ }).waitFor();

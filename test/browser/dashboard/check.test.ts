@@ -96,7 +96,7 @@ describe.skipIf(LACKING !== null)('the page of a check', () => {
       slotMs,
       location: 'office',
     } as const;
-    await deliver(service(), keys.office ?? '', [
+    await deliver(service(), keys.office, [
       runOf(run, {
         responseTime: 10_014,
         hasFailures: true,
@@ -191,7 +191,7 @@ describe.skipIf(LACKING !== null)('the page of a check', () => {
       { responseTime: 90, apiCheckResult: httpDetail(90) },
     );
     const id = resultIdOf(run.sequenceId, 1);
-    await deliver(service(), keys.office ?? '', [{ ...result, sequenceId: run.sequenceId, id }]);
+    await deliver(service(), keys.office, [{ ...result, sequenceId: run.sequenceId, id }]);
     await page.getByRole('link', { name: 'See its result' }).click();
     await page.locator('.page-header').getByText('Passed').waitFor();
   });
@@ -255,7 +255,7 @@ describe.skipIf(LACKING !== null)('the page of a check', () => {
     } as const;
     const slotMs = slotAgo(500);
     const lost = timeoutDetail(slotMs, '/v1/artifacts/00000000-0000-8000-8000-000000000000');
-    await deliver(service(), keys.office ?? '', [
+    await deliver(service(), keys.office, [
       runOf({ ...of, slotMs: slotAgo(501) }, { responseTime: 90, apiCheckResult: httpDetail(90) }),
       runOf({ ...of, slotMs }, { responseTime: 10_014, hasFailures: true, apiCheckResult: lost }),
     ]);

@@ -42,5 +42,5 @@ export function Warned({
   readonly isBad: boolean;
   readonly children: string;
 }) {
-  return isBad ? <strong class="degraded">{children}</strong> : <>{children}</>;
+  return isBad ? <strong class="degraded">{children}</strong> : children;
 }
