@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { prefixOf } from '../api-keys/keys.ts';
+import { shownPartsOf } from '../api-keys/keys.ts';
 import { findActiveApiKeyByHash, insertApiKey } from '../api-keys/shared.sql.ts';
 import type { Store } from '../database/store.ts';
 import { hashOfKey } from '../http/access/authenticator.ts';
@@ -48,7 +48,7 @@ export function makeFirstAccount(
       name: KEY_NAME,
       role: 'admin',
       hash,
-      prefix: prefixOf(key),
+      ...shownPartsOf(key),
       createdAtMs,
     });
     return 'made';

@@ -42,12 +42,12 @@ export async function addAccount(
   if (name.trim() === '' || name.length > MAX_NAME_CHARS || unstorableTexts(name).length > 0) {
     throw refused(`the name of an account must have 1 to ${MAX_NAME_CHARS} characters of text`);
   }
-  const { key, hash, prefix } = newKey('vk');
+  const { key, hash, shown: shownParts } = newKey('vk');
   const [accountId, id] = [ids(), ids()];
   const createdAtMs = clock.wallMs();
   await store.transaction(async (tx) => {
     await insertAccount(tx, { id: accountId, name, createdAtMs });
-    const shown = { id, name: KEY_NAME, role: 'admin', prefix } as const;
+    const shown = { id, name: KEY_NAME, role: 'admin', ...shownParts } as const;
     await insertApiKey(tx, { ...shown, accountId, hash, createdAtMs });
     await insertEntry(tx, {
       accountId,

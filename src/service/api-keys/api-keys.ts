@@ -49,10 +49,10 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
     async create(accountId, { name, role }) {
       const problems = unstorableTexts(name, ['name']);
       if (problems.length > 0) throw invalid(problems);
-      const { key, hash, prefix } = newKey('vk');
+      const { key, hash, shown } = newKey('vk');
       const id = ids();
       const createdAtMs = clock.wallMs();
-      const created = { id, accountId, name, role, prefix };
+      const created = { id, accountId, name, role, ...shown };
       return store.transaction(async (tx) => {
         await insertApiKey(tx, { ...created, hash, createdAtMs });
         const times = { createdAt: new Date(createdAtMs), lastUsedAt: null, revokedAt: null };

@@ -6,14 +6,16 @@ export type StoredKey = {
   readonly accountId: string;
   /** The first characters. The key itself is stored only as a hash. */
   readonly prefix: string;
+  /** The last characters; null for keys that a release before this column made. */
+  readonly lastFour: string | null;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
 };
 export type KeyTable = 'api_keys' | 'location_keys';
 
-export const KEY_COLUMNS = `id, account_id, key_prefix as prefix, created_at, last_used_at,
-  revoked_at`;
+export const KEY_COLUMNS = `id, account_id, key_prefix as prefix, key_last_four as last_four, created_at,
+  last_used_at, revoked_at`;
 
 /** Keys of any account, in the order of the hashes; null for an unknown or a revoked key. */
 export async function findActiveKeysByHash<Key extends StoredKey>(

@@ -5,16 +5,23 @@ import type { Store } from '../database/store.ts';
 import { hashOfKey } from '../http/access/authenticator.ts';
 import { type KeyTable, type StoredKey, touchKey } from './keys.sql.ts';
 
+/** The stored parts of a key: enough to recognise it, too little to guess the rest (88 bits). */
+export interface ShownParts {
+  /** With `vk_` or `pl_`. */
+  readonly prefix: string;
+  readonly lastFour: string;
+}
+
 export interface NewKey {
   /** The whole key: shown once and never stored. */
   readonly key: string;
   readonly hash: Buffer;
-  /** Enough to recognise the key, too little to guess the rest. */
-  readonly prefix: string;
+  readonly shown: ShownParts;
 }
 
 const RANDOM_BYTES = 16;
-const SHOWN_DIGITS = 6;
+const FIRST_DIGITS = 6;
+const LAST_DIGITS = 4;
 
 /**
  * A key of 128 random bits as 32 hex digits (src/service/README.md, "The API"): `vk_` for the API,
@@ -22,12 +29,15 @@ const SHOWN_DIGITS = 6;
  */
 export function newKey(kind: 'vk' | 'pl'): NewKey {
   const key = `${kind}_${randomBytes(RANDOM_BYTES).toString('hex')}`;
-  return { key, hash: hashOfKey(key), prefix: prefixOf(key) };
+  return { key, hash: hashOfKey(key), shown: shownPartsOf(key) };
 }
 
-/** The part of a key that lists show. */
-export function prefixOf(key: string): string {
-  return key.slice(0, key.indexOf('_') + 1 + SHOWN_DIGITS);
+/** The parts of a key that lists show. */
+export function shownPartsOf(key: string): ShownParts {
+  return {
+    prefix: key.slice(0, key.indexOf('_') + 1 + FIRST_DIGITS),
+    lastFour: key.slice(-LAST_DIGITS),
+  };
 }
 
 /** A key's last use is stored at most this often. */

@@ -5,7 +5,7 @@ import { ROLES } from '../../model/enums.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
-import { KEY_TIMES, presentKeyTimes } from '../http/resources/resource-schemas.ts';
+import { KEY_PARTS, KEY_TIMES, presentKeyTimes } from '../http/resources/resource-schemas.ts';
 import type { ApiKey, ApiKeys } from './api-keys.ts';
 
 const TAGS = ['API keys'];
@@ -22,7 +22,7 @@ const response = z
   .strictObject({
     id: z.string(),
     ...fields,
-    prefix: z.string().describe('The first characters of the key.'),
+    ...KEY_PARTS,
     ...KEY_TIMES,
   })
   .meta({ title: 'ApiKey' });
@@ -115,6 +115,7 @@ function presentApiKey(key: ApiKey): z.output<typeof response> {
     name: key.name,
     role: key.role,
     prefix: key.prefix,
+    lastFour: key.lastFour,
     ...presentKeyTimes(key),
   };
 }

@@ -18,13 +18,24 @@ export async function insertApiKey(
     readonly role: Role;
     readonly hash: Uint8Array;
     readonly prefix: string;
+    readonly lastFour: string;
     readonly createdAtMs: number;
   },
 ): Promise<void> {
   await sql.query(
-    `insert into api_keys (id, account_id, name, role, key_hash, key_prefix, created_at)
-     values ($1, $2, $3, $4, $5::bytea, $6, $7::timestamptz)`,
-    [key.id, key.accountId, key.name, key.role, key.hash, key.prefix, new Date(key.createdAtMs)],
+    `insert into api_keys
+       (id, account_id, name, role, key_hash, key_prefix, key_last_four, created_at)
+     values ($1, $2, $3, $4, $5::bytea, $6, $7, $8::timestamptz)`,
+    [
+      key.id,
+      key.accountId,
+      key.name,
+      key.role,
+      key.hash,
+      key.prefix,
+      key.lastFour,
+      new Date(key.createdAtMs),
+    ],
   );
 }
 

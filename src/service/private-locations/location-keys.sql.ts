@@ -18,13 +18,23 @@ export async function insertLocationKey(
     readonly id: string;
     readonly hash: Uint8Array;
     readonly prefix: string;
+    readonly lastFour: string;
     readonly createdAtMs: number;
   },
 ): Promise<void> {
   await sql.query(
-    `insert into location_keys (id, account_id, location_id, key_hash, key_prefix, created_at)
-     values ($1, $2, $3, $4::bytea, $5, $6::timestamptz)`,
-    [key.id, key.accountId, key.locationId, key.hash, key.prefix, new Date(key.createdAtMs)],
+    `insert into location_keys
+       (id, account_id, location_id, key_hash, key_prefix, key_last_four, created_at)
+     values ($1, $2, $3, $4::bytea, $5, $6, $7::timestamptz)`,
+    [
+      key.id,
+      key.accountId,
+      key.locationId,
+      key.hash,
+      key.prefix,
+      key.lastFour,
+      new Date(key.createdAtMs),
+    ],
   );
 }
 

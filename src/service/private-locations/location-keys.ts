@@ -57,7 +57,7 @@ export function createLocationKeys({ store, clock, ids }: LocationKeysParts): Lo
   const findByHash = createKeyLookup(parts, 'location_keys', findActiveLocationKeysByHash);
   return {
     create(accountId, locationId) {
-      const { key, hash, prefix } = newKey('pl');
+      const { key, hash, shown } = newKey('pl');
       const id = ids();
       return store.transaction(async (tx) => {
         // The lock: two concurrent calls would both see one active key.
@@ -71,14 +71,14 @@ export function createLocationKeys({ store, clock, ids }: LocationKeysParts): Lo
           );
         }
         const createdAtMs = clock.wallMs();
-        await insertLocationKey(tx, { id, accountId, locationId, hash, prefix, createdAtMs });
+        await insertLocationKey(tx, { id, accountId, locationId, hash, ...shown, createdAtMs });
         return {
           key,
           locationKey: {
             id,
             accountId,
             locationId,
-            prefix,
+            ...shown,
             createdAt: new Date(createdAtMs),
             lastUsedAt: null,
             revokedAt: null,

@@ -11,6 +11,7 @@ import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import {
   ignored,
+  KEY_PARTS,
   KEY_TIMES,
   optionalFieldsOf,
   presentKeyTimes,
@@ -44,7 +45,7 @@ const response = privateLocationSchema.extend({
 const keyResponse = z
   .strictObject({
     id: z.string(),
-    prefix: z.string().describe('The first characters of the key.'),
+    ...KEY_PARTS,
     ...KEY_TIMES,
   })
   .meta({ title: 'LocationKey' });
@@ -188,6 +189,7 @@ function presentKey(key: LocationKey): z.output<typeof keyResponse> {
   return {
     id: key.id,
     prefix: key.prefix,
+    lastFour: key.lastFour,
     ...presentKeyTimes(key),
   };
 }

@@ -23,16 +23,20 @@ export function stableExamples(): (value: unknown) => unknown {
     if (/^20\d\d-\d\d-\d\dT[\d:.]+Z$/.test(text)) return TIME;
     if (/^20\d\d-\d\d-\d\d [\d:]{8}$/.test(text)) return `${DAY} 12:00:00`;
     if (/^20\d\d-\d\d-\d\d$/.test(text)) return DAY;
-    return text
-      .replace(/\bat 20\d\d-\d\d-\d\dT[\d:.]+Z/g, `at ${TIME}`)
-      .replace(UUID, stableId)
-      .replace(/https?:\/\/127\.0\.0\.1:\d+/, ORIGIN)
-      .replace(/\b(vk|pl)_[0-9a-f]+/g, (key) => `${key.slice(0, 3)}${'0'.repeat(key.length - 3)}`)
-      .replace(
-        /(\/(?:heartbeat|invitations)\/)[\w-]{20,}$/,
-        (_, before: string) => `${before}TOKEN`,
-      )
-      .replace(PEM, '$1\n…\n$2');
+    return (
+      text
+        .replace(/\bat 20\d\d-\d\d-\d\dT[\d:.]+Z/g, `at ${TIME}`)
+        // Of a certificate that has expired: one more each day.
+        .replace(/\b\d+ days before this run/g, '30 days before this run')
+        .replace(UUID, stableId)
+        .replace(/https?:\/\/127\.0\.0\.1:\d+/, ORIGIN)
+        .replace(/\b(vk|pl)_[0-9a-f]+/g, (key) => `${key.slice(0, 3)}${'0'.repeat(key.length - 3)}`)
+        .replace(
+          /(\/(?:heartbeat|invitations)\/)[\w-]{20,}$/,
+          (_, before: string) => `${before}TOKEN`,
+        )
+        .replace(PEM, '$1\n…\n$2')
+    );
   };
   const stable = (value: unknown, field: string): unknown => {
     if (Array.isArray(value)) return value.map((each) => stable(each, field));
@@ -43,6 +47,7 @@ export function stableExamples(): (value: unknown) => unknown {
     }
     if (field === 'id' && typeof value === 'number') return 1;
     if (field === 'pingToken') return 'TOKEN';
+    if (field === 'lastFour') return '0000';
     if (field === 'durationMs') return 100;
     if (/checkRunId$/i.test(field)) return typeof value === 'number' ? TIME_MS : String(TIME_MS);
     return typeof value === 'string' ? stableText(value) : value;

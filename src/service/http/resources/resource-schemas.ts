@@ -13,6 +13,17 @@ interface KeyTimes {
   readonly revokedAt: Date | null;
 }
 
+/** What a response shows of a key itself. */
+export const KEY_PARTS = {
+  prefix: z.string().describe('The first characters of the key.'),
+  lastFour: z
+    .string()
+    .nullable()
+    .describe(
+      'The last four characters of the key; null for a key from before the release that stores them.',
+    ),
+};
+
 /** The times of a key in a response. */
 export const KEY_TIMES = alsoAs(
   {

@@ -3570,6 +3570,7 @@ export interface components {
          *       "name": "Homepage",
          *       "role": "admin",
          *       "prefix": "vk_000000",
+         *       "lastFour": "3976",
          *       "created_at": "2026-01-31T12:00:00.000Z",
          *       "lastUsedAt": "2026-01-31T12:00:00.000Z",
          *       "revokedAt": null,
@@ -3588,6 +3589,8 @@ export interface components {
             role: "read" | "run" | "write" | "admin";
             /** @description The first characters of the key. */
             prefix: string;
+            /** @description The last four characters of the key; null for a key from before the release that stores them. */
+            lastFour: string | null;
             /** Format: date-time */
             created_at: string;
             /** @description To the minute; null if it was never used. */
@@ -6777,6 +6780,8 @@ export interface components {
             id: string;
             /** @description The first characters of the key. */
             prefix: string;
+            /** @description The last four characters of the key; null for a key from before the release that stores them. */
+            lastFour: string | null;
             /** Format: date-time */
             created_at: string;
             /** @description To the minute; null if it was never used. */
@@ -6971,6 +6976,7 @@ export interface components {
          *       "name": "Dashboard",
          *       "role": "read",
          *       "prefix": "vk_000000",
+         *       "lastFour": "50db",
          *       "created_at": "2026-01-31T12:00:00.000Z",
          *       "lastUsedAt": null,
          *       "revokedAt": null,
@@ -6990,6 +6996,8 @@ export interface components {
             role: "read" | "run" | "write" | "admin";
             /** @description The first characters of the key. */
             prefix: string;
+            /** @description The last four characters of the key; null for a key from before the release that stores them. */
+            lastFour: string | null;
             /** Format: date-time */
             created_at: string;
             /** @description To the minute; null if it was never used. */
@@ -7046,6 +7054,7 @@ export interface components {
          * @example {
          *       "id": "00000000-0000-4000-8000-000000000024",
          *       "prefix": "pl_000000",
+         *       "lastFour": "c721",
          *       "created_at": "2026-01-31T12:00:00.000Z",
          *       "lastUsedAt": null,
          *       "revokedAt": null,
@@ -7058,6 +7067,8 @@ export interface components {
             id: string;
             /** @description The first characters of the key. */
             prefix: string;
+            /** @description The last four characters of the key; null for a key from before the release that stores them. */
+            lastFour: string | null;
             /** Format: date-time */
             created_at: string;
             /** @description To the minute; null if it was never used. */
@@ -7371,7 +7382,7 @@ export interface components {
          *                 "type": "check-result"
          *               }
          *             ],
-         *             "description": "The server showed the certificate CN=shop, issued by CN=Test CA, valid from 2025-10-01T00:00:00.000Z to 2026-03-01T00:00:00.000Z: it expired on 2026-03-01 00:00:00 UTC, 268 days before this run."
+         *             "description": "The server showed the certificate CN=shop, issued by CN=Test CA, valid from 2025-10-01T00:00:00.000Z to 2026-03-01T00:00:00.000Z: it expired on 2026-03-01 00:00:00 UTC, 272 days before this run."
          *           }
          *         ],
          *         "referenceLinks": [

@@ -55,3 +55,14 @@ export function percent(share: number): string {
   const shown = share < 1 ? Math.min(99.99, Math.floor(share * 10_000) / 100) : 100;
   return `${Number(shown.toFixed(2))} %`;
 }
+
+/** A key as lists show it: its beginning and, unless an earlier release made it, its end. */
+export function keyText({
+  prefix,
+  lastFour,
+}: {
+  readonly prefix: string;
+  readonly lastFour: string | null;
+}): string {
+  return `${prefix}…${lastFour ?? ''}`;
+}

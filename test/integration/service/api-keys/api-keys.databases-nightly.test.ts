@@ -28,6 +28,7 @@ describe.each(databases)('on %s', (kind) => {
         name: HOSTILE,
         role: 'run',
         prefix: key.slice(0, 9),
+        lastFour: key.slice(-4),
         created_at: new Date(clock.wallMs()).toISOString(),
         lastUsedAt: null,
         revokedAt: null,
@@ -39,6 +40,13 @@ describe.each(databases)('on %s', (kind) => {
       const rows = await store.query('select * from api_keys where id = $1', [shown.id]);
       expect(rows[0]?.keyHash).toEqual(createHash('sha256').update(key).digest());
       expect(JSON.stringify(rows)).not.toContain(key.slice(10));
+    });
+
+    it('have no last characters if a release before them made the key', async () => {
+      const { mine, store } = service();
+      const { json: made } = await mine.post(PATH, { name: 'Old', role: 'run' });
+      await store.query('update api_keys set key_last_four = null where id = $1', [made.id]);
+      expect((await mine.get(`${PATH}/${made.id}`)).json.lastFour).toBeNull();
     });
 
     it.each([

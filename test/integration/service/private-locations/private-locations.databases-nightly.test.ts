@@ -198,6 +198,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(shown).toEqual({
           id: expect.stringMatching(/^[0-9a-f-]{36}$/),
           prefix: key.slice(0, 9),
+          lastFour: key.slice(-4),
           created_at: new Date(clock.wallMs()).toISOString(),
           lastUsedAt: null,
           revokedAt: null,

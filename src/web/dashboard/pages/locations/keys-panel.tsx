@@ -6,6 +6,7 @@ import { may } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
+import { keyText } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
@@ -127,22 +128,22 @@ function Rotation({ keys }: { readonly keys: readonly LocationKey[] }) {
     <p class={`locations-rotation ${isDone ? 'done' : ''}`} role="status">
       {isUnused ? (
         <>
-          There are two active keys, and no agent has used <code>{older.prefix}…</code> yet. Delete
+          There are two active keys, and no agent has used <code>{keyText(older)}</code> yet. Delete
           it if you have lost it.
         </>
       ) : newer.lastUsedAt === null ? (
         <>
-          Rotation: give the new key <code>{newer.prefix}…</code> to the agents. They read
+          Rotation: give the new key <code>{keyText(newer)}</code> to the agents. They read
           API_KEY_FILE again within 10 s; those with API_KEY have to be restarted.
         </>
       ) : isDone ? (
         <>
-          Rotation: no agent uses the old key <code>{older.prefix}…</code> any more. You can delete
+          Rotation: no agent uses the old key <code>{keyText(older)}</code> any more. You can delete
           it.
         </>
       ) : (
         <>
-          Rotation: some agents still use the old key <code>{older.prefix}…</code>. Delete it when
+          Rotation: some agents still use the old key <code>{keyText(older)}</code>. Delete it when
           its last use is two minutes ago.
         </>
       )}
@@ -158,10 +159,10 @@ function columnsOf(
     {
       name: 'key',
       head: 'Key',
-      cell: ({ id, prefix }) => (
+      cell: (key) => (
         <span>
-          <code>{prefix}…</code>
-          {id === newKey?.id && <span class="chip locations-new">new</span>}
+          <code>{keyText(key)}</code>
+          {key.id === newKey?.id && <span class="chip locations-new">new</span>}
         </span>
       ),
     },
@@ -197,7 +198,7 @@ function columnsOf(
           <Button
             class="small"
             kind="danger"
-            aria-label={`Delete key ${key.prefix}`}
+            aria-label={`Delete key ${keyText(key)}`}
             onClick={() => onDelete(key)}
           >
             Delete
@@ -227,7 +228,7 @@ function DeleteKey({
       const params = { path: { id: locationId, keyId: deleted.id } };
       await api.DELETE('/v1/private-locations/{id}/keys/{keyId}', { params });
       invalidate((key) => key.includes(locationId));
-      showToast({ kind: 'plain', text: `The key ${deleted.prefix}… is deleted.` });
+      showToast({ kind: 'plain', text: `The key ${keyText(deleted)} is deleted.` });
       onDeleted();
     } catch (error) {
       showToast({ kind: 'fail', text: asApiError(error).message });
@@ -236,7 +237,7 @@ function DeleteKey({
   };
   return (
     <Dialog
-      title={`Delete the key ${deleted.prefix}…`}
+      title={`Delete the key ${keyText(deleted)}`}
       onClose={onClose}
       actions={
         <>

@@ -8,6 +8,7 @@ import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { keyText } from '../../parts/formats.ts';
 import { ListPanel } from '../../parts/lists/list-panel.tsx';
 import { PART, useList } from '../../parts/lists/use-list.ts';
 import type { Column } from '../../parts/table.tsx';
@@ -78,8 +79,8 @@ function Keys() {
           }}
         >
           <p>
-            Programs with the key <code>{deleted.prefix}…</code> are refused within 5 s. This cannot
-            be undone.
+            Programs with the key <code>{keyText(deleted)}</code> are refused within 5 s. This
+            cannot be undone.
           </p>
           {deleted.lastUsedAt !== null && (
             <p class="settings-warning">
@@ -95,7 +96,7 @@ function Keys() {
 function columnsOf(onDelete: (key: ApiKey) => void): readonly Column<ApiKey>[] {
   return [
     { name: 'name', head: 'Name', cell: ({ name }) => <strong>{name}</strong> },
-    { name: 'key', head: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
+    { name: 'key', head: 'Key', cell: (key) => <code>{keyText(key)}</code> },
     { name: 'role', head: 'Role', cell: ({ role }) => role },
     { name: 'made', head: 'Made', cell: (key) => <TimeText at={key.created_at} /> },
     {
