@@ -39,6 +39,7 @@ import { agentResultsRoutes } from './results/intake/routes.ts';
 import { missedSlotsRoutes } from './results/missed-slots/routes.ts';
 import { checkResultsRoutes } from './results/routes.ts';
 import { runsRoutes } from './results/runs/routes.ts';
+import { checkStateCountsRoutes } from './results/statuses/count.routes.ts';
 import { checkStatusesRoutes } from './results/statuses/routes.ts';
 import { rootCauseAnalysesRoutes } from './root-cause/routes.ts';
 import { sessionsRoutes } from './sessions/routes.ts';
@@ -71,6 +72,7 @@ export function apiRoutes(
     checkResultsRoutes(features),
     runsRoutes(features),
     checkStatusesRoutes(features),
+    checkStateCountsRoutes(features),
     checkAlertsRoutes(features),
     alertRecipientsRoutes(features),
     alertSettingsRoutes(features),

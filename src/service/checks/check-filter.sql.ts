@@ -1,5 +1,6 @@
 import type { StoredCheckType } from '../../model/enums.ts';
 import type { CheckState } from '../../model/result/check-state.ts';
+import type { Without } from '../http/resources/check-parameters.ts';
 import { CHECK_SILENT_SINCE } from '../private-locations/shared.sql.ts';
 
 /** Which checks of an account a list has. */
@@ -16,6 +17,10 @@ export interface CheckFilter {
   readonly groupId: number | null;
   /** A public location, or the slug of a private one. */
   readonly location: string | null;
+  /** Whether it is unknown because its locations are silent. */
+  readonly silent: boolean | null;
+  /** All of these; empty: no filter. */
+  readonly without: readonly Without[];
 }
 
 /**
@@ -59,7 +64,17 @@ export const CHECK_LOCATIONS = `case when slugs_or_none(g.private_locations) = '
   then slugs_or_none(c.body -> 'privateLocations') else g.private_locations end
   || slugs_or_none(c.body -> 'locations')`;
 
-/** The filter as SQL, for CHECKS_WITH_STATUS. A heartbeat has no location. */
+/** The same, but none of a heartbeat: it does not run. */
+export const CHECK_RUN_LOCATIONS = `case when c.check_type = 'HEARTBEAT' then '[]'::jsonb
+  else ${CHECK_LOCATIONS} end`;
+
+const LACKS: Readonly<Record<Without, string>> = {
+  group: 'c.group_id is null',
+  tag: `c.tags = '[]'`,
+  location: `${CHECK_RUN_LOCATIONS} = '[]'`,
+};
+
+/** The filter as SQL, for CHECKS_WITH_STATUS. */
 export function checksMatching(filter: CheckFilter): {
   readonly condition: string;
   readonly params: readonly unknown[];
@@ -70,16 +85,19 @@ export function checksMatching(filter: CheckFilter): {
     params.push(value);
     conditions.push(condition(`$${params.length}`));
   };
-  const { tags, types, states, search, activated, groupId, location } = filter;
+  const { tags, types, states, search, activated, groupId, location, silent, without } = filter;
   if (tags.length > 0) where((given) => `c.tags ?| ${given}::text[]`, tags);
   if (types.length > 0) where((given) => `c.check_type = any(${given}::text[])`, types);
   if (states.length > 0) where((given) => `${CHECK_STATE} = any(${given}::text[])`, states);
   if (search !== null) where((text) => `c.name ~ ${text}`, anyCase(search));
   if (activated !== null) where((given) => `c.activated = ${given}::boolean`, activated);
   if (groupId !== null) where((given) => `c.group_id = ${given}::bigint`, groupId);
-  if (location !== null) {
-    where((given) => `c.check_type <> 'HEARTBEAT' and (${CHECK_LOCATIONS}) ? ${given}`, location);
+  if (location !== null) where((given) => `(${CHECK_RUN_LOCATIONS}) ? ${given}`, location);
+  if (silent !== null) {
+    const isSilent = `${CHECK_UNKNOWN_REASON} is not distinct from 'location_silent'`;
+    where((given) => `(${isSilent}) = ${given}::boolean`, silent);
   }
+  for (const lacking of new Set(without)) conditions.push(`(${LACKS[lacking]})`);
   return { condition: conditions.join(' and '), params };
 }
 

@@ -1,6 +1,7 @@
 /** The statements of this feature that other features run, and their types. */
 export {
   CHECK_LOCATIONS,
+  CHECK_RUN_LOCATIONS,
   CHECK_STATE,
   CHECK_STATE_SINCE,
   CHECK_UNKNOWN_REASON,

@@ -22,7 +22,10 @@ const response = z
       .describe(
         'online: an agent polls; silent: none polls any more, so its checks do not run; idle: none polls any more, and it has no checks; new: it never had an agent.',
       ),
-    silentSince: z.iso.datetime().nullable().describe('As in the location; null in other states.'),
+    silentSince: z.iso
+      .datetime()
+      .nullable()
+      .describe('The last poll of an agent of a silent location; null in other states.'),
     lastSeen: z.iso
       .datetime()
       .nullable()
@@ -109,7 +112,8 @@ function present(status: LocationStatus): z.output<typeof response> {
   return {
     ...rest,
     state,
-    silentSince: state === 'silent' ? (silentSince?.toISOString() ?? null) : null,
+    // Its row is written up to a minute later.
+    silentSince: state === 'silent' ? ((silentSince ?? lastSeenAt)?.toISOString() ?? null) : null,
     lastSeen: lastSeenAt?.toISOString() ?? null,
     agents: { live: liveAgents, known: knownAgents },
     versions: versions.toSorted(),

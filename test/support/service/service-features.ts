@@ -64,6 +64,8 @@ export const ALL_CHECKS = {
   activated: null,
   groupId: null,
   location: null,
+  silent: null,
+  without: [],
 } as const;
 
 /** For accounts without variables. */

@@ -11,6 +11,9 @@ export const CREATE = { ...WRITE, creates: true } as const;
 /** Takes If-Match and If-None-Match. */
 export const CONDITIONAL = { ...WRITE, conditional: true } as const;
 export const MAX_FILTERS = 100;
+/** What a check may lack. */
+export const WITHOUT = ['group', 'tag', 'location'] as const;
+export type Without = (typeof WITHOUT)[number];
 
 /** The same as in a check file. */
 export const checkId = z
@@ -42,6 +45,15 @@ export const checkFilters = {
     .max(255)
     .optional()
     .describe('Only checks that run in this location, public or private.'),
+  silent: booleanQuery(false)
+    .unwrap()
+    .optional()
+    .describe(
+      'true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others.',
+    ),
+  without: repeatable(z.enum(WITHOUT), MAX_FILTERS).describe(
+    'Only checks without a group, a tag or a location; given several times, without all of these.',
+  ),
 };
 const checkFiltersSchema = z.object(checkFilters);
 
@@ -51,7 +63,16 @@ export const typeFilter = repeatable(z.enum(STORED_CHECK_TYPES), MAX_FILTERS).de
 
 /** The filters of a query, as lists of checks take them. */
 export function filterOf(
-  { tag, state, search, activated, groupId, location }: z.output<typeof checkFiltersSchema>,
+  {
+    tag,
+    state,
+    search,
+    activated,
+    groupId,
+    location,
+    silent,
+    without,
+  }: z.output<typeof checkFiltersSchema>,
   types: readonly StoredCheckType[],
 ) {
   return {
@@ -62,6 +83,8 @@ export function filterOf(
     activated: activated ?? null,
     groupId: groupId ?? null,
     location: location ?? null,
+    silent: silent ?? null,
+    without,
   };
 }
 

@@ -6,6 +6,8 @@ import type { Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import { unstorableTexts } from '../../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../../http/resources/paging.ts';
+import { type BreakdownEntry, breakDownStates } from './breakdown.sql.ts';
+import type { BreakdownBy } from './breakdown-by.ts';
 import { type CheckWithStatus, countStates, findStatus, listStatuses } from './list.sql.ts';
 import type { OutdatedStates } from './outdated-states.ts';
 import type { StatusOrder } from './status-order.ts';
@@ -27,6 +29,14 @@ export interface CheckStatusesParts {
 export type StatusFilter = Omit<CheckFilter, 'accountId'>;
 export type StateCounts = Readonly<Record<CheckState, number>>;
 
+/** Of an account with more tags, groups or locations the least urgent are omitted. */
+export const MAX_BREAKDOWN = 500;
+
+export interface StateBreakdown {
+  readonly entries: readonly BreakdownEntry[];
+  readonly omitted: number;
+}
+
 /** The current status of checks: README.md. */
 export interface CheckStatuses {
   /**
@@ -42,6 +52,8 @@ export interface CheckStatuses {
   ): Promise<readonly StatusView[]>;
   /** How many of the checks that match are in each state. */
   count(accountId: string, filter: StatusFilter): Promise<StateCounts>;
+  /** The same for each tag, group or location, the most urgent first, at most MAX_BREAKDOWN. */
+  breakDown(accountId: string, by: BreakdownBy, filter: StatusFilter): Promise<StateBreakdown>;
 }
 
 export function createCheckStatuses({
@@ -95,6 +107,14 @@ export function createCheckStatuses({
       }
       const entries = CHECK_STATES.map((state) => [state, counts.get(state) ?? 0]);
       return Object.fromEntries(entries) as StateCounts;
+    },
+
+    async breakDown(accountId, by, filter) {
+      if (matchesNothing(filter)) return { entries: [], omitted: 0 };
+      await outdatedStates.refresh({ accountId, checkId: null });
+      const query = { accountId, ...filter, by, limit: MAX_BREAKDOWN };
+      const { entries, total } = await breakDownStates(store, query);
+      return { entries, omitted: total - entries.length };
     },
   };
 }

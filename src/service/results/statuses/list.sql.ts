@@ -5,6 +5,7 @@ import {
   type UnknownReason,
 } from '../../../model/result/check-state.ts';
 import {
+  CHECK_RUN_LOCATIONS,
   CHECK_STATE,
   CHECK_STATE_SINCE,
   CHECK_UNKNOWN_REASON,
@@ -27,6 +28,8 @@ export type CheckWithStatus = {
   readonly muted: boolean;
   readonly tags: readonly string[];
   readonly groupId: number | null;
+  /** Public and private ones; of a heartbeat none. */
+  readonly locations: readonly string[];
   readonly state: CheckState;
   readonly since: Date | null;
   /** null in another state. */
@@ -52,7 +55,7 @@ export type CheckWithStatus = {
 };
 
 const COLUMNS = `c.id as check_id, c.name, c.check_type, c.activated, c.muted, c.tags, c.group_id,
-  ${CHECK_STATE} as state, ${CHECK_STATE_SINCE} as since,
+  ${CHECK_RUN_LOCATIONS} as locations, ${CHECK_STATE} as state, ${CHECK_STATE_SINCE} as since,
   ${CHECK_UNKNOWN_REASON} as unknown_reason, s.check_id is not null as has_status,
   s.has_failures, s.has_errors, s.is_degraded, s.longest_run, s.shortest_run, s.last_run_location,
   s.last_check_run_id, s.last_slot as last_run_at, s.last_response_time, s.last_error_code,

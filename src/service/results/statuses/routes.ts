@@ -29,6 +29,9 @@ const status = z.strictObject({
   muted: z.boolean(),
   tags: z.array(z.string()),
   groupId: z.number().nullable(),
+  locations: z
+    .array(z.string())
+    .describe('The private and public locations in which the check runs; of a heartbeat none.'),
   state: z
     .enum(CHECK_STATES)
     .describe(
@@ -108,13 +111,6 @@ const listQuery = z.strictObject({
   ...pageQuery,
 });
 
-const counts = z.strictObject(
-  Object.fromEntries(CHECK_STATES.map((state) => [state, z.int()])) as Record<
-    (typeof CHECK_STATES)[number],
-    z.ZodInt
-  >,
-);
-
 /** The current status of checks: src/service/README.md, "Check statuses". */
 export function checkStatusesRoutes({
   checkStatuses,
@@ -152,24 +148,6 @@ export function checkStatusesRoutes({
         const query = { ...asked, ...pageOf(request, reply) };
         const found = await checkStatuses.list(accountId, query);
         return found.map(presentStatus);
-      },
-    );
-
-    app.get(
-      '/v1/check-state-counts',
-      {
-        config: READ,
-        schema: {
-          tags: TAGS,
-          operationId: 'getCheckStateCounts',
-          summary: 'Count the checks in each state',
-          querystring: z.strictObject(filters),
-          response: { 200: counts },
-        },
-      },
-      async (request) => {
-        const { type, ...given } = request.query;
-        return checkStatuses.count(callerOf(request).accountId, filterOf(given, type));
       },
     );
 
@@ -214,6 +192,7 @@ function presentStatus(view: StatusView): z.output<typeof status> {
   return {
     ...shown,
     tags: [...shown.tags],
+    locations: [...shown.locations],
     since: since?.toISOString() ?? null,
     hasFailures: shown.hasFailures ?? false,
     hasErrors: shown.hasErrors ?? false,

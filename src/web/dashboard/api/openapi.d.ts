@@ -766,6 +766,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/check-statuses/{checkId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the current status of a check
+         * @description Needs the role `read`.
+         */
+        get: operations["getCheckStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/check-state-counts": {
         parameters: {
             query?: never;
@@ -786,7 +806,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/check-statuses/{checkId}": {
+    "/v1/check-state-breakdown": {
         parameters: {
             query?: never;
             header?: never;
@@ -794,10 +814,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the current status of a check
-         * @description Needs the role `read`.
+         * Count the checks in each state by tag, group or location
+         * @description A check counts for each of its tags, and for each of its locations.
+         *
+         *     Needs the role `read`.
          */
-        get: operations["getCheckStatus"];
+        get: operations["getCheckStateBreakdown"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3960,6 +3982,10 @@ export interface components {
             groupId?: number;
             /** @description Only checks that run in this location, public or private. */
             location?: string;
+            /** @description true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others. */
+            silent?: boolean;
+            /** @description Only checks without a group, a tag or a location; given several times, without all of these. */
+            without?: ("group" | "tag" | "location")[];
         };
         /**
          * @example {
@@ -4569,6 +4595,20 @@ export interface components {
              */
             createdAt: string;
         };
+        CheckStateBreakdown: {
+            /** @description Those with the most failing checks first, then those with the most degraded and the most unknown ones, then by name. */
+            entries: {
+                /** @description The tag, the id of the group, or the location, as the filter takes it; null: the checks without any. */
+                value: string | null;
+                /** @description Of a group or a private location; null otherwise. */
+                name: string | null;
+                /** @description Since when no agent of the private location polls; null otherwise. */
+                silentSince: string | null;
+                counts: components["schemas"]["CheckStateCounts"];
+            }[];
+            /** @description How many more there are, after the first 500. */
+            omitted: number;
+        };
         CheckStateCounts: {
             failing: number;
             degraded: number;
@@ -4620,6 +4660,8 @@ export interface components {
             muted: boolean;
             tags: string[];
             groupId: number | null;
+            /** @description The private and public locations in which the check runs; of a heartbeat none. */
+            locations: string[];
             /**
              * @description unknown: nothing is known of the target, see unknownReason. paused: the check or its group is off.
              * @enum {string}
@@ -7222,7 +7264,7 @@ export interface components {
              * @enum {string}
              */
             state: "online" | "silent" | "idle" | "new";
-            /** @description As in the location; null in other states. */
+            /** @description The last poll of an agent of a silent location; null in other states. */
             silentSince: string | null;
             /** @description The last poll of any of its agents; null if it never had one. */
             lastSeen: string | null;
@@ -10540,6 +10582,10 @@ export interface operations {
                 groupId?: number;
                 /** @description Only checks that run in this location, public or private. */
                 location?: string;
+                /** @description true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others. */
+                silent?: boolean;
+                /** @description Only checks without a group, a tag or a location; given several times, without all of these. */
+                without?: ("group" | "tag" | "location")[];
                 /** @description How many at most, 1 to 100. Default: 10. */
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
@@ -10935,6 +10981,10 @@ export interface operations {
                 groupId?: number;
                 /** @description Only checks that run in this location, public or private. */
                 location?: string;
+                /** @description true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others. */
+                silent?: boolean;
+                /** @description Only checks without a group, a tag or a location; given several times, without all of these. */
+                without?: ("group" | "tag" | "location")[];
                 /** @description How many at most, 1 to 100. Default: 10. */
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
@@ -11279,6 +11329,10 @@ export interface operations {
                 groupId?: number;
                 /** @description Only checks that run in this location, public or private. */
                 location?: string;
+                /** @description true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others. */
+                silent?: boolean;
+                /** @description Only checks without a group, a tag or a location; given several times, without all of these. */
+                without?: ("group" | "tag" | "location")[];
                 /** @description How many at most, 1 to 100. Default: 10. */
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
@@ -11623,6 +11677,10 @@ export interface operations {
                 groupId?: number;
                 /** @description Only checks that run in this location, public or private. */
                 location?: string;
+                /** @description true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others. */
+                silent?: boolean;
+                /** @description Only checks without a group, a tag or a location; given several times, without all of these. */
+                without?: ("group" | "tag" | "location")[];
                 /** @description How many at most, 1 to 100. Default: 10. */
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
@@ -11967,6 +12025,10 @@ export interface operations {
                 groupId?: number;
                 /** @description Only checks that run in this location, public or private. */
                 location?: string;
+                /** @description true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others. */
+                silent?: boolean;
+                /** @description Only checks without a group, a tag or a location; given several times, without all of these. */
+                without?: ("group" | "tag" | "location")[];
                 /** @description How many at most, 1 to 100. Default: 10. */
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
@@ -12311,6 +12373,10 @@ export interface operations {
                 groupId?: number;
                 /** @description Only checks that run in this location, public or private. */
                 location?: string;
+                /** @description true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others. */
+                silent?: boolean;
+                /** @description Only checks without a group, a tag or a location; given several times, without all of these. */
+                without?: ("group" | "tag" | "location")[];
                 /** @description How many at most, 1 to 100. Default: 10. */
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
@@ -12709,6 +12775,10 @@ export interface operations {
                 groupId?: number;
                 /** @description Only checks that run in this location, public or private. */
                 location?: string;
+                /** @description true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others. */
+                silent?: boolean;
+                /** @description Only checks without a group, a tag or a location; given several times, without all of these. */
+                without?: ("group" | "tag" | "location")[];
                 /** @description How many at most, 1 to 100. Default: 10. */
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
@@ -13660,6 +13730,10 @@ export interface operations {
                 groupId?: number;
                 /** @description Only checks that run in this location, public or private. */
                 location?: string;
+                /** @description true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others. */
+                silent?: boolean;
+                /** @description Only checks without a group, a tag or a location; given several times, without all of these. */
+                without?: ("group" | "tag" | "location")[];
                 /** @description Whether to add `cells`. Default: false. */
                 cells?: boolean;
                 /** @description state: failing, degraded, unknown, passing, paused, and of one state the latest change first. With - in front: descending. Checks without the value come last. Default: state. */
@@ -13696,73 +13770,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["CheckStatus"][];
                 };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["ServiceUnavailable"];
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    getCheckStateCounts: {
-        parameters: {
-            query?: {
-                /** @description Only checks of this type; repeated, of any of these types. */
-                type?: ("URL" | "API" | "TCP" | "DNS" | "ICMP" | "HEARTBEAT")[];
-                /** @description Only checks with this tag; given several times, with any of them. */
-                tag?: string[];
-                /** @description Only checks in this state; given several times, in any of them. */
-                state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-                /** @description Only checks with this in their name. */
-                search?: string;
-                /** @description true: only checks that are activated; false: only others. Groups do not count. */
-                activated?: boolean;
-                /** @description Only checks of this group. */
-                groupId?: number;
-                /** @description Only checks that run in this location, public or private. */
-                location?: string;
-            };
-            header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
-                "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag that the client has: the response is 304 while the resource is the same. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done: Count the checks in each state. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CheckStateCounts"];
-                };
-            };
-            /** @description Not modified; no body. */
-            304: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -13826,6 +13833,150 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCheckStateCounts: {
+        parameters: {
+            query?: {
+                /** @description Only checks of this type; repeated, of any of these types. */
+                type?: ("URL" | "API" | "TCP" | "DNS" | "ICMP" | "HEARTBEAT")[];
+                /** @description Only checks with this tag; given several times, with any of them. */
+                tag?: string[];
+                /** @description Only checks in this state; given several times, in any of them. */
+                state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
+                /** @description Only checks with this in their name. */
+                search?: string;
+                /** @description true: only checks that are activated; false: only others. Groups do not count. */
+                activated?: boolean;
+                /** @description Only checks of this group. */
+                groupId?: number;
+                /** @description Only checks that run in this location, public or private. */
+                location?: string;
+                /** @description true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others. */
+                silent?: boolean;
+                /** @description Only checks without a group, a tag or a location; given several times, without all of these. */
+                without?: ("group" | "tag" | "location")[];
+            };
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description The ETag that the client has: the response is 304 while the resource is the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: Count the checks in each state. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckStateCounts"];
+                };
+            };
+            /** @description Not modified; no body. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCheckStateBreakdown: {
+        parameters: {
+            query: {
+                /** @description By what the checks are parted. */
+                by: "tag" | "group" | "location";
+                /** @description Only checks of this type; repeated, of any of these types. */
+                type?: ("URL" | "API" | "TCP" | "DNS" | "ICMP" | "HEARTBEAT")[];
+                /** @description Only checks with this tag; given several times, with any of them. */
+                tag?: string[];
+                /** @description Only checks in this state; given several times, in any of them. */
+                state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
+                /** @description Only checks with this in their name. */
+                search?: string;
+                /** @description true: only checks that are activated; false: only others. Groups do not count. */
+                activated?: boolean;
+                /** @description Only checks of this group. */
+                groupId?: number;
+                /** @description Only checks that run in this location, public or private. */
+                location?: string;
+                /** @description true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others. */
+                silent?: boolean;
+                /** @description Only checks without a group, a tag or a location; given several times, without all of these. */
+                without?: ("group" | "tag" | "location")[];
+            };
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description The ETag that the client has: the response is 304 while the resource is the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: Count the checks in each state by tag, group or location. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckStateBreakdown"];
+                };
+            };
+            /** @description Not modified; no body. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             /** @description An error */

@@ -242,8 +242,28 @@ describe.each(databases)('on %s', (kind) => {
       expect(counted).toMatchObject({ unknown: 4, passing: 0, failing: 0 });
       const unknown = (await mine.get('/v1/checks?state=unknown&limit=100')).json;
       expect(unknown).toHaveLength(4);
+      const silent = ['both', 'new', 'shop'];
+      const { json: listed } = await mine.get('/v1/check-statuses?silent=true&limit=100');
+      expect(listed.map(({ checkId }: { checkId: string }) => checkId).toSorted()).toEqual(silent);
+      const { json: others } = await mine.get('/v1/checks?silent=false&limit=100');
+      expect(others.map(({ id }: { id: string }) => id)).toEqual(['public']);
+      const { json: parted } = await mine.get('/v1/check-state-breakdown?by=location&silent=true');
+      const part = (value: string, checks: number, silentSince: string | null) =>
+        expect.objectContaining({
+          value,
+          silentSince,
+          counts: expect.objectContaining({ unknown: checks }),
+        });
+      expect(parted).toEqual({
+        entries: [part('berlin', 3, at(0)), part('never', 1, null), part('oslo', 1, at(90))],
+        omitted: 0,
+      });
       await mine.patch('/v1/checks/both', { activated: false });
       expect((await state('both'))[0]).toBe('paused');
+      expect((await mine.get('/v1/check-state-counts?silent=true')).json).toMatchObject({
+        unknown: 2,
+        paused: 0,
+      });
 
       await poll(berlin);
       await pass(10, keeper);

@@ -85,6 +85,15 @@ describe.each(databases)('on %s', (kind) => {
       await store.query('update agents set lease_until = null');
       const gone = { agents: { live: 0, known: 1 }, versions: [], maxLatenessMs: null };
       expect(await status()).toMatchObject({ ...gone, state: 'idle', silentSince: null });
+      await store.query(
+        `insert into assignments (location_id, check_id, account_id, unassigned_reason, period_ms,
+           phase_ms, stride, stride_index, check_revision, revision)
+         values ($1, 'shop', $2, 'no_agents', 60000, 0, 1, 0, 1, 1)`,
+        [berlin.id, mine.accountId],
+      );
+      // Before the service has stored the silence.
+      const { lastSeen, ...unstored } = await status();
+      expect(unstored).toMatchObject({ ...gone, state: 'silent', silentSince: lastSeen });
       const since = '2026-01-31T12:00:00.000Z';
       await store.query(
         `insert into silent_locations (location_id, account_id, since, covered_until)

@@ -97,6 +97,7 @@ describe.each(databases)('on %s', (kind) => {
         muted: false,
         tags: ['web'],
         groupId: null,
+        locations: ['berlin', 'oslo'],
         state: 'unknown',
         since: timeOf(0),
         unknownReason: 'no_result',
@@ -188,6 +189,11 @@ describe.each(databases)('on %s', (kind) => {
         ['?location=eu-west-1', ['public']],
         ['?location=%00', []],
         ['?search=PUB', ['public']],
+        ['?without=group', ['beat', 'public', 'shop', 'tcp']],
+        ['?without=group&without=tag&without=location', ['beat']],
+        ['?without=tag&type=URL', ['public', 'shop']],
+        ['?silent=true', []],
+        ['?silent=false&tag=web', ['grouped']],
       ];
       for (const [query, wanted] of filters) {
         expect([query, (await ids(query)).toSorted()]).toEqual([query, wanted]);
@@ -234,6 +240,8 @@ describe.each(databases)('on %s', (kind) => {
         'limit=101',
         'groupId=x',
         'activated=1',
+        'silent=1',
+        'without=name',
         'x=1',
       ]) {
         const refused = await mine.get(`${LIST}?${query}`);

@@ -111,6 +111,8 @@ export const resultsScenario: Scenario = {
       const status = await fixture.done(200, 'GET', '/v1/check-statuses/shop');
       const [listed] = await fixture.done(200, 'GET', '/v1/check-statuses?search=shop&cells=true');
       const counts = await fixture.done(200, 'GET', '/v1/check-state-counts?search=shop');
+      const parted = '/v1/check-state-breakdown?by=location&search=shop';
+      const { entries } = await fixture.done(200, 'GET', parted);
       const from = Math.floor(fixture.startMs / 1000) - 3600;
       const gaps = await fixture.done(200, 'GET', `/v1/missed-slots/shop?from=${from}`);
       await fixture.done(200, 'GET', '/v1/analytics/url/shop?metrics=dns');
@@ -122,7 +124,7 @@ export const resultsScenario: Scenario = {
           `${deferred} deferred`,
           `${results.length} results`,
           `failing ${status.hasFailures}`,
-          `${listed.state}, ${counts[listed.state]} counted`,
+          `${listed.state}, ${counts[listed.state]} counted, in ${entries.length} locations`,
           `${gaps.length} gaps`,
         ],
       };
