@@ -13,6 +13,8 @@ export const DASHBOARD_PATHS = {
   location: '/locations/:id',
   check: '/checks/:id',
   checkResult: '/checks/:id/results/:resultId',
+  heartbeats: '/heartbeats',
+  heartbeat: '/heartbeats/:id',
   settings: '/settings',
   settingsAlerts: '/settings/alerts',
   settingsKeys: '/settings/keys',

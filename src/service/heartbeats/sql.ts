@@ -33,6 +33,23 @@ export const HEARTBEAT_OF_CHECK = `case when check_type = 'HEARTBEAT' then (
   select jsonb_build_object('pingToken', h.ping_token) from heartbeats h
   where h.account_id = checks.account_id and h.check_id = checks.id) end as heartbeat`;
 
+/** What a list of statuses shows of a heartbeat. Epoch milliseconds. */
+export interface HeartbeatOfStatus {
+  readonly periodSeconds: number;
+  readonly graceSeconds: number;
+  /** null before the first ping. */
+  readonly lastPingMs: number | null;
+  /** When it fails if no ping comes; null while nothing is due. */
+  readonly dueMs: number | null;
+}
+
+/** Selects `HeartbeatOfStatus` as `heartbeat` for rows of `checks c`; null for other types. */
+export const HEARTBEAT_OF_STATUS = `case when c.check_type = 'HEARTBEAT' then (
+  select jsonb_build_object('periodSeconds', h.period_ms / 1000, 'graceSeconds', h.grace_ms / 1000,
+    'lastPingMs', (extract(epoch from h.last_ping_at) * 1000)::bigint,
+    'dueMs', (extract(epoch from h.due_at) * 1000)::bigint)
+  from heartbeats h where h.account_id = c.account_id and h.check_id = c.id) end as heartbeat`;
+
 export interface EarlyEvent {
   readonly id: string;
   /** Epoch milliseconds. */

@@ -17,6 +17,7 @@ import type { AccountKey } from '../../database/account-key.ts';
 import type { ListRange } from '../../database/list-walk.ts';
 import { readList } from '../../database/lists.ts';
 import type { Sql } from '../../database/store.ts';
+import { HEARTBEAT_OF_STATUS, type HeartbeatOfStatus } from '../../heartbeats/shared.sql.ts';
 import type { StatusOrder } from './status-order.ts';
 
 /** A check with its state, and with its status if it has one. */
@@ -50,6 +51,8 @@ export type CheckWithStatus = {
   readonly lastErrorLocation: string | null;
   readonly lastErrorAt: Date | null;
   readonly sslDaysRemaining: number | null;
+  /** null for checks of other types. */
+  readonly heartbeat: HeartbeatOfStatus | null;
   readonly createdAt: Date | null;
   readonly updatedAt: Date | null;
 };
@@ -60,7 +63,7 @@ const COLUMNS = `c.id as check_id, c.name, c.check_type, c.activated, c.muted, c
   s.has_failures, s.has_errors, s.is_degraded, s.longest_run, s.shortest_run, s.last_run_location,
   s.last_check_run_id, s.last_slot as last_run_at, s.last_response_time, s.last_error_code,
   s.last_error_message, s.last_error_location, s.last_error_slot as last_error_at,
-  s.ssl_days_remaining, s.created_at, s.updated_at`;
+  s.ssl_days_remaining, ${HEARTBEAT_OF_STATUS}, s.created_at, s.updated_at`;
 
 const URGENCY = `array_position(array[${CHECK_STATES.map((state) => `'${state}'`).join(', ')}],
   ${CHECK_STATE})`;

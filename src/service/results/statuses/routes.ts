@@ -75,6 +75,20 @@ const status = z.strictObject({
     .nullable()
     .describe('The error of the last run that failed; null if none failed.'),
   sslDaysRemaining: z.number().nullable().describe('As of the last run that saw a certificate.'),
+  heartbeat: z
+    .strictObject({
+      periodSeconds: z.number().describe('The time between expected pings.'),
+      graceSeconds: z.number().describe('How late a ping may be.'),
+      lastPingAt: z.iso.datetime().nullable().describe('null before the first ping.'),
+      failsAt: z.iso
+        .datetime()
+        .nullable()
+        .describe(
+          'When it fails if no ping comes. null while nothing is due: before the first ping, while it fails, and while it is not activated.',
+        ),
+    })
+    .nullable()
+    .describe('null for checks of other types.'),
   cells: z
     .strictObject({
       from: z.iso.datetime().describe('When the first cell begins.'),
@@ -184,6 +198,7 @@ function presentStatus(view: StatusView): z.output<typeof status> {
     lastErrorAt,
     since,
     lastRunAt,
+    heartbeat,
     cells,
     createdAt,
     updatedAt,
@@ -202,10 +217,24 @@ function presentStatus(view: StatusView): z.output<typeof status> {
       lastErrorAt === null
         ? null
         : { code, message, location: location ?? '', at: lastErrorAt.toISOString() },
+    heartbeat: heartbeat === null ? null : presentHeartbeat(heartbeat),
     ...(cells === null ? {} : { cells: presentCells(cells) }),
     ...(createdAt === null ? {} : { created_at: createdAt.toISOString().slice(0, 10) }),
     updated_at: updatedAt?.toISOString() ?? null,
   };
+}
+
+function presentHeartbeat({
+  periodSeconds,
+  graceSeconds,
+  lastPingMs,
+  dueMs,
+}: NonNullable<StatusView['heartbeat']>) {
+  return { periodSeconds, graceSeconds, lastPingAt: isoOf(lastPingMs), failsAt: isoOf(dueMs) };
+}
+
+function isoOf(epochMs: number | null): string | null {
+  return epochMs === null ? null : new Date(epochMs).toISOString();
 }
 
 /** One list for each count takes a fifth of the bytes of one object for each cell. */

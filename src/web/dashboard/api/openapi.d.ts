@@ -4693,6 +4693,8 @@ export interface components {
             lastError: components["schemas"]["CheckStatusLastError"] | null;
             /** @description As of the last run that saw a certificate. */
             sslDaysRemaining: number | null;
+            /** @description null for checks of other types. */
+            heartbeat: components["schemas"]["CheckStatusHeartbeat"] | null;
             /** @description Only with cells=true: the last 24 hours in 96 cells, the current one last; one number for each cell. */
             cells?: components["schemas"]["CheckStatusCells"];
             /**
@@ -4722,6 +4724,16 @@ export interface components {
             degraded: number[];
             /** @description The slots that were not run. */
             missed: number[];
+        };
+        CheckStatusHeartbeat: {
+            /** @description The time between expected pings. */
+            periodSeconds: number;
+            /** @description How late a ping may be. */
+            graceSeconds: number;
+            /** @description null before the first ping. */
+            lastPingAt: string | null;
+            /** @description When it fails if no ping comes. null while nothing is due: before the first ping, while it fails, and while it is not activated. */
+            failsAt: string | null;
         };
         CheckStatusLastError: {
             /** @description null if the target answered. */

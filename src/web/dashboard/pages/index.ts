@@ -13,6 +13,16 @@ export interface DashboardPage {
 
 /** Every page, by the name of its path (dashboard-paths.ts). */
 export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
+  heartbeats: {
+    title: 'Heartbeats',
+    section: 'heartbeats',
+    load: () => import('./heartbeats/heartbeats-page.tsx'),
+  },
+  heartbeat: {
+    title: 'Heartbeat',
+    section: 'heartbeats',
+    load: () => import('./heartbeats/heartbeat-page.tsx'),
+  },
   locations: {
     title: 'Locations',
     section: 'locations',

@@ -2,12 +2,15 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
+import { mayLeave, useUnsavedGuard } from './forms/use-unsaved-guard.ts';
 
 interface FormDialogProps {
   readonly title: string;
   /** The text of the button that sends the form. */
   readonly submit: string;
   readonly isBusy: boolean;
+  /** Closing it then asks. Default: false. */
+  readonly isChanged?: boolean;
   readonly onSubmit: () => void;
   readonly onClose: () => void;
   /** The fields. The first one gets the focus. */
@@ -16,17 +19,21 @@ interface FormDialogProps {
 
 /** A modal window with a form, which Enter and the button send. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, submit, isBusy, onSubmit, onClose, children } = props;
+  const { title, submit, isBusy, isChanged = false, onSubmit, onClose, children } = props;
+  const close = (): void => {
+    if (mayLeave(isChanged)) onClose();
+  };
+  useUnsavedGuard(isChanged);
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector('input')?.focus(), []);
   return (
     <Dialog
       title={title}
-      onClose={onClose}
+      onClose={close}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={close}>Cancel</Button>
           <Button kind="primary" type="submit" form={id} isBusy={isBusy}>
             {submit}
           </Button>

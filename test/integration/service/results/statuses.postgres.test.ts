@@ -113,6 +113,7 @@ describe.each(databases)('on %s', (kind) => {
         usualResponseTime: null,
         lastError: null,
         sslDaysRemaining: null,
+        heartbeat: null,
         updated_at: null,
       });
       expect(shop).toMatchObject({
@@ -284,6 +285,22 @@ describe.each(databases)('on %s', (kind) => {
       await store.query('update check_statuses set name = name where check_id = $1', [id]);
       await pass(2 * HOUR);
       expect(await status()).toMatchObject({ state: 'failing' });
+    });
+
+    it('a heartbeat has its rhythm, its last ping and when it fails without another', async () => {
+      const { mine, clock } = service();
+      const { id, ping } = await heartbeat();
+      const shown = async () => (await mine.get(`${LIST}?type=HEARTBEAT`)).json[0].heartbeat;
+      const rhythm = { periodSeconds: 3_600, graceSeconds: 300 };
+      expect(await shown()).toEqual({ ...rhythm, lastPingAt: null, failsAt: null });
+      await ping();
+      const pingedMs = clock.wallMs();
+      const lastPingAt = new Date(pingedMs).toISOString();
+      const failsAt = new Date(pingedMs + HOUR + 5 * MINUTE).toISOString();
+      expect(await shown()).toEqual({ ...rhythm, lastPingAt, failsAt });
+      expect((await mine.get(`${LIST}/${id}`)).json.heartbeat).toEqual(await shown());
+      await pass(2 * HOUR);
+      expect(await shown()).toEqual({ ...rhythm, lastPingAt, failsAt: null });
     });
 
     it('a check is paused since the first of its own and its group deactivation, until both are undone', async () => {

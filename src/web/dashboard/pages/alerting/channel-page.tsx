@@ -9,6 +9,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { FormError } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
+import { useUnsavedGuard } from '../../parts/forms/use-unsaved-guard.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { showToast } from '../../parts/toast.tsx';
@@ -32,7 +33,6 @@ import { Deliveries } from './deliveries.tsx';
 import { Sections } from './sections.tsx';
 import { SubscribedChecks } from './subscribed-checks.tsx';
 import { TestNotice } from './test-notice.tsx';
-import { useUnsavedGuard } from './use-unsaved-guard.ts';
 
 interface Loaded {
   readonly channel: Channel;

@@ -4,6 +4,7 @@ import { Cells, cellLetter, cellsLabel } from '../../parts/cells.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { count, percent } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import './check.css';
 import { Panel } from './panel.tsx';
 
 interface Counts {
@@ -15,7 +16,14 @@ const DAYS = 90;
 const WINDOWS = [7, 30, 90] as const;
 
 /** The share of passed runs of the last 24 hours, 7, 30 and 90 days. */
-export function AvailabilityPanel({ checkId }: { readonly checkId: string }) {
+export function AvailabilityPanel({
+  checkId,
+  isHeartbeat = false,
+}: {
+  readonly checkId: string;
+  /** It has minutes by days in place of runs. */
+  readonly isHeartbeat?: boolean;
+}) {
   const query = useQuery(
     `availability ${checkId}`,
     (signal) =>
@@ -49,7 +57,7 @@ export function AvailabilityPanel({ checkId }: { readonly checkId: string }) {
     .map((day) => cellLetter({ ...day, missed: missed.get(day.date) ?? 0 }))
     .join('');
   const all: readonly (readonly [string, readonly Counts[]])[] = [
-    ['24 h', quarterHours],
+    isHeartbeat ? ['Today', days.slice(-1)] : ['24 h', quarterHours],
     ...WINDOWS.map((number) => [`${number} days`, days.slice(-number)] as const),
   ];
   return (
@@ -58,13 +66,17 @@ export function AvailabilityPanel({ checkId }: { readonly checkId: string }) {
         {all.map(([name, entries]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{shareOf(entries)}</dd>
+            <dd>{isHeartbeat ? shareOfMinutes(entries) : shareOf(entries)}</dd>
           </div>
         ))}
       </dl>
       <div class="check-strips">
-        <span class="muted">Last 24 h</span>
-        <Cells letters={letters} label={cellsLabel(letters)} />
+        {!isHeartbeat && (
+          <>
+            <span class="muted">Last 24 h</span>
+            <Cells letters={letters} label={cellsLabel(letters)} />
+          </>
+        )}
         <span class="muted">{DAYS} days</span>
         <Cells letters={dayLetters} label={daysLabel(dayLetters)} />
       </div>
@@ -90,6 +102,25 @@ function shareOf(entries: readonly Counts[]) {
           ? `${count(runs)} runs`
           : `${count(failures)} of ${count(runs)} runs failed`}
       </span>
+    </>
+  );
+}
+
+/** Minutes of a heartbeat in which its ping was not overdue. */
+function shareOfMinutes(entries: readonly Counts[]) {
+  const minutes = entries.reduce((sum, entry) => sum + entry.runs, 0);
+  const late = entries.reduce((sum, entry) => sum + entry.failures, 0);
+  if (minutes === 0) {
+    return (
+      <>
+        <b>–</b> <span class="muted">no pings</span>
+      </>
+    );
+  }
+  return (
+    <>
+      <b>{percent((minutes - late) / minutes)}</b>{' '}
+      <span class="muted">{late === 0 ? 'never late' : `${count(late)} min late`}</span>
     </>
   );
 }

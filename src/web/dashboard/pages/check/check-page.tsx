@@ -55,7 +55,8 @@ export function Page({ params }: PageProps) {
       <>
         <PageHeader title={check.name} />
         <EmptyState title="This is a heartbeat">
-          It has pings in place of runs. <Link to="/">Go to the overview</Link>
+          It has pings in place of runs.{' '}
+          <Link to={`/heartbeats/${encodeURIComponent(id)}`}>Go to its page</Link>
         </EmptyState>
       </>
     );

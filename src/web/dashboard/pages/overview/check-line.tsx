@@ -47,7 +47,7 @@ export function CheckLine({ row, height, isSelected, onSelect }: CheckLineProps)
       </div>
       <div class="overview-check">
         <div class="overview-name">
-          <Link to={`/checks/${encodeURIComponent(row.checkId)}`} title={row.name}>
+          <Link to={pathOf(row)} title={row.name}>
             {row.name}
           </Link>
           <span class="chip">{TYPE_LABELS[row.checkType] ?? row.checkType}</span>
@@ -82,6 +82,11 @@ export function CheckLine({ row, height, isSelected, onSelect }: CheckLineProps)
       </div>
     </li>
   );
+}
+
+function pathOf({ checkId, checkType }: CheckRow): string {
+  const group = checkType === 'HEARTBEAT' ? 'heartbeats' : 'checks';
+  return `/${group}/${encodeURIComponent(checkId)}`;
 }
 
 function nowText({ state, lastResponseTime, lastError }: CheckRow): string {

@@ -2,6 +2,11 @@ import { useEffect } from 'preact/hooks';
 
 const QUESTION = 'What you have changed here is not saved. Leave it?';
 
+/** Whether the user wants to lose what is not saved. */
+export function mayLeave(isChanged: boolean): boolean {
+  return !isChanged || confirm(QUESTION);
+}
+
 /** While there are unsaved changes, asks before a link or the browser leaves the page. */
 export function useUnsavedGuard(isChanged: boolean): void {
   useEffect(() => {

@@ -1,0 +1,271 @@
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api } from '../../api/client.ts';
+import type { FieldProblem } from '../../api/errors.ts';
+import { Field, FormError, problemOf, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { Outdated } from '../../parts/forms/outdated.tsx';
+import { type Loaded, useSaving } from '../../parts/forms/use-saving.ts';
+import { showToast } from '../../parts/toast.tsx';
+import { addressOf } from '../../shell/link.tsx';
+import { forgetHeartbeats, type Heartbeat } from './queries.ts';
+
+type Unit = Heartbeat['heartbeat']['periodUnit'];
+
+const UNITS: readonly { readonly value: Unit; readonly label: string }[] = [
+  { value: 'SECONDS', label: 'seconds' },
+  { value: 'MINUTES', label: 'minutes' },
+  { value: 'HOURS', label: 'hours' },
+  { value: 'DAYS', label: 'days' },
+];
+
+interface Form {
+  readonly name: string;
+  readonly period: string;
+  readonly periodUnit: Unit;
+  readonly grace: string;
+  readonly graceUnit: Unit;
+  /** Separated by commas. */
+  readonly tags: string;
+  readonly description: string;
+}
+
+const NEW: Form = {
+  name: '',
+  period: '1',
+  periodUnit: 'DAYS',
+  grace: '1',
+  graceUnit: 'HOURS',
+  tags: '',
+  description: '',
+};
+
+const FIELDS = ['name', 'heartbeat.period', 'heartbeat.grace', 'tags', 'description'];
+
+function formOf({ name, tags, description, heartbeat }: Heartbeat): Form {
+  const { period, periodUnit, grace, graceUnit } = heartbeat;
+  return {
+    name,
+    period: String(period),
+    periodUnit,
+    grace: String(grace),
+    graceUnit,
+    tags: tags.join(', '),
+    description: description ?? '',
+  };
+}
+
+function bodyOf({ name, period, periodUnit, grace, graceUnit, tags, description }: Form) {
+  const text = description.trim();
+  return {
+    name: name.trim(),
+    heartbeat: { period: Number(period), periodUnit, grace: Number(grace), graceUnit },
+    tags: tags
+      .split(',')
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== ''),
+    description: text === '' ? null : text,
+  };
+}
+
+export function NewHeartbeat({ onClose }: { readonly onClose: () => void }) {
+  const [form, setForm] = useState(NEW);
+  const [isChanged, setChanged] = useState(false);
+  const saving = useSaving();
+  const { route } = useLocation();
+  const make = () =>
+    saving.run(async (key) => {
+      const { data } = await api.POST('/v1/checks/heartbeats', {
+        params: { header: { 'Idempotency-Key': key } },
+        body: bodyOf(form),
+      });
+      forgetHeartbeats();
+      onClose();
+      route(addressOf(`/heartbeats/${encodeURIComponent((data as Heartbeat).id)}`));
+    });
+  return (
+    <FormDialog
+      title="New heartbeat"
+      submit="Make the heartbeat"
+      isBusy={saving.isBusy}
+      isChanged={isChanged}
+      onSubmit={() => void make()}
+      onClose={onClose}
+    >
+      <Fields
+        form={form}
+        problems={saving.problems}
+        change={(fields) => {
+          setForm({ ...form, ...fields });
+          setChanged(true);
+        }}
+      />
+      <FormError error={saving.error} fields={FIELDS} />
+    </FormDialog>
+  );
+}
+
+export function EditHeartbeat({
+  loaded,
+  reload,
+  onClose,
+}: {
+  readonly loaded: Loaded<Heartbeat>;
+  readonly reload: () => void;
+  readonly onClose: () => void;
+}) {
+  /** Saving requires that nobody has changed it since. */
+  const [{ resource, etag }] = useState(loaded);
+  const [form, setForm] = useState(() => formOf(resource));
+  const [isChanged, setChanged] = useState(false);
+  const saving = useSaving();
+  const save = () =>
+    saving.run(async () => {
+      await api.PATCH('/v1/checks/heartbeats/{id}', {
+        params: {
+          path: { id: resource.id },
+          header: etag === null ? {} : { 'If-Match': etag },
+        },
+        body: bodyOf(form),
+      });
+      showToast({ kind: 'pass', text: 'Saved.' });
+      forgetHeartbeats();
+      onClose();
+    });
+  return (
+    <FormDialog
+      title="Edit heartbeat"
+      submit="Save"
+      isBusy={saving.isBusy}
+      isChanged={isChanged}
+      onSubmit={() => void save()}
+      onClose={onClose}
+    >
+      <Fields
+        form={form}
+        problems={saving.problems}
+        change={(fields) => {
+          setForm({ ...form, ...fields });
+          setChanged(true);
+        }}
+      />
+      {saving.isOutdated ? (
+        <Outdated
+          kind="check"
+          id={resource.id}
+          what="heartbeat"
+          onLoad={() => {
+            reload();
+            onClose();
+          }}
+        />
+      ) : (
+        <FormError error={saving.error} fields={FIELDS} />
+      )}
+    </FormDialog>
+  );
+}
+
+function Fields({
+  form,
+  problems,
+  change,
+}: {
+  readonly form: Form;
+  readonly problems: readonly FieldProblem[];
+  readonly change: (fields: Partial<Form>) => void;
+}) {
+  return (
+    <>
+      <TextField
+        label="Name"
+        value={form.name}
+        onValue={(name) => change({ name })}
+        hint="The job, for example Nightly backup."
+        problem={problemOf(problems, 'name')}
+        maxLength={255}
+        required
+      />
+      <AmountField
+        label="A ping is expected every"
+        hint="From 30 seconds to 365 days. The period runs from each ping."
+        problem={problemOf(problems, 'heartbeat.period')}
+        amount={form.period}
+        unit={form.periodUnit}
+        min={1}
+        onValue={(period, periodUnit) => change({ period, periodUnit })}
+      />
+      <AmountField
+        label="It may be late by"
+        hint="The grace. You are alerted when it is over."
+        problem={problemOf(problems, 'heartbeat.grace')}
+        amount={form.grace}
+        unit={form.graceUnit}
+        min={0}
+        onValue={(grace, graceUnit) => change({ grace, graceUnit })}
+      />
+      <TextField
+        label="Tags"
+        value={form.tags}
+        onValue={(tags) => change({ tags })}
+        hint="Separated by commas. Maintenance windows and status services choose by tags."
+        problem={problemOf(problems, 'tags')}
+        autocomplete="off"
+      />
+      <TextField
+        label="Description"
+        value={form.description}
+        onValue={(description) => change({ description })}
+        problem={problemOf(problems, 'description')}
+        maxLength={500}
+      />
+    </>
+  );
+}
+
+function AmountField({
+  label,
+  hint,
+  problem,
+  amount,
+  unit,
+  min,
+  onValue,
+}: {
+  readonly label: string;
+  readonly hint: string;
+  readonly problem: string | null;
+  readonly amount: string;
+  readonly unit: Unit;
+  readonly min: number;
+  readonly onValue: (amount: string, unit: Unit) => void;
+}) {
+  return (
+    <Field label={label} hint={hint} problem={problem}>
+      {(facts) => (
+        <div class="heartbeats-amount">
+          <input
+            {...facts}
+            type="number"
+            inputMode="numeric"
+            min={min}
+            required
+            value={amount}
+            onInput={(event) => onValue(event.currentTarget.value, unit)}
+          />
+          <select
+            aria-label={`${label}: unit`}
+            value={unit}
+            onChange={(event) => onValue(amount, event.currentTarget.value as Unit)}
+          >
+            {UNITS.map(({ value, label }) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+    </Field>
+  );
+}

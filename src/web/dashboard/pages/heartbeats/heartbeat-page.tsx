@@ -1,0 +1,252 @@
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api } from '../../api/client.ts';
+import { asApiError } from '../../api/errors.ts';
+import { may } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { duration } from '../../parts/formats.ts';
+import type { Loaded } from '../../parts/forms/use-saving.ts';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { StateMark } from '../../parts/state-mark.tsx';
+import { TimeText } from '../../parts/time-text.tsx';
+import { showToast } from '../../parts/toast.tsx';
+import { addressOf, Link } from '../../shell/link.tsx';
+import { useTitle } from '../../shell/title.ts';
+import { AvailabilityPanel } from '../check/availability.tsx';
+import { useRefresh } from '../locations/use-refresh.ts';
+import type { PageProps } from '../page-props.ts';
+import { EventsPanel } from './events-panel.tsx';
+import { EditHeartbeat } from './heartbeat-form.tsx';
+import { HeartbeatMark, NextText } from './heartbeat-state.tsx';
+import './heartbeats.css';
+import { PingPanel } from './ping-panel.tsx';
+import {
+  forgetHeartbeats,
+  type Heartbeat,
+  type HeartbeatStatus,
+  REFRESH_MS,
+  useHeartbeat,
+  useStatus,
+} from './queries.ts';
+
+/** One heartbeat: whether its job ran, and how the job says so. */
+export function Page({ params: { id = '' } }: PageProps) {
+  const query = useHeartbeat(id);
+  const statusQuery = useStatus(id);
+  useRefresh(statusQuery, REFRESH_MS);
+  const loaded = query.data.value;
+  const error = query.error.value;
+  const status = statusQuery.data.value?.status ?? null;
+  useTitle(loaded?.resource.name ?? null);
+  const crumbs = (
+    <p class="heartbeats-back">
+      <Link to="/heartbeats">Heartbeats</Link>
+    </p>
+  );
+  if (error?.status === 404) {
+    return (
+      <>
+        {crumbs}
+        <PageHeader title="Heartbeat" />
+        <EmptyState title="There is no such heartbeat">
+          It may have been deleted. <Link to="/heartbeats">See all heartbeats</Link>
+        </EmptyState>
+      </>
+    );
+  }
+  if (loaded === null) {
+    return (
+      <>
+        {crumbs}
+        <PageHeader title="Heartbeat" />
+        {error === null ? (
+          <Skeleton lines={12} height={32} label="Loading the heartbeat" />
+        ) : (
+          <ErrorState error={error} retry={query.reload} />
+        )}
+      </>
+    );
+  }
+  const heartbeat = loaded.resource;
+  return (
+    <>
+      {crumbs}
+      <PageHeader
+        title={heartbeat.name}
+        actions={may('write') && <Actions loaded={loaded} reload={query.reload} />}
+      >
+        <Mark heartbeat={heartbeat} status={status} />
+        {heartbeat.muted && <span class="chip">muted</span>}
+        {heartbeat.tags.map((tag) => (
+          <span class="chip" key={tag}>
+            {tag}
+          </span>
+        ))}
+      </PageHeader>
+      {error !== null && <ErrorState error={error} retry={query.reload} />}
+      {heartbeat.description !== null && <p class="heartbeats-about">{heartbeat.description}</p>}
+      <Facts heartbeat={heartbeat} status={status} />
+      <PingPanel heartbeat={heartbeat} />
+      <AvailabilityPanel checkId={id} isHeartbeat />
+      <EventsPanel checkId={id} />
+    </>
+  );
+}
+
+/** Without a status there was no ping. */
+function Mark({
+  heartbeat,
+  status,
+}: {
+  readonly heartbeat: Heartbeat;
+  readonly status: HeartbeatStatus | null;
+}) {
+  if (!heartbeat.activated) return <StateMark state="paused" />;
+  if (status === null) return <StateMark state="unknown" word="No ping yet" />;
+  return (
+    <>
+      <HeartbeatMark status={status} />
+      {status.since !== null && (
+        <span class="muted">
+          since <TimeText at={status.since} form="since" />
+        </span>
+      )}
+    </>
+  );
+}
+
+const UNIT_MS = { SECONDS: 1_000, MINUTES: 60_000, HOURS: 3_600_000, DAYS: 86_400_000 } as const;
+
+function Facts({
+  heartbeat: { heartbeat },
+  status,
+}: {
+  readonly heartbeat: Heartbeat;
+  readonly status: HeartbeatStatus | null;
+}) {
+  const lastPingAt = status?.heartbeat?.lastPingAt ?? null;
+  const { period, periodUnit, grace, graceUnit } = heartbeat;
+  return (
+    <section class="panel" aria-label="When it is expected">
+      <dl class="heartbeats-facts panel-body">
+        <div>
+          <dt>Last ping</dt>
+          <dd>{lastPingAt === null ? 'none' : <TimeText at={lastPingAt} />}</dd>
+        </div>
+        <div>
+          <dt>Next</dt>
+          <dd>{status === null ? 'waits for the first ping' : <NextText status={status} />}</dd>
+        </div>
+        <div>
+          <dt>Expected every</dt>
+          <dd>{duration(period * UNIT_MS[periodUnit])}</dd>
+        </div>
+        <div>
+          <dt>Grace</dt>
+          <dd>{duration(grace * UNIT_MS[graceUnit])}</dd>
+        </div>
+      </dl>
+    </section>
+  );
+}
+
+type Asked = 'edit' | 'token' | 'delete' | null;
+
+function Actions({
+  loaded,
+  reload,
+}: {
+  readonly loaded: Loaded<Heartbeat>;
+  readonly reload: () => void;
+}) {
+  const { id, name, activated, muted } = loaded.resource;
+  const { route } = useLocation();
+  const [asked, ask] = useState<Asked>(null);
+  const [isBusy, setBusy] = useState(false);
+  const params = { path: { id } };
+  const change = async (
+    body: { readonly activated: boolean } | { readonly muted: boolean },
+    done: string,
+  ): Promise<void> => {
+    setBusy(true);
+    try {
+      await api.PATCH('/v1/checks/heartbeats/{id}', { params, body });
+      forgetHeartbeats();
+      showToast({ kind: 'plain', text: done });
+    } catch (error) {
+      showToast({ kind: 'fail', text: asApiError(error).message });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Button onClick={() => ask('edit')}>Edit</Button>
+      <Button
+        isBusy={isBusy}
+        onClick={() =>
+          void change(
+            { activated: !activated },
+            activated ? `${name} is paused.` : `${name} is watched again: a full period begins.`,
+          )
+        }
+      >
+        {activated ? 'Pause' : 'Resume'}
+      </Button>
+      <Button
+        isBusy={isBusy}
+        onClick={() =>
+          void change({ muted: !muted }, muted ? `${name} alerts again.` : `${name} is muted.`)
+        }
+      >
+        {muted ? 'Unmute' : 'Mute'}
+      </Button>
+      <Button onClick={() => ask('token')}>Replace the URL</Button>
+      <Button kind="danger" onClick={() => ask('delete')}>
+        Delete
+      </Button>
+      {asked === 'edit' && (
+        <EditHeartbeat loaded={loaded} reload={reload} onClose={() => ask(null)} />
+      )}
+      {asked === 'token' && (
+        <Confirm
+          title={`Replace the ping URL of ${name}`}
+          action="Replace the URL"
+          onClose={() => ask(null)}
+          run={async () => {
+            await api.POST('/v1/checks/heartbeats/{id}/ping-token', { params });
+            forgetHeartbeats();
+            showToast({ kind: 'plain', text: 'The ping URL is replaced.' });
+          }}
+        >
+          <p>
+            The URL of now stops working at once. Jobs that still request it are taken for late.
+            This cannot be undone.
+          </p>
+        </Confirm>
+      )}
+      {asked === 'delete' && (
+        <Confirm
+          title={`Delete ${name}`}
+          action="Delete the heartbeat"
+          onClose={() => ask(null)}
+          run={async () => {
+            await api.DELETE('/v1/checks/heartbeats/{id}', { params });
+            showToast({ kind: 'plain', text: `${name} is deleted.` });
+            route(addressOf('/heartbeats'), true);
+            forgetHeartbeats();
+          }}
+        >
+          <p>
+            Its ping URL stops working, and its pings, its availability and its alerts are deleted.
+            To keep them, pause it instead. This cannot be undone.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}
