@@ -103,6 +103,24 @@ describe.skipIf(LACKING !== null)('a page with several problems', () => {
     }
   });
 
+  it.each([360, 1_440])(
+    'lines up the conditions of broken services at %d pixels',
+    async (width) => {
+      const { page, context } = await openPage(browser(), { theme: 'light', width });
+      try {
+        await serveSamples(context, pages);
+        await page.goto(`${SAMPLE_ORIGIN}/outage-120`);
+        const lefts = await page.evaluate(
+          "[...document.querySelectorAll('.troubled .state')].map((each) => each.getBoundingClientRect().left)",
+        );
+        const [left] = lefts as readonly number[];
+        expect(lefts).toEqual([left, left, left]);
+      } finally {
+        await context.close();
+      }
+    },
+  );
+
   it('says that nothing is known where no service is shown', async () => {
     const { page, context } = await openPage(browser(), { theme: 'light', width: 360 });
     try {

@@ -74,6 +74,7 @@ svg{flex:none}
 .head nav a{color:var(--nav);text-decoration:none;font-size:14px}
 .head nav a:hover{text-decoration:underline}
 .button,.head nav .button{display:inline-flex;align-items:center;min-height:36px;padding:0 14px;border:0;border-radius:8px;background:var(--button);color:var(--button-ink);font:inherit;font-size:14px;font-weight:600;text-decoration:none;white-space:nowrap;cursor:pointer}
+.button.quiet{background:none;color:var(--link);border:1px solid var(--muted)}
 main{display:grid;gap:24px;padding-block:32px 48px}
 main>*{min-width:0}
 .lead{color:var(--muted);max-width:68ch}
@@ -85,8 +86,8 @@ main>*{min-width:0}
 .now>svg{width:32px;height:32px;color:var(--state)}
 .now>div{min-width:0}
 .now p{margin-top:4px}
-.troubled{display:grid;gap:4px;margin-top:12px}
-.troubled li{display:flex;flex-wrap:wrap;gap:0 16px}
+.troubled{display:grid;grid-template-columns:repeat(2,auto);justify-content:start;gap:4px 16px;margin-top:12px}
+.troubled li{display:grid;grid-template-columns:subgrid;grid-column:1/-1}
 .service:target{scroll-margin-top:16px}
 .service:target h3{text-decoration:underline}
 .OPERATIONAL{--state:var(--ok);--bar:var(--ok-bar)}

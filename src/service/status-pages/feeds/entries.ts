@@ -63,10 +63,11 @@ export function feedOf({ page, base }: RequestedPage, state: PageState): Feed {
 type Names = ReadonlyMap<string, string>;
 
 function incidentEntry(incident: IncidentOnPage, names: Names, base: string): FeedEntry {
-  const { id, name, severity, startedAtMs, updates } = incident;
+  const { id, name, severity, status, startedAtMs, updates } = incident;
   return {
     id: `urn:uuid:${id}`,
-    title: name,
+    // Readers of feeds see titles first, and many show of a changed entry nothing else.
+    title: status === 'RESOLVED' ? `${INCIDENT_STATUS_WORDS.RESOLVED}: ${name}` : name,
     url: `${base}/incidents/${id}`,
     category: severity,
     publishedMs: startedAtMs,

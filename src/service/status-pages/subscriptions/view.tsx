@@ -194,7 +194,7 @@ function UnsubscribeCard({ url }: { readonly url: string }): VNode {
       <h2>Unsubscribe</h2>
       <form method="post" action={`${url}/unsubscribe`}>
         <p class="muted">No further messages are sent, and the address is deleted.</p>
-        <button class="button" type="submit">
+        <button class="button quiet" type="submit">
           Unsubscribe
         </button>
       </form>

@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { monthAt } from '../../../../src/service/status-pages/history/months.ts';
+import { HistoryView } from '../../../../src/service/status-pages/history/view/history.tsx';
 import { StatusPageView } from '../../../../src/service/status-pages/site/view/status-page.tsx';
 import type { PageState } from '../../../../src/service/status-pages/state/page-state.ts';
 import { renderHtml } from '../../../../src/web/status/layout.tsx';
@@ -242,9 +244,24 @@ describe('the past incidents', () => {
     expect(text).not.toContain('Incident 10');
   });
 
-  it('are none where nothing happened, which the page says', () => {
-    expect(textOf(htmlOf(calmState(3)))).toContain('No incidents in the last 14 days.');
+  it('are none where none was resolved, which the page says without denying the open ones', () => {
+    const text = textOf(htmlOf({ ...calmState(3), incidents: [sampleIncident()] }));
+    expect(text).toContain('Past incidents None in the last 14 days.');
   });
+});
+
+it('says in the history how long an incident took, and how long maintenance', () => {
+  const at = { startMs: SAMPLE_NOW_MS, serviceIds: [], id: 'e' };
+  const events = [
+    { ...at, kind: 'incident', name: 'Brief', severity: 'MAJOR', endMs: at.startMs + 30_000 },
+    { ...at, kind: 'maintenance', name: 'Move', endMs: at.startMs + 7_200_000 },
+    { ...at, kind: 'incident', name: 'Open', severity: 'MAJOR', endMs: null },
+  ] as const;
+  const months = [{ month: monthAt(SAMPLE_NOW_MS), events, notShown: 0 }];
+  const shown = { requested: samplePage(), months, later: null, earlier: null, names: new Map() };
+  const text = textOf(renderHtml(<HistoryView {...shown} />));
+  expect(text).toMatch(/Brief .* Resolved after less than a minute Move .* Lasted 2 h Open/);
+  expect(text.match(/Resolved after|Lasted/g)).toHaveLength(2);
 });
 
 describe('the name at the top', () => {

@@ -81,7 +81,10 @@ function MonthSection({
                 <span>
                   <Period startMs={event.startMs} endMs={event.endMs} />
                 </span>
-                <span>{lengthText(event.endMs - event.startMs)}</span>
+                <span>
+                  {event.kind === 'incident' ? 'Resolved after' : 'Lasted'}{' '}
+                  {lengthText(event.endMs - event.startMs)}
+                </span>
               </>
             )}
             <Services ids={event.serviceIds} names={names} />

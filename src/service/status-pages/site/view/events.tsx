@@ -157,7 +157,7 @@ export function PastIncidents({
     <section class="group">
       <h2>Past incidents</h2>
       {incidents.length === 0 ? (
-        <p class="muted">No incidents in the last {NEAR_DAYS} days.</p>
+        <p class="muted">None in the last {NEAR_DAYS} days.</p>
       ) : (
         <ul class="past card">
           {incidents.slice(0, SHOWN_PAST_INCIDENTS).map((incident) => (

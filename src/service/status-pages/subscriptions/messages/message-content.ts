@@ -182,6 +182,11 @@ function mail(
 ): MailContent {
   const leave = unsubscribeUrl(page);
   const manage = subscriptionUrl(page);
+  // A mail that asks for something at this link has it only once.
+  const footLinks = [
+    ...(link.url === manage ? [] : [{ text: 'Change the subscription', url: manage }]),
+    { text: 'Unsubscribe', url: leave },
+  ];
   const rows = facts.map(
     ([label, value]) =>
       `<tr><th align="left">${htmlEscaped(label)}</th><td dir="auto">${htmlEscaped(value)}</td></tr>`,
@@ -198,17 +203,20 @@ function mail(
       '',
       '-- ',
       last,
-      `Change the subscription: ${manage}`,
-      `Unsubscribe: ${leave}`,
+      ...footLinks.map(({ text, url }) => `${text}: ${url}`),
       '',
     ].join('\n'),
     html: `<!doctype html><html lang="en"><body style="font-family:sans-serif;line-height:1.5"><h2 dir="auto">${htmlEscaped(heading)}</h2>${
       rows.length === 0 ? '' : `<table cellpadding="4">${rows.join('')}</table>`
-    }${paragraphs.map((text) => `<p dir="auto">${htmlEscaped(text)}</p>`).join('')}<p><a href="${htmlEscaped(link.url)}">${htmlEscaped(link.text)}</a></p><hr><p><small>${htmlEscaped(last)} <a href="${htmlEscaped(manage)}">Change the subscription</a> · <a href="${htmlEscaped(leave)}">Unsubscribe</a></small></p></body></html>`,
+    }${paragraphs.map((text) => `<p dir="auto">${htmlEscaped(text)}</p>`).join('')}<p>${anchor(link)}</p><hr><p><small>${htmlEscaped(last)} ${footLinks.map(anchor).join(' · ')}</small></p></body></html>`,
     headers: {
       'List-Unsubscribe': `<${leave}>`,
       // RFC 8058 3.1.
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     },
   };
+}
+
+function anchor({ text, url }: { readonly text: string; readonly url: string }): string {
+  return `<a href="${htmlEscaped(url)}">${htmlEscaped(text)}</a>`;
 }

@@ -184,6 +184,16 @@ describe.each([
   ['Atom', (state: PageState, page: RequestedPage) => atomOf(state, page)],
   ['RSS', (state: PageState, page: RequestedPage) => rssOf(state, page)],
 ])('a feed in %s', (form, made) => {
+  it('says in the title of an incident that it is resolved, and of no other', () => {
+    const past = sampleIncident({ id: INCIDENT_ID, name: 'Shop slow', status: 'RESOLVED' });
+    const open = sampleIncident({ name: 'Shop down', status: 'MONITORING' });
+    const feed = made(stateWith({ incidents: [open], pastIncidents: [past] }), requested());
+    const titles = childrenOf(feed, form === 'Atom' ? 'entry' : 'item').map((entry) =>
+      textOf(entry, 'title'),
+    );
+    expect(titles.toSorted()).toEqual(['Resolved: Shop slow', 'Shop down']);
+  });
+
   it('is well-formed whatever the texts contain, and shows markup as text', () => {
     const incident = sampleIncident({
       name: HOSTILE,

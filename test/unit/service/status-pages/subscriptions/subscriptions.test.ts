@@ -134,6 +134,16 @@ describe('a message to a subscriber', () => {
     expect(confirmationMail(page).text).toContain(`incidents on ${shown}.`);
   });
 
+  it('has each link once: what it asks for is not repeated below', () => {
+    const page = { name: 'Acme', base: 'https://a.test', token: 't' };
+    const asked = 'https://a.test/subscriptions/t';
+    for (const { text, html } of [confirmationMail(page), alreadySubscribedMail(page)]) {
+      expect(text.match(/https:\S+/g)).toEqual([asked, `${asked}/unsubscribe`]);
+      const hrefs = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
+      expect(hrefs).toEqual([asked, `${asked}/unsubscribe`]);
+    }
+  });
+
   it('says what the page says: status, impact, services and time, and where to read more', () => {
     const page = { name: 'Acme', base: 'https://a.test', token: 't' };
     const atMs = Date.parse('2026-11-24T21:27:00Z');
@@ -164,7 +174,9 @@ describe('a message to a subscriber', () => {
       '',
       'Read more: https://a.test/incidents/i',
     ]);
+    expect(text).toContain('Change the subscription: https://a.test/subscriptions/t\n');
     expect(html).toContain('<html lang="en">');
+    expect(html).toContain('<a href="https://a.test/subscriptions/t">Change the subscription</a>');
     expect(html).toContain('<p dir="auto">We look into it.</p>');
   });
 
