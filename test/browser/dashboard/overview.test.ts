@@ -94,6 +94,76 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     await page.getByRole('heading', { name: 'No check matches these filters' }).waitFor();
   });
 
+  it('groups checks by what the address says, each section with its counts and, where it is open, its rows', async () => {
+    const account = await sharedBadDay();
+    const { page, goto, axe, faults } = await open(account);
+    await goto('/');
+    await page.getByRole('link', { name: 'Orders API' }).waitFor();
+    await page.getByRole('button', { name: /^Group by/ }).press('ArrowDown');
+    await page.getByRole('menuitemradio', { name: 'Tag' }).click();
+    await expect.poll(() => new URL(page.url()).search, SLOW).toBe('?group-by=tag');
+    const heads = page.locator('.overview-section');
+    await expect.poll(() => heads.count(), SLOW).toBe(3);
+    // Those with the most failing checks first.
+    const texts = await heads.allTextContents();
+    expect(texts.map((text) => /^[a-z]+/.exec(text)?.[0])).toEqual([
+      'production',
+      'shop',
+      'staging',
+    ]);
+    expect(texts[1]).toMatch(/^shop4 checks2 failing1 degraded1 unknown$/);
+    const items = page.getByRole('listitem').filter({ has: page.getByRole('checkbox') });
+    expect(await items.count()).toBe(0);
+    const shop = page.getByRole('button', { name: /^shop/ });
+    await shop.press('Enter');
+    await expect.poll(() => items.count(), SLOW).toBe(4);
+    await page.getByRole('link', { name: 'Orders API' }).waitFor();
+    expect(await shop.getAttribute('aria-expanded')).toBe('true');
+    await page.getByRole('button', { name: /^staging/ }).click();
+    await expect.poll(() => items.count(), SLOW).toBeGreaterThan(4);
+    expect(new URL(page.url()).searchParams.getAll('open')).toEqual(['shop', 'staging']);
+    expect(await axe()).toEqual([]);
+    await page.reload();
+    await page.getByRole('link', { name: 'Orders API' }).waitFor();
+    await shop.click();
+    await expect.poll(() => page.getByRole('link', { name: 'Orders API' }).count(), SLOW).toBe(0);
+    expect(faults()).toEqual([]);
+  });
+
+  it('groups by group and location, with a section for the checks without', async () => {
+    const account = await sharedBadDay();
+    const { page, goto, axe, faults } = await open(account, { theme: 'dark', width: 360 });
+    await goto('/?group-by=group&open-rest=true');
+    const heads = page.locator('.overview-section');
+    await expect.poll(() => heads.count(), SLOW).toBe(2);
+    expect(await heads.first().textContent()).toMatch(/^Shop4 checks/);
+    expect(await heads.last().textContent()).toMatch(/^Without a group36 checks/);
+    await page.getByRole('link', { name: 'Homepage', exact: true }).waitFor();
+    const overflow = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    expect(overflow, 'pixels that scroll sideways').toBe(0);
+    expect(await axe()).toEqual([]);
+    await goto('/?group-by=location&location=office&state=failing');
+    await expect.poll(() => heads.allTextContents(), SLOW).toEqual(['office2 checks2 failing']);
+    expect(faults()).toEqual([]);
+  });
+
+  it('offers as filters all tags, groups and locations that checks have', async () => {
+    const { page, goto } = await open(await sharedBadDay());
+    await goto('/?state=paused');
+    const choices = async (name: RegExp): Promise<readonly (string | null)[]> => {
+      await page.getByRole('button', { name }).click();
+      await expect.poll(() => page.getByRole('menuitemradio').count(), SLOW).toBeGreaterThan(1);
+      const found = await page.getByRole('menuitemradio').allTextContents();
+      await page.keyboard.press('Escape');
+      return found;
+    };
+    expect(await choices(/^Tag/)).toEqual(['Any', 'production', 'shop', 'staging']);
+    expect(await choices(/^Group: /)).toEqual(['Any', 'Shop']);
+    expect(await choices(/^Location/)).toEqual(['Any', 'office']);
+  });
+
   it('shows by itself that a check fails and that it recovers', async () => {
     const account = await newAccount();
     const location = await addSampleLocation(account, service(), 'office');

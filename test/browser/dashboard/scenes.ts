@@ -31,6 +31,11 @@ export const SCENES: readonly Scene[] = [
   ...SETTINGS_SCENES,
   { name: 'overview-40', path: '/', prepare: addBadDay },
   {
+    name: 'overview-grouped',
+    path: '/?group-by=tag&open=shop',
+    prepare: addBadDay,
+  },
+  {
     name: 'overview-10000',
     path: '/',
     prepare: (account, service) => addManyChecks(account, service, 10_000),

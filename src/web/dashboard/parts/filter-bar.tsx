@@ -15,7 +15,10 @@ export interface Filter {
   readonly label: string;
   /** The name of the choice without a value. Default: any. */
   readonly any?: string;
-  readonly choices: readonly FilterChoice[];
+  /** Those to offer, or a hook that reads them when they are shown first: null until then. */
+  readonly choices: readonly FilterChoice[] | (() => readonly FilterChoice[] | null);
+  /** Removed from the address with each choice. */
+  readonly resets?: readonly string[];
 }
 
 const TYPING_MS = 200;
@@ -38,34 +41,9 @@ export function FilterBar({
   return (
     <search class="filters" aria-label="Filters">
       {search !== undefined && <SearchField label={search} />}
-      {filters.map(({ name, label, any = 'any', choices }) => {
-        const value = state.get(name);
-        const chosen = choices.find((choice) => choice.value === value)?.label ?? value;
-        return (
-          <Menu
-            key={name}
-            buttonClass={`button${value === null ? '' : ' chosen'}`}
-            label={
-              <span class="filter-label">
-                {label}: {chosen ?? any}
-              </span>
-            }
-          >
-            <MenuItem isChecked={value === null} onSelect={() => state.set({ [name]: null })}>
-              {any.slice(0, 1).toUpperCase() + any.slice(1)}
-            </MenuItem>
-            {choices.map((choice) => (
-              <MenuItem
-                key={choice.value}
-                isChecked={choice.value === value}
-                onSelect={() => state.set({ [name]: choice.value })}
-              >
-                {choice.label}
-              </MenuItem>
-            ))}
-          </Menu>
-        );
-      })}
+      {filters.map((filter) => (
+        <FilterMenu key={filter.name} {...filter} />
+      ))}
       {isFiltered && (
         <Button
           kind="plain"
@@ -77,6 +55,64 @@ export function FilterBar({
       <span class="grow" />
       {children}
     </search>
+  );
+}
+
+/** A choice that is bound to the address. */
+export function FilterMenu({ name, label, any = 'any', choices, resets = [] }: Filter) {
+  const state = useUrlState();
+  const value = state.get(name);
+  const choose = (next: string | null): void =>
+    state.set({ ...Object.fromEntries(resets.map((each) => [each, null])), [name]: next });
+  return (
+    <Menu
+      buttonClass={`button${value === null ? '' : ' chosen'}`}
+      label={
+        <span class="filter-label">
+          {label}: {value === null ? any : <ChosenLabel value={value} choices={choices} />}
+        </span>
+      }
+    >
+      <MenuItem isChecked={value === null} onSelect={() => choose(null)}>
+        {any.slice(0, 1).toUpperCase() + any.slice(1)}
+      </MenuItem>
+      <Choices choices={choices} value={value} choose={choose} />
+    </Menu>
+  );
+}
+
+type ChoicesOf = Pick<Filter, 'choices'>;
+
+function ChosenLabel({ value, choices }: ChoicesOf & { readonly value: string }) {
+  const known = typeof choices === 'function' ? choices() : choices;
+  return <>{known?.find((choice) => choice.value === value)?.label ?? value}</>;
+}
+
+function Choices({
+  choices,
+  value,
+  choose,
+}: ChoicesOf & { readonly value: string | null; readonly choose: (value: string) => void }) {
+  const known = typeof choices === 'function' ? choices() : choices;
+  if (known === null) {
+    return (
+      <div role="menuitem" aria-disabled="true" tabIndex={-1} class="menu-item muted">
+        Loading…
+      </div>
+    );
+  }
+  return (
+    <>
+      {known.map((choice) => (
+        <MenuItem
+          key={choice.value}
+          isChecked={choice.value === value}
+          onSelect={() => choose(choice.value)}
+        >
+          {choice.label}
+        </MenuItem>
+      ))}
+    </>
   );
 }
 

@@ -1,36 +1,71 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-interface VirtualListProps {
+/** Rows of one height. */
+export interface RowBlock {
+  readonly key: string;
   readonly length: number;
   /** Of each row, in pixels. */
   readonly rowHeight: number;
-  /** An `<li>`. */
+  /** Each an `<li>`; without a label anything. */
   readonly row: (index: number) => ComponentChildren;
-  /** Called with the rows that are shown, the last one excluded. */
-  readonly onRange?: (from: number, to: number) => void;
-  readonly label: string;
+  /** Of their list; null: they are no list, as a heading. */
+  readonly label: string | null;
 }
 
-/** Rows above and below the window, so that scrolling shows no gaps. */
-const BEYOND = 12;
+/** Rows of a block that are shown, the last one excluded. */
+export interface BlockRange {
+  readonly key: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface VirtualListProps extends Pick<RowBlock, 'length' | 'rowHeight' | 'row'> {
+  readonly label: string;
+  /** Called with the rows that are shown, the last one excluded. */
+  readonly onRange?: (from: number, to: number) => void;
+}
+
+/** Pixels above and below the window, so that scrolling shows no gaps. */
+const BEYOND_PX = 640;
+/** Before the place of the list is known. */
+const FIRST_PX = 1_600;
 
 /** A long list that scrolls with the window: only the rows near it are in the document. */
-export function VirtualList(props: VirtualListProps) {
-  const { length, rowHeight, row, onRange, label } = props;
+export function VirtualList({ onRange, ...block }: VirtualListProps) {
+  return (
+    <VirtualBlocks
+      blocks={[{ ...block, key: 'rows' }]}
+      onRanges={(shown) => onRange?.(shown[0]?.from ?? 0, shown[0]?.to ?? 0)}
+    />
+  );
+}
+
+/** Blocks below each other, such as headings and lists, as one long list. */
+export function VirtualBlocks({
+  blocks,
+  onRanges,
+}: {
+  /** With keys that differ. */
+  readonly blocks: readonly RowBlock[];
+  /** Called with what is shown. */
+  readonly onRanges?: (shown: readonly BlockRange[]) => void;
+}) {
   const root = useRef<HTMLDivElement>(null);
-  const [range, setRange] = useState({ from: 0, to: Math.min(length, 30) });
+  const [view, setView] = useState({ fromPx: 0, toPx: FIRST_PX });
+  const { shown, height } = shownIn(blocks, view);
+  const now = useRef({ blocks, ranges: textOf(shown) });
+  now.current = { blocks, ranges: textOf(shown) };
+  const shape = blocks.map(({ key, length, rowHeight }) => `${key} ${length} ${rowHeight}`).join();
 
   useLayoutEffect(() => {
     let frame: number | null = null;
     const measure = (): void => {
       frame = null;
       const top = root.current?.getBoundingClientRect().top ?? 0;
-      const first = Math.floor(-top / rowHeight);
-      const inView = Math.ceil(innerHeight / rowHeight);
-      const from = Math.max(0, Math.min(length, first - BEYOND));
-      const to = Math.max(0, Math.min(length, first + inView + BEYOND));
-      setRange((old) => (old.from === from && old.to === to ? old : { from, to }));
+      const next = { fromPx: -top - BEYOND_PX, toPx: -top + innerHeight + BEYOND_PX };
+      const ranges = textOf(shownIn(now.current.blocks, next).shown);
+      if (ranges !== now.current.ranges) setView(next);
     };
     const onScroll = (): void => {
       frame ??= requestAnimationFrame(measure);
@@ -43,21 +78,56 @@ export function VirtualList(props: VirtualListProps) {
       removeEventListener('resize', onScroll);
       if (frame !== null) cancelAnimationFrame(frame);
     };
-  }, [length, rowHeight]);
-  useEffect(() => onRange?.(range.from, range.to), [range.from, range.to, length]);
+  }, [shape]);
+  useEffect(
+    () => onRanges?.(shown.map(({ block: { key }, from, to }) => ({ key, from, to }))),
+    [textOf(shown), shape],
+  );
 
-  const to = Math.min(range.to, length);
   return (
-    <div class="virtual" ref={root} style={{ height: `${length * rowHeight}px` }}>
-      <ul
-        class="virtual-rows"
-        aria-label={label}
-        style={{ transform: `translateY(${range.from * rowHeight}px)` }}
-      >
-        {Array.from({ length: Math.max(0, to - range.from) }, (_, index) =>
-          row(range.from + index),
-        )}
-      </ul>
+    <div class="virtual" ref={root} style={{ height: `${height}px` }}>
+      {shown.map(({ block, top, from, to }) => {
+        const { key, label, row, rowHeight } = block;
+        const Rows = label === null ? 'div' : 'ul';
+        return (
+          <Rows
+            key={key}
+            class="virtual-rows"
+            aria-label={label ?? undefined}
+            style={{ transform: `translateY(${top + from * rowHeight}px)` }}
+          >
+            {Array.from({ length: to - from }, (_, index) => row(from + index))}
+          </Rows>
+        );
+      })}
     </div>
   );
+}
+
+interface ShownBlock {
+  readonly block: RowBlock;
+  /** Of the block, in pixels. */
+  readonly top: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+function shownIn(
+  blocks: readonly RowBlock[],
+  { fromPx, toPx }: { readonly fromPx: number; readonly toPx: number },
+): { readonly shown: readonly ShownBlock[]; readonly height: number } {
+  const shown: ShownBlock[] = [];
+  let top = 0;
+  for (const block of blocks) {
+    const { length, rowHeight } = block;
+    const from = Math.max(0, Math.floor((fromPx - top) / rowHeight));
+    const to = Math.min(length, Math.ceil((toPx - top) / rowHeight));
+    if (from < to) shown.push({ block, top, from, to });
+    top += length * rowHeight;
+  }
+  return { shown, height: top };
+}
+
+function textOf(shown: readonly ShownBlock[]): string {
+  return shown.map(({ block, from, to }) => `${block.key} ${from} ${to}`).join();
 }

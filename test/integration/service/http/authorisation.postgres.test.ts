@@ -32,6 +32,7 @@ const isMissing = (message: string): boolean => /no check has the id in the path
 const QUERIES: Readonly<Record<string, (account: FullAccount) => string | undefined>> = {
   metrics: () => 'availability',
   checkId: ({ checkIds }) => checkIds.url,
+  by: () => 'tag',
 };
 
 /** Every operation of the document, by keys that may not use it, and by those that may. */

@@ -4,7 +4,7 @@ import { StateMark } from '../../parts/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import { TYPE_LABELS } from './check-filter.ts';
-import type { CheckRow } from './overview-data.ts';
+import type { CheckRow } from './check-rows.ts';
 import { whyOf, wordOf } from './why.ts';
 
 interface CheckLineProps {
@@ -26,7 +26,7 @@ export function CheckLine({ row, height, isSelected, onSelect }: CheckLineProps)
     );
   }
   const why = whyOf(row);
-  const from = row.state === 'failing' ? row.lastError?.location : row.lastRunLocation;
+  const locations = locationsOf(row);
   return (
     <li
       class={`overview-row${why === null ? '' : ' broken'}${isSelected === true ? ' selected' : ''}`}
@@ -55,6 +55,7 @@ export function CheckLine({ row, height, isSelected, onSelect }: CheckLineProps)
         </div>
         {why !== null && (
           <div class="overview-why muted" title={why.text}>
+            {locations.length > 0 && <span class="overview-where">{locations[0]} · </span>}
             <code class={row.state}>{why.code}</code> {why.text}
           </div>
         )}
@@ -69,8 +70,8 @@ export function CheckLine({ row, height, isSelected, onSelect }: CheckLineProps)
           </span>
         )}
       </div>
-      <div class="overview-from muted ellipsis" title={from ?? undefined}>
-        {from ?? '–'}
+      <div class="overview-from muted ellipsis" title={locations.join(', ') || undefined}>
+        {locations.join(', ') || '–'}
       </div>
       <div class="overview-cells">
         {row.letters !== '' && <Cells letters={row.letters} label={cellsLabel(row.letters)} />}
@@ -87,6 +88,17 @@ export function CheckLine({ row, height, isSelected, onSelect }: CheckLineProps)
 function pathOf({ checkId, checkType }: CheckRow): string {
   const group = checkType === 'HEARTBEAT' ? 'heartbeats' : 'checks';
   return `/${group}/${encodeURIComponent(checkId)}`;
+}
+
+/** That of the last error or run first. */
+function locationsOf({
+  state,
+  lastError,
+  lastRunLocation,
+  locations,
+}: CheckRow): readonly string[] {
+  const first = (state === 'failing' ? lastError?.location : lastRunLocation) ?? '';
+  return first === '' ? locations : [first, ...locations.filter((each) => each !== first)];
 }
 
 function nowText({ state, lastResponseTime, lastError }: CheckRow): string {

@@ -4,64 +4,69 @@ import { type ApiError, asApiError, isAbort } from '../../api/errors.ts';
 import { onLive } from '../../api/live.ts';
 import type { operations } from '../../api/openapi.d.ts';
 import { NEVER_MS, wait } from '../../api/wait.ts';
-import { type CellLetters, cellLetter } from '../../parts/cells.tsx';
+import { type CheckFilter, type GroupBy, hasSection, sectionFilter } from './check-filter.ts';
+import { type Attempt, CheckRows } from './check-rows.ts';
 
-type Listed =
-  operations['listCheckStatuses']['responses'][200]['content']['application/json'][number];
 export type StateCounts =
   operations['getCheckStateCounts']['responses'][200]['content']['application/json'];
-export type CheckState = Listed['state'];
-export type CheckType = Listed['checkType'];
+type Breakdown =
+  operations['getCheckStateBreakdown']['responses'][200]['content']['application/json'];
 
-/** A check of the list. Its cells take a byte each, so that thousands fit into memory. */
-export type CheckRow = Omit<Listed, 'cells'> & { readonly letters: CellLetters };
-
-/** By which checks are chosen: the query of the address. */
-export interface CheckFilter {
-  readonly type?: CheckType[];
-  readonly tag?: string[];
-  readonly state?: CheckState[];
-  readonly groupId?: number;
-  readonly location?: string;
-  readonly search?: string;
+/** The checks with a tag, of a group or in a location. */
+export interface Section {
+  /** Unique among the sections. */
+  readonly key: string;
+  /** Null: the checks without. */
+  readonly value: string | null;
+  readonly name: string | null;
+  readonly counts: StateCounts;
 }
 
-/** The most that the API sends at once. */
-const PAGE_ROWS = 100;
-/** Pages in memory. The ones that were shown longest ago are dropped. */
+export interface Sections {
+  readonly sections: readonly Section[];
+  /** How many more there are. */
+  readonly omitted: number;
+}
+
+/** Pages of the list in memory, and of each section that was opened. */
 const MAX_PAGES = 20;
+const MAX_SECTION_PAGES = 4;
+/** Sections whose rows are in memory; those that were shown longest ago are dropped. */
+export const MAX_SECTIONS = 20;
 /** Results are no events: times and cells are read again so often. */
 const REFRESH_MS = 60_000;
 /** However many events come, nothing is read more often. */
 const MIN_INTERVAL_MS = 1_000;
+/** A service that needs long is asked less often: for a third of the time at most. */
+const REST_FACTOR = 2;
+const MAX_REST_MS = 15_000;
 /** What changes states, names or the order of checks. */
-const EVENTS = /^(?:check|group|location)\./;
+const EVENTS = /^(?:check|group|location)\.(?!agent_)/;
 
-interface Page {
-  rows: readonly CheckRow[];
-  isStale: boolean;
-}
-
-/**
- * The checks that match a filter, the most urgent first, as far as they are shown. Pages are read by number:
- * whoever scrolls to the end does not wait for what is between.
- */
+/** What the overview shows of the checks that match a filter, as far as it is shown. */
 export class OverviewData {
   readonly counts = signal<StateCounts | null>(null);
+  /** Of the same filter without states. */
+  readonly allCounts = signal<StateCounts | null>(null);
+  /** Null without grouping, and before they are read. */
+  readonly sections = signal<Sections | null>(null);
   readonly error = signal<ApiError | null>(null);
-  /** Changes whenever rows do: whoever reads a row renders again. */
-  readonly #version = signal(0);
-  readonly #filter: CheckFilter;
-  readonly #pages = new Map<number, Page>();
-  readonly #loading = new Set<number>();
-  readonly #errors = new Map<string, ApiError>();
+  /** Of the list without grouping. */
+  readonly rows: CheckRows;
+  readonly filter: CheckFilter;
+  readonly by: GroupBy | null;
+  /** By key, in the order of the last use. */
+  readonly #sectionRows = new Map<string, CheckRows>();
+  readonly #errors = new Map<string, { readonly error: ApiError; readonly refresh: number }>();
+  #refreshes = 0;
   readonly #ended = new AbortController();
-  #shown: readonly number[] = [0];
   readonly #refreshing = { isRunning: false as boolean, isStale: false as boolean };
-  #lastRefreshMs = NEVER_MS;
+  #nextRefreshMs = NEVER_MS;
 
-  constructor(filter: CheckFilter) {
-    this.#filter = filter;
+  constructor(filter: CheckFilter, by: GroupBy | null) {
+    this.filter = filter;
+    this.by = by;
+    this.rows = this.#rowsOf(filter, { maxPages: MAX_PAGES, isShown: by === null });
   }
 
   /** Reads, and follows changes, until the returned function is called. */
@@ -80,80 +85,87 @@ export class OverviewData {
     };
   }
 
-  /** Null until it is read. */
-  row(index: number): CheckRow | null {
-    // A bundler drops a reading whose value is not used.
-    if (this.#version.value === 0) return null;
-    return this.#pages.get(Math.floor(index / PAGE_ROWS))?.rows[index % PAGE_ROWS] ?? null;
-  }
-
-  /** All rows that are in memory. */
-  *rows(): Iterable<CheckRow> {
-    if (this.#version.value === 0) return;
-    for (const { rows } of this.#pages.values()) yield* rows;
-  }
-
-  /** Reads the pages of rows that are shown, where they are not known. */
-  show(ranges: readonly { readonly from: number; readonly to: number }[]): void {
-    const pages = new Set<number>([0]);
-    for (const { from, to } of ranges) {
-      for (let page = Math.floor(from / PAGE_ROWS); page * PAGE_ROWS < to; page += 1)
-        pages.add(page);
+  /** The rows of a section, which the next refreshes read as far as they are shown. */
+  rowsOf({ key, value }: Section): CheckRows {
+    const { filter, by } = this;
+    const known = this.#sectionRows.get(key);
+    const rows =
+      known ??
+      this.#rowsOf(by === null ? filter : sectionFilter(filter, by, value), {
+        maxPages: MAX_SECTION_PAGES,
+        isShown: false,
+      });
+    this.#sectionRows.delete(key);
+    this.#sectionRows.set(key, rows);
+    for (const old of this.#sectionRows.keys()) {
+      if (this.#sectionRows.size <= MAX_SECTIONS) break;
+      this.#sectionRows.delete(old);
     }
-    this.#shown = [...pages];
-    for (const page of pages) {
-      const known = this.#pages.get(page);
-      if (known === undefined || known.isStale) void this.#read(page);
-      if (known !== undefined) {
-        this.#pages.delete(page);
-        this.#pages.set(page, known);
-      }
-    }
+    return rows;
   }
 
-  /** Reads the counts and the rows that are shown again; the others when they are shown. */
+  /** Reads the counts and the rows that are shown again. */
   async refresh(): Promise<void> {
     this.#refreshing.isStale = true;
     if (this.#refreshing.isRunning) return;
     this.#refreshing.isRunning = true;
     const { signal: ended } = this.#ended;
     while (this.#refreshing.isStale && !ended.aborted) {
-      await wait(this.#lastRefreshMs + MIN_INTERVAL_MS - performance.now(), ended);
+      await wait(this.#nextRefreshMs - performance.now(), ended);
       if (ended.aborted) break;
       this.#refreshing.isStale = false;
-      this.#lastRefreshMs = performance.now();
-      for (const page of this.#pages.values()) page.isStale = true;
-      await Promise.all([this.#readCounts(), ...this.#shown.map((page) => this.#read(page))]);
+      this.#refreshes += 1;
+      const beganMs = performance.now();
+      await Promise.all([
+        this.#readCounts(),
+        this.#readSections(),
+        this.rows.refresh(),
+        ...[...this.#sectionRows.values()].map((rows) => rows.refresh()),
+      ]);
+      // What is no longer shown is not read again.
+      for (const [part, { refresh }] of this.#errors) {
+        if (refresh < this.#refreshes) this.#errors.delete(part);
+      }
+      this.#showError();
+      const restMs = Math.min(MAX_REST_MS, REST_FACTOR * (performance.now() - beganMs));
+      this.#nextRefreshMs = Math.max(beganMs + MIN_INTERVAL_MS, performance.now() + restMs);
     }
     this.#refreshing.isRunning = false;
   }
 
+  #rowsOf(
+    filter: CheckFilter,
+    options: { readonly maxPages: number; readonly isShown: boolean },
+  ): CheckRows {
+    const attempt: Attempt = (part, work) => this.#attempt(part, work);
+    return new CheckRows(filter, { attempt, ...options });
+  }
+
   async #readCounts(): Promise<void> {
+    const { state, ...ofAllStates } = this.filter;
+    const read = (query: CheckFilter, ended: AbortSignal): Promise<StateCounts> =>
+      bodyOf(api.GET('/v1/check-state-counts', { params: { query }, signal: ended }));
     await this.#attempt('counts', async (ended) => {
-      const query = this.#filter;
-      this.counts.value = await bodyOf(
-        api.GET('/v1/check-state-counts', { params: { query }, signal: ended }),
-      );
+      const [all, counts] = await Promise.all([
+        read(ofAllStates, ended),
+        state === undefined ? null : read(this.filter, ended),
+      ]);
+      this.allCounts.value = all;
+      this.counts.value = counts ?? all;
     });
   }
 
-  async #read(page: number): Promise<void> {
-    if (this.#loading.has(page)) return;
-    this.#loading.add(page);
-    await this.#attempt(`page ${page}`, async (ended) => {
-      const query = { ...this.#filter, cells: true, limit: PAGE_ROWS, page: page + 1 };
-      const listed = await bodyOf(
-        api.GET('/v1/check-statuses', { params: { query }, signal: ended }),
+  async #readSections(): Promise<void> {
+    const { by, filter } = this;
+    if (by === null) return;
+    await this.#attempt('sections', async (ended) => {
+      const query = { by, ...filter };
+      const { entries, omitted } = await bodyOf(
+        api.GET('/v1/check-state-breakdown', { params: { query }, signal: ended }),
       );
-      this.#pages.delete(page);
-      this.#pages.set(page, { rows: listed.map(rowOf), isStale: false });
-      for (const old of this.#pages.keys()) {
-        if (this.#pages.size <= MAX_PAGES) break;
-        if (!this.#shown.includes(old)) this.#pages.delete(old);
-      }
-      this.#version.value += 1;
+      const sections = entries.filter(({ value }) => hasSection(filter, by, value)).map(sectionOf);
+      this.sections.value = { sections, omitted };
     });
-    this.#loading.delete(page);
   }
 
   /** The error of a part stays until that part is read. */
@@ -164,22 +176,17 @@ export class OverviewData {
       this.#errors.delete(part);
     } catch (error) {
       if (ended.aborted || isAbort(error)) return;
-      this.#errors.set(part, asApiError(error));
+      this.#errors.set(part, { error: asApiError(error), refresh: this.#refreshes });
     }
-    const [first = null] = this.#errors.values();
-    this.error.value = first;
+    this.#showError();
+  }
+
+  #showError(): void {
+    const [first] = this.#errors.values();
+    this.error.value = first?.error ?? null;
   }
 }
 
-function rowOf({ cells, ...rest }: Listed): CheckRow {
-  const { runs = [], failures = [], degraded = [], missed = [] } = cells ?? {};
-  const letters = runs.map((_, cell) =>
-    cellLetter({
-      runs: runs[cell] ?? 0,
-      failures: failures[cell] ?? 0,
-      degraded: degraded[cell] ?? 0,
-      missed: missed[cell] ?? 0,
-    }),
-  );
-  return { ...rest, letters: letters.join('') };
+function sectionOf({ value, name, counts }: Breakdown['entries'][number]): Section {
+  return { key: value === null ? 'without' : `with ${value}`, value, name, counts };
 }

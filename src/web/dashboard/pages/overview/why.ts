@@ -1,5 +1,5 @@
 import { responseTime } from '../../parts/formats.ts';
-import type { CheckRow } from './overview-data.ts';
+import type { CheckRow } from './check-rows.ts';
 
 export interface Why {
   /** A code of the error, or the fact in a few words. */

@@ -1,0 +1,46 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { CheckRows } from './check-rows.ts';
+import type { OverviewData } from './overview-data.ts';
+
+/** As many as a bulk request may have. */
+const MAX_SELECTED = 1_000;
+
+export interface Selection {
+  readonly ids: readonly string[];
+  has(id: string): boolean;
+  nameOf(id: string): string;
+  clear(): void;
+  toggle(
+    id: string,
+    at: { readonly rows: CheckRows; readonly index: number },
+    isRange: boolean,
+  ): void;
+}
+
+/** The selected checks. Shift selects from the last one on, in the same list. */
+export function useSelection(data: OverviewData): Selection {
+  const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
+  const last = useRef<{ readonly rows: CheckRows; readonly index: number } | null>(null);
+  useEffect(() => setNames(new Map()), [data]);
+  return {
+    ids: [...names.keys()],
+    has: (id) => names.has(id),
+    nameOf: (id) => names.get(id) ?? id,
+    clear: () => setNames(new Map()),
+    toggle(id, { rows, index }, isRange) {
+      const next = new Map(names);
+      const since = last.current?.rows === rows ? last.current.index : index;
+      if (isRange && since !== index) {
+        const [from, to] = [Math.min(since, index), Math.max(since, index)];
+        for (let at = from; at <= to && next.size < MAX_SELECTED; at += 1) {
+          const row = rows.row(at);
+          if (row !== null) next.set(row.checkId, row.name);
+        }
+      } else if (!next.delete(id) && next.size < MAX_SELECTED) {
+        next.set(id, rows.row(index)?.name ?? id);
+      }
+      last.current = { rows, index };
+      setNames(next);
+    },
+  };
+}
