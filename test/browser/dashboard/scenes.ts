@@ -5,6 +5,7 @@ import type {
 } from '../support/dashboard-service.ts';
 import { ALERTING_SCENES } from './alerting-scenes.ts';
 import { CHECK_SCENES } from './check-scenes.ts';
+import { EDITING_SCENES } from './editing-scenes.ts';
 import { HEARTBEAT_SCENES } from './heartbeat-scenes.ts';
 import { LOCATION_SCENES } from './location-scenes.ts';
 import { addBadDay, addManyChecks } from './overview-samples.ts';
@@ -27,6 +28,7 @@ export const SCENES: readonly Scene[] = [
   ...ALERTING_SCENES,
   ...CHECK_SCENES,
   ...HEARTBEAT_SCENES,
+  ...EDITING_SCENES,
   ...LOCATION_SCENES,
   ...SETTINGS_SCENES,
   { name: 'overview-40', path: '/', prepare: addBadDay },

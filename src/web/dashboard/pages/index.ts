@@ -73,6 +73,16 @@ export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
     section: 'overview',
     load: () => import('./check/check-page.tsx'),
   },
+  newCheck: {
+    title: 'New check',
+    section: 'overview',
+    load: () => import('./editing/edit-page.tsx'),
+  },
+  editCheck: {
+    title: 'Edit check',
+    section: 'overview',
+    load: () => import('./editing/edit-page.tsx'),
+  },
   checkResult: {
     title: 'Run',
     section: 'overview',

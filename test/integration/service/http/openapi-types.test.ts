@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkFieldsOf } from '../../../support/openapi/check-fields.ts';
 import { type OpenApiDocument, operationsOf } from '../../../support/openapi/document.ts';
 import { serviceDocument } from '../../../support/openapi/service-document.ts';
 import { smallestBodies } from '../../../support/openapi/smallest-bodies.ts';
@@ -9,6 +10,7 @@ import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const DASHBOARD_TYPES = join(ROOT, 'src/web/dashboard/api/openapi.d.ts');
+const DASHBOARD_FIELDS = join(ROOT, 'src/web/dashboard/api/check-fields.json');
 const OPTIONS = ['--noEmit', '--strict', '--exactOptionalPropertyTypes'];
 const BODIES = smallestBodies({
   slug: 'office',
@@ -47,6 +49,7 @@ export const other: Body<'createCheckGroup'> = { name: 'a', nmae: 'a' };
 
 let document: OpenApiDocument;
 let types = '';
+let fields = '';
 const folder = makeTempFolder();
 
 beforeAll(async () => {
@@ -57,7 +60,11 @@ beforeAll(async () => {
     maxBuffer: 16 * 1024 * 1024,
     encoding: 'utf8',
   });
-  if (process.env.UPDATE_DOCS === '1') writeFileSync(DASHBOARD_TYPES, types);
+  fields = `${JSON.stringify(checkFieldsOf(document), null, 2)}\n`;
+  if (process.env.UPDATE_DOCS === '1') {
+    writeFileSync(DASHBOARD_TYPES, types);
+    writeFileSync(DASHBOARD_FIELDS, fields);
+  }
   writeFileSync(join(folder.path, 'api.d.ts'), types);
 }, 120_000);
 
@@ -116,6 +123,13 @@ describe('the types that openapi-typescript makes of the document', () => {
 
   it('are those that the dashboard uses', () => {
     const isCurrent = readFileSync(DASHBOARD_TYPES, 'utf8') === types;
+    expect(isCurrent, '`npm run api-types` writes the current ones').toBe(true);
+  });
+});
+
+describe('the fields of checks in the document', () => {
+  it("are those of the dashboard's form", () => {
+    const isCurrent = readFileSync(DASHBOARD_FIELDS, 'utf8') === fields;
     expect(isCurrent, '`npm run api-types` writes the current ones').toBe(true);
   });
 });

@@ -1,23 +1,18 @@
 import { useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
 import { api, bodyOf } from '../../api/client.ts';
-import { type ApiError, asApiError } from '../../api/errors.ts';
+import { asApiError } from '../../api/errors.ts';
 import type { Query } from '../../api/query.ts';
 import { may } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FormError, problemOf, TextField } from '../../parts/field.tsx';
-import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { Menu, MenuItem, MenuLink } from '../../parts/menu.tsx';
 import { showToast } from '../../parts/toast.tsx';
-import { addressOf } from '../../shell/link.tsx';
+import { addressOf, Link } from '../../shell/link.tsx';
 import { type AnyCheck, type Check, checkPath } from './model.ts';
 import { commandOf } from './request-command.ts';
 
-type Opened =
-  | { readonly kind: 'text'; readonly title: string; readonly text: string }
-  | { readonly kind: 'duplicate' }
-  | null;
+type Opened = { readonly title: string; readonly text: string } | null;
 
 /** What a user may do with a check: the role decides what is shown. */
 export function CheckActions({
@@ -72,7 +67,7 @@ export function CheckActions({
         params: { path: { id: check.id } },
         parseAs: 'text',
       });
-      open({ kind: 'text', title: 'This check as a check file', text: data ?? '' });
+      open({ title: 'This check as a check file', text: data ?? '' });
     } catch (error) {
       showToast({ kind: 'fail', text: asApiError(error).message });
     }
@@ -104,17 +99,20 @@ export function CheckActions({
           >
             {check.muted ? 'Unmute' : 'Mute'}
           </Button>
+          <Link class="button" to={`${checkPath(check.id)}/edit`}>
+            Edit
+          </Link>
         </>
       )}
       <Menu label="More" buttonClass="button" place="below-end">
         {may('write') && (
-          <MenuItem onSelect={() => open({ kind: 'duplicate' })}>Duplicate…</MenuItem>
+          <MenuLink href={addressOf(`/checks/new?from=${encodeURIComponent(check.id)}`)}>
+            Duplicate…
+          </MenuLink>
         )}
         <MenuItem onSelect={() => void openCheckFile()}>Copy as YAML…</MenuItem>
         <MenuItem
-          onSelect={() =>
-            open({ kind: 'text', title: `This check as ${command.tool}`, text: command.text })
-          }
+          onSelect={() => open({ title: `This check as ${command.tool}`, text: command.text })}
         >
           Copy as {command.tool}…
         </MenuItem>
@@ -134,7 +132,7 @@ export function CheckActions({
             Run now
           </Button>
         ))}
-      {opened?.kind === 'text' && (
+      {opened !== null && (
         <Dialog title={opened.title} onClose={() => open(null)}>
           <Copyable text={opened.text} isBlock />
           <p class="check-note muted">
@@ -142,64 +140,6 @@ export function CheckActions({
           </p>
         </Dialog>
       )}
-      {opened?.kind === 'duplicate' && <Duplicate check={check} onClose={() => open(null)} />}
     </>
-  );
-}
-
-/** Fields that the service makes itself. */
-const NOT_COPIED = [
-  'id',
-  'created_at',
-  'createdAt',
-  'updated_at',
-  'updatedAt',
-  'alertChannels',
-  'warnings',
-  'logicalId',
-];
-
-function Duplicate({ check, onClose }: { readonly check: Check; readonly onClose: () => void }) {
-  const { route } = useLocation();
-  const [name, setName] = useState(`Copy of ${check.name}`.slice(0, 255));
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const create = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
-      const fields = Object.entries(check).filter(([field]) => !NOT_COPIED.includes(field));
-      const body = { ...Object.fromEntries(fields), name, activated: false };
-      const made = await bodyOf(api.POST('/v1/checks', { body: body as never }));
-      onClose();
-      route(addressOf(checkPath(made.id)));
-      showToast({ kind: 'pass', text: 'The copy is made. It is paused until you resume it.' });
-    } catch (thrown) {
-      setError(asApiError(thrown));
-      setBusy(false);
-    }
-  };
-  return (
-    <Dialog
-      title="Duplicate this check"
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" isBusy={isBusy} onClick={() => void create()}>
-            Duplicate
-          </Button>
-        </>
-      }
-    >
-      <TextField
-        label="Name"
-        value={name}
-        onValue={setName}
-        problem={error === null ? null : problemOf(error.problems, 'name')}
-        hint="The copy has all settings of the check and begins paused. Hidden values cannot be copied."
-      />
-      <FormError error={error} fields={['name']} />
-    </Dialog>
   );
 }

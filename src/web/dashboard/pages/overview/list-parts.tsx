@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { may } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { count } from '../../parts/formats.ts';
 import { basePath } from '../../shell/base-path.ts';
@@ -69,7 +70,14 @@ export function NoChecks() {
         command={`export SERVICE_URL=${origin} API_KEY=vk_…\nvedette apply vedette.yaml`}
       >
         <p>
-          Describe them in a file and apply it with a key of the role write. The{' '}
+          {may('write') ? (
+            <>
+              <Link to="/checks/new">Make the first one</Link>, or describe
+            </>
+          ) : (
+            'Describe'
+          )}{' '}
+          them in a file and apply it with a key of the role write. The{' '}
           <a href={`${basePath}/docs`}>handbook</a> has an example for each type. They appear here
           by themselves.
         </p>

@@ -4,6 +4,7 @@ import { ErrorState } from '../../parts/error-state.tsx';
 import { FilterBar, FilterMenu } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import { Link } from '../../shell/link.tsx';
 import { useUrlState } from '../../shell/url-state.ts';
 import { BulkBar } from './bulk.tsx';
 import { filterIn, groupByIn, STATES } from './check-filter.ts';
@@ -46,7 +47,16 @@ export function Page() {
   const list = { data, heights, line };
   return (
     <>
-      <PageHeader title="Checks">
+      <PageHeader
+        title="Checks"
+        actions={
+          may('write') && (
+            <Link class="button" to="/checks/new">
+              New check
+            </Link>
+          )
+        }
+      >
         <CountsStrip counts={data.allCounts.value} />
       </PageHeader>
       <FilterBar search="Search checks" filters={FILTERS}>

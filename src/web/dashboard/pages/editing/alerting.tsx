@@ -1,0 +1,188 @@
+import { api, bodyOf, pageOf } from '../../api/client.ts';
+import { useQuery } from '../../api/query.ts';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { CheckField, SelectField } from '../../parts/field.tsx';
+import { counted } from '../../parts/formats.ts';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Link } from '../../shell/link.tsx';
+import { channelName } from '../alerting/channel-form.ts';
+import { useCheckForm } from './check-form.ts';
+import { Choices } from './choices.tsx';
+import { listAt, valueAt } from './draft.ts';
+import { Code, FactField } from './fact-field.tsx';
+import { factsAt } from './facts.ts';
+import { labelOf, wordsOf } from './form-fields.ts';
+import { Section } from './section.tsx';
+
+const SHOWN = 100;
+const NO_LIMIT = 100_000;
+
+/** Who is told of the check, and when. */
+export function AlertFields({
+  tellsAll,
+  onTellsAll,
+}: {
+  /** A new check may be subscribed to all channels there are; null for a stored one. */
+  readonly tellsAll: boolean | null;
+  readonly onTellsAll: (tellsAll: boolean) => void;
+}) {
+  const { draft } = useCheckForm();
+  const isGlobal = (valueAt(draft, 'useGlobalAlertSettings') ?? true) === true;
+  const settings = (name: string): string => `alertSettings.${name}`;
+  const escalation = valueAt(draft, settings('escalationType')) ?? 'RUN_BASED';
+  return (
+    <Section title="Alerts">
+      <div class="editing-wide">
+        {tellsAll !== null && (
+          <CheckField
+            label="Tell all channels that there are"
+            isChecked={tellsAll}
+            onValue={onTellsAll}
+          />
+        )}
+        {tellsAll !== true && <Channels />}
+      </div>
+      <FactField path="muted" hint="none" />
+      <FactField path="useGlobalAlertSettings" hint="none" />
+      {!isGlobal && (
+        <>
+          <FactField path={settings('escalationType')} hint="none" />
+          {escalation === 'TIME_BASED' ? (
+            <FactField
+              path={settings('timeBasedEscalation.minutesFailingThreshold')}
+              wordOf={(value) => `${value} min`}
+            />
+          ) : (
+            <FactField path={settings('runBasedEscalation.failedRunThreshold')} />
+          )}
+          <FactField
+            path={settings('reminders.amount')}
+            hint="They repeat an alert until the check recovers."
+            wordOf={(value) =>
+              value === 0 ? 'none' : value === NO_LIMIT ? 'until it recovers' : wordsOf(value)
+            }
+          />
+          <FactField
+            path={settings('reminders.interval')}
+            hint="none"
+            wordOf={(value) => `${value} min`}
+          />
+          <FactField
+            path={settings('parallelRunFailureThreshold.enabled')}
+            hint={factsAt('URL', settings('parallelRunFailureThreshold'))?.text}
+          />
+          {valueAt(draft, settings('parallelRunFailureThreshold.enabled')) === true && (
+            <FactField path={settings('parallelRunFailureThreshold.percentage')} />
+          )}
+        </>
+      )}
+      <Incident />
+    </Section>
+  );
+}
+
+function Channels() {
+  const { draft, change, problemAt } = useCheckForm();
+  const query = useQuery(
+    'channels to choose',
+    (signal) =>
+      pageOf(api.GET('/v1/alert-channels', { params: { query: { limit: SHOWN } }, signal })),
+    { on: ['alert_channel'] },
+  );
+  const found = query.data.value;
+  const error = query.error.value;
+  if (found === null) {
+    return error === null ? (
+      <Skeleton lines={3} label="Loading channels" />
+    ) : (
+      <ErrorState error={error} retry={query.reload} />
+    );
+  }
+  const given = listAt(draft, 'alertChannelSubscriptions');
+  const idOf = (subscription: unknown): string => String(valueAt(subscription, 'alertChannelId'));
+  const chosen = given
+    .filter((subscription) => valueAt(subscription, 'activated') !== false)
+    .map(idOf);
+  const more = (found.total ?? 0) - found.entries.length;
+  return (
+    <Choices
+      field="alertChannelSubscriptions[].alertChannelId"
+      legend={labelOf('alertChannelSubscriptions[].alertChannelId')}
+      choices={found.entries.map((channel) => ({
+        value: String(channel.id),
+        label: channelName(channel),
+      }))}
+      chosen={chosen}
+      problem={problemAt('alertChannelSubscriptions')}
+      onChange={(ids) =>
+        change(
+          'alertChannelSubscriptions',
+          ids.map((id) => ({ alertChannelId: Number(id), activated: true })),
+        )
+      }
+      empty={
+        <>
+          There are no channels yet. <Link to="/channels">Make one</Link>, and it is told of
+          failures.
+        </>
+      }
+      note={more > 0 ? `${counted(more, 'more channel')}: choose them on their own pages.` : null}
+    />
+  );
+}
+
+/** The incident that a failure opens on a status page. */
+function Incident() {
+  const { type, draft, change, problemAt } = useCheckForm();
+  const incident = valueAt(draft, 'triggerIncident') ?? null;
+  const services = useQuery(
+    'services to choose',
+    (signal) =>
+      bodyOf(api.GET('/v1/status-pages/services', { params: { query: { limit: SHOWN } }, signal })),
+    { on: ['status_page'] },
+  ).data.value;
+  const serviceId = String(valueAt(incident, 'serviceId') ?? '');
+  const known = (services ?? []).map(({ id, name }) => ({ value: String(id), label: name }));
+  const isKnown = known.some(({ value }) => value === serviceId);
+  return (
+    <>
+      <div class="editing-wide">
+        <CheckField
+          label="Open an incident on a status page"
+          hint={<Code text={factsAt(type, 'triggerIncident')?.text ?? ''} />}
+          isChecked={incident !== null}
+          onValue={(isOn) =>
+            change(
+              'triggerIncident',
+              isOn ? { serviceId: known[0]?.value ?? '', severity: 'MAJOR', name: '' } : null,
+            )
+          }
+        />
+      </div>
+      {incident !== null && (
+        <>
+          <div data-field="triggerIncident.serviceId">
+            <SelectField
+              label={labelOf('triggerIncident.serviceId')}
+              value={serviceId}
+              options={[
+                ...(isKnown
+                  ? []
+                  : [{ value: serviceId, label: serviceId === '' ? 'none' : serviceId }]),
+                ...known,
+              ]}
+              problem={problemAt('triggerIncident.serviceId')}
+              onValue={(id) => change('triggerIncident.serviceId', id)}
+            />
+          </div>
+          <FactField path="triggerIncident.severity" />
+          <div class="editing-wide">
+            <FactField path="triggerIncident.name" />
+            <FactField path="triggerIncident.description" rows={2} />
+          </div>
+          <FactField path="triggerIncident.notifySubscribers" />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,82 @@
+import { useCheckForm } from './check-form.ts';
+import { valueAt } from './draft.ts';
+import { factsAt } from './facts.ts';
+import { Cell, Rows } from './rows.tsx';
+
+const PATH = 'request.assertions';
+/** What the property of a source is. Sources that are not here have none. */
+const PROPERTIES: Readonly<Record<string, string>> = {
+  HEADERS: 'name of the header',
+  JSON_BODY: 'JSONPath: $.status',
+  JSON_ANSWER: 'JSONPath: $.Answer[0].data',
+  JSON_RESPONSE: 'JSONPath: $.packetLoss',
+  TEXT_BODY: 'pattern, optional',
+  TEXT_ANSWER: 'pattern, optional',
+  RESPONSE_DATA: 'pattern, optional',
+  LATENCY: 'avg, min, max or stdDev',
+};
+const TARGETS: Readonly<Record<string, string>> = {
+  STATUS_CODE: '200',
+  RESPONSE_TIME: 'ms',
+  LATENCY: 'ms',
+  RESPONSE_CODE: 'NOERROR',
+};
+const WITHOUT_TARGET: ReadonlySet<unknown> = new Set([
+  'IS_EMPTY',
+  'NOT_EMPTY',
+  'IS_NULL',
+  'NOT_NULL',
+]);
+
+/** `JSON_BODY` becomes `JSON body`. */
+const wordOf = (value: string | number): string =>
+  String(value).toLowerCase().replaceAll('_', ' ').replace('json', 'JSON');
+
+/** The conditions that a response must meet. */
+export function Assertions() {
+  const { type } = useCheckForm();
+  const [source] = factsAt(type, `${PATH}[].source`)?.values ?? [];
+  return (
+    <Rows
+      path={PATH}
+      legend="Assertions"
+      isLegendHidden
+      one="assertion"
+      empty={{ source, property: '', comparison: 'EQUALS', target: '' }}
+      row={(at, index) => <Assertion at={at} index={index} />}
+    />
+  );
+}
+
+/** What its source or comparison has no use for is shown only if it is set. */
+function Assertion({ at, index }: { readonly at: string; readonly index: number }) {
+  const { draft, problemAt } = useCheckForm();
+  const textOf = (name: string): string => String(valueAt(draft, `${at}.${name}`) ?? '');
+  const [source, comparison] = [textOf('source'), textOf('comparison')];
+  const isNeeded = (name: string): boolean =>
+    textOf(name) !== '' || problemAt(`${at}.${name}`) !== null;
+  return (
+    <>
+      <Cell path={`${at}.source`} index={index} wordOf={wordOf} />
+      {(PROPERTIES[source] !== undefined || isNeeded('property')) && (
+        <Cell
+          path={`${at}.property`}
+          index={index}
+          placeholder={PROPERTIES[source] ?? 'property'}
+        />
+      )}
+      {(source === 'HEADERS' || isNeeded('regex')) && (
+        <Cell
+          path={`${at}.regex`}
+          index={index}
+          placeholder="pattern, optional"
+          onText={(text) => (text === '' ? null : text)}
+        />
+      )}
+      <Cell path={`${at}.comparison`} index={index} wordOf={wordOf} />
+      {(!WITHOUT_TARGET.has(comparison) || isNeeded('target')) && (
+        <Cell path={`${at}.target`} index={index} placeholder={TARGETS[source] ?? 'target'} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import { api, bodyOf } from '../../api/client.ts';
+import { useQuery } from '../../api/query.ts';
+import { Field, SelectField } from '../../parts/field.tsx';
+import { useCheckForm } from './check-form.ts';
+import { listAt, valueAt } from './draft.ts';
+import { FactField, useTyped } from './fact-field.tsx';
+import { factsAt } from './facts.ts';
+import { labelOf } from './form-fields.ts';
+import { Section } from './section.tsx';
+
+const SHOWN = 100;
+
+/** Group, tags and note. */
+export function Belonging() {
+  const { type, draft, change, problemAt } = useCheckForm();
+  const groups = useQuery(
+    'groups to choose',
+    (signal) =>
+      bodyOf(api.GET('/v1/check-groups', { params: { query: { limit: SHOWN } }, signal })),
+    { on: ['group'] },
+  ).data.value;
+  const groupId = valueAt(draft, 'groupId') ?? null;
+  const known = (groups ?? []).map(({ id, name }) => ({ value: String(id), label: name }));
+  const isKnown = known.some(({ value }) => value === String(groupId));
+  return (
+    <Section title="Group and tags">
+      <div data-field="groupId">
+        <SelectField
+          label={labelOf('groupId')}
+          hint="Its settings come before those of the check."
+          value={groupId === null ? '' : String(groupId)}
+          options={[
+            { value: '', label: 'none' },
+            ...(groupId === null || isKnown
+              ? []
+              : [{ value: String(groupId), label: `group ${String(groupId)}` }]),
+            ...known,
+          ]}
+          problem={problemAt('groupId')}
+          onValue={(id) => change('groupId', id === '' ? null : Number(id))}
+        />
+      </div>
+      {groupId !== null && <FactField path="groupOrder" />}
+      <Tags />
+      <div class="editing-wide">
+        <FactField path="description" rows={2} hint={factsAt(type, 'description')?.text} />
+      </div>
+    </Section>
+  );
+}
+
+/** Tags in one control, with commas in between. */
+function Tags() {
+  const { draft, change, problems, problemAt } = useCheckForm();
+  const tags = listAt(draft, 'tags').map(String);
+  const [text, setText] = useTyped(tags.join(', '), (typed) => parsed(typed).join(', '));
+  const ofOne = problems.find(({ path }) => /^body\.tags\[/.test(path))?.message ?? null;
+  return (
+    <div data-field="tags">
+      <Field
+        label={labelOf('tags')}
+        hint="With commas in between."
+        problem={problemAt('tags') ?? ofOne}
+      >
+        {(at) => (
+          <input
+            {...at}
+            type="text"
+            autocomplete="off"
+            placeholder="shop, production"
+            value={text}
+            onInput={({ currentTarget: { value } }) => {
+              setText(value);
+              change('tags', parsed(value));
+            }}
+          />
+        )}
+      </Field>
+    </div>
+  );
+}
+
+function parsed(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+}

@@ -1,0 +1,221 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { ApiError, type FieldProblem } from '../../api/errors.ts';
+import { invalidate } from '../../api/query.ts';
+import { Button } from '../../parts/button.tsx';
+import { FormError, TextField } from '../../parts/field.tsx';
+import { counted } from '../../parts/formats.ts';
+import { Outdated } from '../../parts/forms/outdated.tsx';
+import { type Loaded, useSaving } from '../../parts/forms/use-saving.ts';
+import { useUnsavedGuard } from '../../parts/forms/use-unsaved-guard.ts';
+import { showToast } from '../../parts/toast.tsx';
+import { addressOf, Link } from '../../shell/link.tsx';
+import { type Check, type CheckType, checkPath } from '../check/model.ts';
+import { AlertFields } from './alerting.tsx';
+import { Assertions } from './assertions.tsx';
+import { Belonging } from './belonging.tsx';
+import { type CheckForm, CheckFormContext } from './check-form.ts';
+import { type Draft, draftOf, updateOf, withType, withValue } from './draft.ts';
+import { patternOf } from './facts.ts';
+import { isShown } from './form-fields.ts';
+import { Retries } from './retries.tsx';
+import { Schedule, Thresholds } from './schedule.tsx';
+import { Section } from './section.tsx';
+import { create, update } from './store-check.ts';
+import { Request, Target, Variables } from './target.tsx';
+import { ManagedByFile, TypeChoice } from './type-choice.tsx';
+
+type EditorProps =
+  | {
+      readonly stored: Loaded<Check>;
+      readonly onReload: () => void;
+      readonly onSaved: (saved: Loaded<Check>) => void;
+    }
+  /** A new check. */
+  | { readonly stored: null; readonly initial: Draft };
+
+/** The form of a check, new or stored. */
+export function Editor(props: EditorProps) {
+  const { stored } = props;
+  const { route } = useLocation();
+  const begin = (): Draft =>
+    props.stored === null ? props.initial : draftOf(props.stored.resource);
+  /** What the form began with: saving requires that nobody has changed it since. */
+  const [base, setBase] = useState(stored);
+  const [draft, setDraft] = useState(begin);
+  const [isChanged, setChanged] = useState(false);
+  const [id, setId] = useState('');
+  const [tellsAll, setTellsAll] = useState(stored === null ? isWithoutChannels(draft) : null);
+  const saving = useSaving();
+  const etag = stored?.etag ?? null;
+  useEffect(() => {
+    // Where somebody else saved it meanwhile, what is being edited here stays.
+    if (isChanged || stored === null) return;
+    setBase(stored);
+    setDraft(begin());
+  }, [etag, isChanged]);
+  useUnsavedGuard(isChanged);
+
+  const type = draft.checkType as CheckType;
+  const problems = saving.problems.map(ofForm);
+  const idProblem = problemOfId(saving.error, stored === null);
+  const form = useMemo<CheckForm>(
+    () => ({
+      type,
+      draft,
+      problems,
+      id: stored?.resource.id ?? null,
+      change(path, value) {
+        setDraft((before) => withValue(before, path, value));
+        setChanged(true);
+      },
+    }),
+    [draft, saving.problems],
+  );
+
+  const save = async (): Promise<void> => {
+    let saved: Loaded<Check> | null = null;
+    const isDone = await saving.run(async (key) => {
+      saved =
+        base === null
+          ? await create(draft, { id: id.trim(), tellsAll: tellsAll === true, key })
+          : await update(updateOf(draft, draftOf(base.resource), type), base);
+    });
+    if (!isDone || saved === null) return;
+    const { resource } = saved as Loaded<Check>;
+    setChanged(false);
+    if (props.stored !== null) props.onSaved(saved);
+    invalidate((name) => name === `check ${resource.id}`);
+    const warnings = resource.warnings?.length ?? 0;
+    showToast({
+      kind: 'pass',
+      text: `${stored === null ? 'The check is made' : 'Saved'}${warnings === 0 ? '.' : `, with ${counted(warnings, 'warning')}.`}`,
+    });
+    // After the guard is gone.
+    setTimeout(() => route(addressOf(checkPath(resource.id)), stored === null));
+  };
+  const undo = (): void => {
+    setDraft(begin());
+    setChanged(false);
+    saving.forget();
+  };
+  const isOutdated =
+    stored !== null && (saving.isOutdated || (isChanged && base?.etag !== stored.etag));
+  const others = problems.filter(
+    ({ path }) => path !== 'path.id' && !isShown(patternOf(path.replace(/^body\./, ''))),
+  );
+  return (
+    <CheckFormContext.Provider value={form}>
+      <form
+        class="editing-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        {stored === null && (
+          <Section title="Type">
+            <TypeChoice
+              type={type}
+              onType={(next) => {
+                setDraft((before) => withType(before, next));
+                saving.forget();
+              }}
+            />
+            <TextField
+              label="Id"
+              hint="In addresses and check files, for example shop-home. Empty: the service makes one. It never changes."
+              autocomplete="off"
+              value={id}
+              onValue={(next) => {
+                setId(next);
+                setChanged(true);
+              }}
+              problem={idProblem}
+            />
+          </Section>
+        )}
+        {stored !== null && <ManagedByFile logicalId={stored.resource.logicalId ?? null} />}
+        <Target />
+        <Schedule />
+        <Section title="Assertions">
+          <div class="editing-wide">
+            <Assertions />
+          </div>
+        </Section>
+        <Request />
+        <Thresholds />
+        <Retries />
+        <AlertFields
+          tellsAll={tellsAll}
+          onTellsAll={(next) => {
+            setTellsAll(next);
+            setChanged(true);
+          }}
+        />
+        <Variables />
+        <Belonging />
+        <div class="editing-actions panel">
+          {isOutdated && (
+            <Outdated
+              kind="check"
+              id={stored?.resource.id ?? ''}
+              what="check"
+              onLoad={() => {
+                undo();
+                if (props.stored !== null) props.onReload();
+              }}
+            />
+          )}
+          {!isOutdated && idProblem === null && saving.error !== null && (
+            <FormError error={shownBelow(saving.error, others)} fields={[]} />
+          )}
+          <div class="editing-buttons">
+            <Button
+              kind="primary"
+              type="submit"
+              isBusy={saving.isBusy}
+              disabled={stored !== null && !isChanged}
+            >
+              {stored === null ? 'Make the check' : 'Save'}
+            </Button>
+            {stored !== null && isChanged && <Button onClick={undo}>Undo changes</Button>}
+            <Link class="button" to={stored === null ? '/' : checkPath(stored.resource.id)}>
+              Cancel
+            </Link>
+          </div>
+        </div>
+      </form>
+    </CheckFormContext.Provider>
+  );
+}
+
+/** A copy of a check without channels is told to none, too; a new one to all, as the API does it. */
+function isWithoutChannels(draft: Draft): boolean {
+  return draft.alertChannelSubscriptions === undefined;
+}
+
+/** Where the path of a problem names the type of the check, the form does not. */
+function ofForm({ path, message }: FieldProblem): FieldProblem {
+  return { path: path.replace(/^body\.(?:URL|API|TCP|DNS|ICMP)\./, 'body.'), message };
+}
+
+function problemOfId(error: ApiError | null, isNew: boolean): string | null {
+  if (error === null || !isNew) return null;
+  if (error.status === 412) return 'is the id of another check: choose another one';
+  return error.problems.find(({ path }) => path === 'path.id')?.message ?? null;
+}
+
+/** The error as it is shown below the form: without the problems that stand at their fields. */
+function shownBelow(error: ApiError, others: readonly FieldProblem[]): ApiError {
+  if (error.problems.length === 0) return error;
+  const message = 'Some fields are not valid: each says what is wrong.';
+  return new ApiError(message, {
+    kind: error.kind,
+    code: error.code,
+    requestId: error.requestId,
+    ...(error.status === null ? {} : { status: error.status }),
+    attributes: { problems: others },
+  });
+}

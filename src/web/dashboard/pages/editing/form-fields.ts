@@ -1,0 +1,128 @@
+import { patternOf } from './facts.ts';
+
+/**
+ * The labels of the fields that the form shows. All else about a field comes from the document of the API; a
+ * test fails for a field of the document that is neither here nor in LEFT_TO_YAML.
+ */
+export const LABELS: Readonly<Record<string, string>> = {
+  name: 'Name',
+  description: 'Description',
+  'request.url': 'URL',
+  'request.method': 'Method',
+  'request.hostname': 'Host',
+  'request.port': 'Port',
+  'request.data': 'Data to send',
+  'request.query': 'Name to look up',
+  'request.recordType': 'Record type',
+  'request.nameServer': 'Name server',
+  'request.protocol': 'Protocol',
+  'request.pingCount': 'Echo requests',
+  'request.ipFamily': 'Address family',
+  'request.followRedirects': 'Follow redirects',
+  'request.skipSSL': 'Accept any certificate',
+  shouldFail: 'Expect it to fail',
+  'request.headers[].key': 'Name of the header',
+  'request.headers[].value': 'Value of the header',
+  'request.queryParameters[].key': 'Name of the parameter',
+  'request.queryParameters[].value': 'Value of the parameter',
+  'request.bodyType': 'Body',
+  'request.body': 'Text of the body',
+  'request.basicAuth.username': 'User name',
+  'request.basicAuth.password': 'Password',
+  'request.assertions[].source': 'Source',
+  'request.assertions[].property': 'Property',
+  'request.assertions[].comparison': 'Comparison',
+  'request.assertions[].target': 'Target',
+  'request.assertions[].regex': 'Pattern',
+  frequency: 'Every',
+  frequencyOffset: 'Shift of the slots',
+  privateLocations: 'Locations',
+  runParallel: 'Run in all locations at once',
+  degradedResponseTime: 'Degraded above',
+  maxResponseTime: 'Failed above',
+  degradedPacketLossThreshold: 'Degraded from',
+  maxPacketLossThreshold: 'Failed from',
+  'retryStrategy.type': 'Retry a failed run',
+  'retryStrategy.baseBackoffSeconds': 'Base of the delay',
+  'retryStrategy.maxRetries': 'At most',
+  'retryStrategy.maxDurationSeconds': 'Longest time',
+  'retryStrategy.sameRegion': 'Retry in the same location',
+  'retryStrategy.onlyOn': 'Retry only if there was no response',
+  'variables[].key': 'Name of the variable',
+  'variables[].value': 'Value of the variable',
+  'variables[].secret': 'secret',
+  groupId: 'Group',
+  groupOrder: 'Position in the group',
+  tags: 'Tags',
+  activated: 'The check runs',
+  muted: 'Muted: it sends no alerts',
+  'alertChannelSubscriptions[].alertChannelId': 'Channels that are told',
+  useGlobalAlertSettings: 'Use the alert settings of the account',
+  'alertSettings.escalationType': 'Alert after',
+  'alertSettings.runBasedEscalation.failedRunThreshold': 'Number of runs',
+  'alertSettings.timeBasedEscalation.minutesFailingThreshold': 'Time of failing',
+  'alertSettings.reminders.amount': 'Reminders',
+  'alertSettings.reminders.interval': 'Between reminders',
+  'alertSettings.parallelRunFailureThreshold.enabled':
+    'Fail only if a share of several locations fails',
+  'alertSettings.parallelRunFailureThreshold.percentage': 'Share of the locations',
+  'triggerIncident.serviceId': 'Service of status pages',
+  'triggerIncident.severity': 'Severity',
+  'triggerIncident.name': 'Title of the incident',
+  'triggerIncident.description': 'Text of the incident',
+  'triggerIncident.notifySubscribers': 'Tell the subscribers',
+};
+
+/** @param path of one field, or of all entries of a list */
+export function labelOf(path: string): string {
+  return LABELS[patternOf(path)] ?? path;
+}
+
+/** The fields that the form does not show, each with the reason. */
+export const LEFT_TO_YAML: Readonly<Record<string, string>> = {
+  checkType: 'The form is of one type. It is chosen before, and does not change.',
+  doubleCheck: 'Deprecated: `Retry a failed run` shows what it means.',
+  locations: 'Public locations are stored, but no agent of them runs here.',
+  runtimeId: 'Stored but not used.',
+  logicalId: 'Belongs to `vedette apply`.',
+  'request.headers[].locked': 'A note that changes nothing.',
+  'request.queryParameters[].locked': 'A note that changes nothing.',
+  'alertChannelSubscriptions[].activated': 'A channel is told or not: the form removes it.',
+};
+
+/** Whether the problem of a path stands at its field. Those of a list stand above its entries. */
+export function isShown(pattern: string): boolean {
+  if (LABELS[pattern] !== undefined || LISTS.has(pattern)) return true;
+  return /\[\]$/.test(pattern) && LABELS[pattern.slice(0, -2)] !== undefined;
+}
+
+const LISTS: ReadonlySet<string> = new Set([
+  'request.headers',
+  'request.queryParameters',
+  'request.assertions',
+  'variables',
+  'alertChannelSubscriptions',
+  // The API says there that no location is chosen.
+  'locations',
+]);
+
+/** For people, where the value of the API alone says too little. */
+const WORDS: Readonly<Record<string, string>> = {
+  FIXED: 'after the same delay each',
+  LINEAR: 'after delays that grow evenly',
+  EXPONENTIAL: 'after delays that grow by powers',
+  SINGLE_RETRY: 'once',
+  NO_RETRIES: 'none',
+  RUN_BASED: 'a number of failed runs',
+  TIME_BASED: 'a time of failing',
+  CRITICAL: 'critical',
+  MAJOR: 'major',
+  MEDIUM: 'medium',
+  MINOR: 'minor',
+};
+
+/** `GREATER_THAN` becomes `greater than`; what people know in capitals stays. */
+export function wordsOf(value: string | number): string {
+  const text = String(value);
+  return WORDS[text] ?? (/_/.test(text) ? text.toLowerCase().replaceAll('_', ' ') : text);
+}

@@ -1,0 +1,130 @@
+import { CheckField } from '../../parts/field.tsx';
+import { useCheckForm } from './check-form.ts';
+import { valueAt } from './draft.ts';
+import { Code, FactField } from './fact-field.tsx';
+import { factsAt } from './facts.ts';
+import { Cell, Rows } from './rows.tsx';
+import { Section } from './section.tsx';
+
+/** What the check looks at. The document of the API decides which of these a type has. */
+export function Target() {
+  const { type } = useCheckForm();
+  return (
+    <Section title="Target">
+      <div class="editing-wide">
+        <FactField path="name" hint="none" />
+      </div>
+      {type === 'API' && <FactField path="request.method" hint="none" />}
+      <div class={type === 'URL' ? 'editing-wide' : undefined}>
+        <FactField path="request.url" placeholder="https://example.com/" />
+      </div>
+      <FactField path="request.hostname" placeholder="db.internal" />
+      <FactField path="request.query" placeholder="example.com" hint="none" />
+      <FactField path="request.recordType" hint="none" />
+      <FactField path="request.nameServer" placeholder="10.0.0.53" />
+      <FactField path="request.port" hint={type === 'DNS' ? 'none' : undefined} />
+      <FactField path="request.protocol" />
+      <FactField path="request.pingCount" />
+      <div class="editing-wide">
+        <FactField path="request.data" rows={3} />
+      </div>
+      <FactField path="request.ipFamily" />
+      <FactField path="request.followRedirects" />
+      <FactField path="request.skipSSL" />
+      <FactField path="shouldFail" />
+    </Section>
+  );
+}
+
+/** Headers, query, body and credentials of API checks. */
+export function Request() {
+  const { type, draft, change } = useCheckForm();
+  if (factsAt(type, 'request.headers') === null) return null;
+  const bodyType = valueAt(draft, 'request.bodyType') ?? 'NONE';
+  const hasBody = bodyType !== 'NONE' || Boolean(valueAt(draft, 'request.body'));
+  const auth = valueAt(draft, 'request.basicAuth') ?? null;
+  const pairs = (path: string, legend: string, one: string) => (
+    <Rows
+      path={path}
+      legend={legend}
+      one={one}
+      empty={{ key: '', value: '' }}
+      row={(at, index) => (
+        <>
+          <Cell path={`${at}.key`} index={index} placeholder="Name" />
+          <Cell path={`${at}.value`} index={index} placeholder="Value" isWide />
+        </>
+      )}
+    />
+  );
+  return (
+    <Section title="Request">
+      <div class="editing-wide">
+        {pairs('request.headers', 'Headers', 'header')}
+        {pairs('request.queryParameters', 'Query parameters', 'parameter')}
+      </div>
+      <FactField path="request.bodyType" />
+      {hasBody && (
+        <div class="editing-wide">
+          <FactField path="request.body" rows={6} hint="none" />
+        </div>
+      )}
+      <div class="editing-wide">
+        <CheckField
+          label="Basic authentication"
+          isChecked={auth !== null}
+          hint={<Code text={factsAt(type, 'request.basicAuth')?.text ?? ''} />}
+          onValue={(isOn) =>
+            change('request.basicAuth', isOn ? { username: '', password: '' } : null)
+          }
+        />
+      </div>
+      {auth !== null && (
+        <>
+          <FactField path="request.basicAuth.username" />
+          <FactField path="request.basicAuth.password" isPassword />
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** Values for the templates of the check. */
+export function Variables() {
+  const { draft, id } = useCheckForm();
+  return (
+    <Section title="Variables">
+      <div class="editing-wide">
+        <Rows
+          path="variables"
+          legend="Values for templates"
+          one="variable"
+          empty={{ key: '', value: '', secret: false }}
+          hint={
+            <>
+              <code>{'{{NAME}}'}</code> in a field of the check stands for the value.
+            </>
+          }
+          row={(at, index) => {
+            const isSecret = valueAt(draft, `${at}.secret`) === true;
+            const isStored = isSecret && valueAt(draft, `${at}.value`) === null;
+            return (
+              <>
+                <Cell path={`${at}.key`} index={index} placeholder="NAME" />
+                <Cell
+                  path={`${at}.value`}
+                  index={index}
+                  isWide
+                  isSecret={isSecret}
+                  placeholder={isStored ? 'stored: stays if this is empty' : 'Value'}
+                  onText={(text) => (text === '' && isSecret && id !== null ? null : text)}
+                />
+                <Cell path={`${at}.secret`} index={index} />
+              </>
+            );
+          }}
+        />
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,120 @@
+import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../src/model/enums.ts';
+import type { OpenApiDocument } from './document.ts';
+
+type Schema = { readonly [key: string]: unknown };
+
+/** What the form of a check needs of a field, as the document of the API has it. */
+interface Facts {
+  readonly kind: string;
+  readonly isNullable?: true;
+  readonly isRequired?: true;
+  readonly default?: unknown;
+  readonly values?: readonly unknown[];
+  readonly min?: number;
+  readonly max?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly text?: string;
+}
+
+type Fields = Readonly<Record<string, Facts>>;
+
+/** Of 2⁵³ − 1 nobody is told. */
+const MAX_TOLD = 1_000_000_000;
+
+/**
+ * The fields of a new check of each type by their paths, such as `request.headers[].key`. Those that all types
+ * have alike are in `all`.
+ */
+export function checkFieldsOf(document: OpenApiDocument): Readonly<Record<string, Fields>> {
+  const schemas = (document as unknown as { components: { schemas: Record<string, Schema> } })
+    .components.schemas;
+  const byType = new Map<RunnableCheckType, Map<string, Facts>>();
+  for (const type of RUNNABLE_CHECK_TYPES) {
+    const name = `Typed${type.charAt(0)}${type.slice(1).toLowerCase()}CheckInput`;
+    const fields = new Map<string, Facts>();
+    collect({ $ref: `#/components/schemas/${name}` }, '', schemas, fields);
+    byType.set(type, fields);
+  }
+  const all: Record<string, Facts> = {};
+  const own = new Map<string, Record<string, Facts>>();
+  for (const [type, fields] of byType) {
+    for (const [path, facts] of fields) {
+      const text = JSON.stringify(facts);
+      const isShared = [...byType.values()].every(
+        (other) => JSON.stringify(other.get(path)) === text,
+      );
+      if (isShared) all[path] = facts;
+      else own.set(type, { ...own.get(type), [path]: facts });
+    }
+  }
+  return { all, ...Object.fromEntries(own) };
+}
+
+/** Fields of responses that a body may have, and which are ignored, have no type. */
+function collect(
+  given: Schema,
+  path: string,
+  schemas: Readonly<Record<string, Schema>>,
+  fields: Map<string, Facts>,
+  isRequired = false,
+): void {
+  const { schema, isNullable } = resolved(given, schemas);
+  const { type, properties, items, required } = schema;
+  if (typeof type !== 'string') return;
+  if (path !== '') fields.set(path, factsOf(schema, isNullable, isRequired));
+  if (type === 'array') {
+    collect(items as Schema, `${path}[]`, schemas, fields);
+    return;
+  }
+  for (const [name, inner] of Object.entries((properties ?? {}) as Record<string, Schema>)) {
+    const isNeeded = ((required ?? []) as readonly string[]).includes(name);
+    collect(inner, path === '' ? name : `${path}.${name}`, schemas, fields, isNeeded);
+  }
+}
+
+/** Follows references, and takes null out of alternatives. What stands at the use comes before what it names. */
+function resolved(
+  given: Schema,
+  schemas: Readonly<Record<string, Schema>>,
+): { readonly schema: Schema; readonly isNullable: boolean } {
+  let schema = given;
+  let isNullable = false;
+  for (;;) {
+    const { $ref, allOf, anyOf, ...rest } = schema;
+    if (typeof $ref === 'string') {
+      schema = { ...schemas[$ref.replace('#/components/schemas/', '')], ...rest };
+    } else if (Array.isArray(allOf)) {
+      schema = { ...Object.assign({}, ...allOf), ...rest };
+    } else if (Array.isArray(anyOf)) {
+      const others = (anyOf as readonly Schema[]).filter(({ type }) => type !== 'null');
+      if (others.length !== 1)
+        throw new Error(`a field has several forms: ${JSON.stringify(given)}`);
+      isNullable ||= others.length < anyOf.length;
+      schema = { ...others[0], ...rest };
+    } else if (Array.isArray(schema.type)) {
+      const types = (schema.type as readonly string[]).filter((type) => type !== 'null');
+      isNullable ||= types.length < schema.type.length;
+      schema = { ...schema, type: types[0] };
+    } else {
+      return { schema, isNullable };
+    }
+  }
+}
+
+function factsOf(schema: Schema, isNullable: boolean, isRequired: boolean): Facts {
+  const { type, minimum, maximum, maxLength, maxItems, description } = schema;
+  const values = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
+  return {
+    kind: type as string,
+    ...(isNullable ? { isNullable } : {}),
+    ...(isRequired ? { isRequired } : {}),
+    ...('default' in schema ? { default: schema.default } : {}),
+    ...(Array.isArray(values) ? { values } : {}),
+    ...(typeof minimum === 'number' ? { min: minimum } : {}),
+    ...(typeof maximum === 'number' && maximum < MAX_TOLD ? { max: maximum } : {}),
+    ...(typeof maxLength === 'number' ? { maxLength } : {}),
+    ...(typeof maxItems === 'number' ? { maxItems } : {}),
+    ...(typeof description === 'string' ? { text: description } : {}),
+  };
+}
