@@ -23,6 +23,9 @@ const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   'service/delivery': ['service/outgoing', 'service/database'],
 };
 
+/** An agent starts it again after each expression that does not end: loading zod takes longer than all else. */
+const PATTERN_WORKER = 'agent/assertions/pattern-worker.ts';
+
 /** Folders that compute and touch nothing: the only outside modules they may use. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
   'model/': ['zod', 'node:crypto', 'node:net', 'json-p3'],
@@ -128,6 +131,20 @@ describe('the import rules', () => {
         isSql(to) && !to.endsWith('/shared.sql.ts') && featureOf(from) !== featureOf(to),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('keep the worker of expressions quick to start', () => {
+    const values = importsOf(
+      sourceFiles().map(({ path, text }) => {
+        return { path, text: text.replaceAll(/^(?:import|export) type [\s\S]*?;$/gm, '') };
+      }),
+    );
+    const loaded = new Set([PATTERN_WORKER]);
+    for (const module of loaded) {
+      for (const { from, to } of values) if (from === module) loaded.add(to);
+    }
+    const packages = [...loaded].filter((one) => !/\.ts$|^node:/.test(one));
+    expect(packages).toEqual(['json-p3']);
   });
 
   it('have no cycles', () => {

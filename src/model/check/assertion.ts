@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 export const COMPARISONS = [
   'EQUALS',
   'NOT_EQUALS',
@@ -32,79 +30,12 @@ export const LATENCY_PROPERTIES = ['avg', 'min', 'max', 'stdDev'] as const;
 
 export const JSON_SOURCES: readonly string[] = ['JSON_BODY', 'JSON_ANSWER', 'JSON_RESPONSE'];
 export const NUMBER_SOURCES: readonly string[] = ['STATUS_CODE', 'RESPONSE_TIME', 'LATENCY'];
-const NUMBER_COMPARISONS: readonly Comparison[] = [
-  'EQUALS',
-  'NOT_EQUALS',
-  'GREATER_THAN',
-  'LESS_THAN',
-];
 /** Sources whose `property` is a regular expression. */
 const PATTERN_SOURCES: readonly string[] = ['TEXT_BODY', 'TEXT_ANSWER', 'RESPONSE_DATA'];
-const MAX_ASSERTIONS = 50;
 
 /** Continues a sentence that starts with the path of a target. */
 export function numberNeeded(source: string): string {
   return `must be a number, as ${source} is one, for example "200"`;
-}
-
-function assertionOf<const Sources extends readonly [string, ...string[]]>(sources: Sources) {
-  return z
-    .strictObject({
-      source: z.enum(sources),
-      property: z.string().max(2048).default(''),
-      comparison: z.enum(COMPARISONS),
-      target: z.string().max(10_000).default(''),
-      regex: z.string().max(2048).nullable().default(null),
-    })
-    .superRefine(({ source, property, comparison, target, regex }, context) => {
-      // Compared as text, "800ms" is greater than 1200, and the assertion would always pass.
-      if (
-        NUMBER_SOURCES.includes(source) &&
-        NUMBER_COMPARISONS.includes(comparison) &&
-        regex === null &&
-        !/^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/.test(target)
-      ) {
-        context.addIssue({
-          code: 'custom',
-          path: ['target'],
-          message: numberNeeded(source),
-        });
-      }
-      if (JSON_SOURCES.includes(source) && property !== '' && !property.startsWith('$')) {
-        context.addIssue({
-          code: 'custom',
-          path: ['property'],
-          message: 'must be a JSONPath that starts with $, for example $.status',
-        });
-      }
-      if (source === 'HEADERS' && property === '') {
-        context.addIssue({ code: 'custom', path: ['property'], message: 'must name a header' });
-      }
-      if (source === 'LATENCY' && !LATENCY_PROPERTIES.some((known) => known === property)) {
-        context.addIssue({
-          code: 'custom',
-          path: ['property'],
-          message: `must be one of ${LATENCY_PROPERTIES.join(', ')}`,
-        });
-      }
-      if (regex !== null && JSON_SOURCES.includes(source)) {
-        context.addIssue({
-          code: 'custom',
-          path: ['regex'],
-          message: 'is not for a JSON source; use property with a JSONPath',
-        });
-      }
-    });
-}
-
-export function assertionsOf<const Sources extends readonly [string, ...string[]]>(
-  sources: Sources,
-) {
-  return z
-    .array(assertionOf(sources))
-    .max(MAX_ASSERTIONS)
-    .default([])
-    .describe('The conditions that the response must meet; see Assertions.');
 }
 
 /** One assertion of any check type, with its defaults filled in. */

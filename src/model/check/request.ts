@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { IP_FAMILIES } from '../enums.ts';
-import { ASSERTION_SOURCES, assertionsOf } from './assertion.ts';
+import { ASSERTION_SOURCES } from './assertion.ts';
+import { assertionsOf } from './assertion-schema.ts';
 import { urlSchema as url } from './request-url.ts';
 
 /** The requests of each check type: src/model/README.md, "The check file". */

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import {
+  COMPARISONS,
+  type Comparison,
+  JSON_SOURCES,
+  LATENCY_PROPERTIES,
+  NUMBER_SOURCES,
+  numberNeeded,
+} from './assertion.ts';
+
+const NUMBER_COMPARISONS: readonly Comparison[] = [
+  'EQUALS',
+  'NOT_EQUALS',
+  'GREATER_THAN',
+  'LESS_THAN',
+];
+const MAX_ASSERTIONS = 50;
+
+function assertionOf<const Sources extends readonly [string, ...string[]]>(sources: Sources) {
+  return z
+    .strictObject({
+      source: z.enum(sources),
+      property: z.string().max(2048).default(''),
+      comparison: z.enum(COMPARISONS),
+      target: z.string().max(10_000).default(''),
+      regex: z.string().max(2048).nullable().default(null),
+    })
+    .superRefine(({ source, property, comparison, target, regex }, context) => {
+      // Compared as text, "800ms" is greater than 1200, and the assertion would always pass.
+      if (
+        NUMBER_SOURCES.includes(source) &&
+        NUMBER_COMPARISONS.includes(comparison) &&
+        regex === null &&
+        !/^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/.test(target)
+      ) {
+        context.addIssue({
+          code: 'custom',
+          path: ['target'],
+          message: numberNeeded(source),
+        });
+      }
+      if (JSON_SOURCES.includes(source) && property !== '' && !property.startsWith('$')) {
+        context.addIssue({
+          code: 'custom',
+          path: ['property'],
+          message: 'must be a JSONPath that starts with $, for example $.status',
+        });
+      }
+      if (source === 'HEADERS' && property === '') {
+        context.addIssue({ code: 'custom', path: ['property'], message: 'must name a header' });
+      }
+      if (source === 'LATENCY' && !LATENCY_PROPERTIES.some((known) => known === property)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['property'],
+          message: `must be one of ${LATENCY_PROPERTIES.join(', ')}`,
+        });
+      }
+      if (regex !== null && JSON_SOURCES.includes(source)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['regex'],
+          message: 'is not for a JSON source; use property with a JSONPath',
+        });
+      }
+    });
+}
+
+export function assertionsOf<const Sources extends readonly [string, ...string[]]>(
+  sources: Sources,
+) {
+  return z
+    .array(assertionOf(sources))
+    .max(MAX_ASSERTIONS)
+    .default([])
+    .describe('The conditions that the response must meet; see Assertions.');
+}
