@@ -14,12 +14,21 @@ import type { OpenApiDocument } from './document.ts';
 /** A proxy that has every property while the routes are registered; nothing is called. */
 const nothing: unknown = new Proxy(() => nothing, { get: () => nothing });
 
+/** By PUBLIC_URL. Cached for all files of a worker: to make one takes most of a second. */
+const texts = new Map<string | null, Promise<string>>();
+
 /** The document of the whole API, of a service with fake dependencies. */
 export async function serviceDocument(publicUrl: string | null = null): Promise<OpenApiDocument> {
+  const text = texts.get(publicUrl) ?? documentText(publicUrl);
+  texts.set(publicUrl, text);
+  return JSON.parse(await text);
+}
+
+async function documentText(publicUrl: string | null): Promise<string> {
   const app = await emptyService({ pages: [] }, publicUrl);
   const answer = await app.inject({ url: '/openapi.json' });
   await app.close();
-  return answer.json();
+  return answer.body;
 }
 
 /** The paths of the API and all pages, with `:name` for each parameter; without health and metrics. */
