@@ -17,6 +17,8 @@ export const DASHBOARD_PATHS = {
   checkResult: '/checks/:id/results/:resultId',
   heartbeats: '/heartbeats',
   heartbeat: '/heartbeats/:id',
+  incidents: '/incidents',
+  incident: '/incidents/:id',
   settings: '/settings',
   settingsAlerts: '/settings/alerts',
   settingsKeys: '/settings/keys',

@@ -130,18 +130,27 @@ export async function lockIncident(
   return rows.length > 0;
 }
 
-/** The ids of a page of incidents, oldest first. */
+/** Which incidents a list has, in which order. */
+export interface IncidentFilter {
+  /** Only those of which the last update says RESOLVED, or only the others. Default: all. */
+  readonly isOpen?: boolean | undefined;
+  /** Default: oldest first. */
+  readonly isNewestFirst?: boolean | undefined;
+}
+
+/** The ids of a page of incidents. */
 export async function listIncidentEntries(
   sql: Sql,
   tables: IncidentTables,
-  { accountId, ...range }: AccountRange,
+  { accountId, isOpen, isNewestFirst = false, ...range }: AccountRange & IncidentFilter,
 ): Promise<readonly PageEntry<string>[]> {
   const list = {
     columns: `id, ${tables.bytes} as bytes`,
     from: tables.incidents,
     where: 'account_id = $1',
+    ...(isOpen === undefined ? {} : { filter: isOpen ? tables.isOpen : `not (${tables.isOpen})` }),
     params: [accountId],
-    order: 'n',
+    order: isNewestFirst ? 'n desc' : 'n',
   };
   return readList<PageEntry<string>>(sql, list, range);
 }

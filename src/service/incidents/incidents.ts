@@ -12,6 +12,7 @@ import {
   deleteIncident,
   findIncident,
   findIncidents,
+  type IncidentFilter,
   insertIncident,
   listIncidentEntries,
   lockIncident,
@@ -28,7 +29,7 @@ import {
   type UpdateBody,
 } from './updates.ts';
 
-export type { StoredIncident } from './incidents.sql.ts';
+export type { IncidentFilter, StoredIncident } from './incidents.sql.ts';
 
 export interface IncidentsParts {
   readonly store: Store;
@@ -77,8 +78,11 @@ export interface Incidents<Fields> {
     key: AccountKey,
     query: { readonly includeAllIncidentUpdates: boolean },
   ): Promise<StoredIncident<Fields>>;
-  /** Oldest first, each with its first update, in slices. */
-  list(accountId: string, page: Page): AsyncGenerator<readonly StoredIncident<Fields>[]>;
+  /** Each with its first update, in slices. */
+  list(
+    accountId: string,
+    query: Page & IncidentFilter,
+  ): AsyncGenerator<readonly StoredIncident<Fields>[]>;
   /** Each given field replaces the stored one as a whole. `updates` changes its updates. */
   update(
     key: AccountKey,
@@ -136,8 +140,9 @@ export function createIncidents<Fields, Body extends object>(
       return find(store, key, includeAllIncidentUpdates ? 'all' : 'first');
     },
 
-    async *list(accountId, page) {
-      const entries = await listIncidentEntries(store, tables, { accountId, ...rangeOf(page) });
+    async *list(accountId, { isOpen, isNewestFirst, ...page }) {
+      const filter = { accountId, isOpen, isNewestFirst };
+      const entries = await listIncidentEntries(store, tables, { ...filter, ...rangeOf(page) });
       yield* inSlices(entries, (ids) => findIncidents<Fields>(store, tables, { accountId, ids }));
     },
 

@@ -11,6 +11,7 @@ import {
 } from '../../model/status-page/status-page-incident.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import type { RawBody } from '../http/resources/given-fields.ts';
+import type { Page } from '../http/resources/paging.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
 import {
@@ -18,7 +19,7 @@ import {
   dashboardIncidents,
   type StoredDashboardIncident,
 } from './dashboard-incidents.ts';
-import type { Incidents, StoredIncident } from './incidents.ts';
+import type { IncidentFilter, Incidents, StoredIncident } from './incidents.ts';
 import {
   pageIncidents,
   type StatusPageIncidents,
@@ -56,6 +57,18 @@ export const pageIncident = pageIncidentChangesSchema.extend({
   ...TIMES,
 });
 
+const listQuery = z.strictObject(pageQuery);
+const pageListQuery = listQuery.extend({
+  state: z
+    .enum(['open', 'resolved'])
+    .optional()
+    .describe('open: only those that are not resolved, drafts included. Default: all.'),
+  sort: z
+    .enum(['created_at', '-created_at'])
+    .default('created_at')
+    .describe('-created_at: the newest first. Default: created_at.'),
+});
+
 /** The incidents of dashboards: src/service/README.md, "Status pages and incidents". */
 export function incidentsRoutes({
   incidents,
@@ -67,6 +80,8 @@ export function incidentsRoutes({
     resource: 'Incident',
     tag: 'Incidents',
     kind: dashboardIncidents,
+    query: listQuery,
+    filterOf: () => ({}),
     response: dashboardIncident,
     updateResponse: dashboardUpdate,
     summaries: {
@@ -91,6 +106,11 @@ export function statusPageIncidentsRoutes({
     resource: 'StatusPageIncident',
     tag: 'Status page incidents',
     kind: pageIncidents,
+    query: pageListQuery,
+    filterOf: ({ state, sort }) => ({
+      isOpen: state === undefined ? undefined : state === 'open',
+      isNewestFirst: sort === '-created_at',
+    }),
     response: pageIncident,
     updateResponse: pageUpdate,
     summaries: {
@@ -105,11 +125,13 @@ export function statusPageIncidentsRoutes({
 }
 
 /** The routes of the incidents of one kind and of their updates. */
-function routesOf<Fields, Shown extends object, ShownUpdate>({
+function routesOf<Fields, Shown extends object, ShownUpdate, Query extends Page>({
   path,
   resource,
   tag,
   kind: { schemas, responseOnly },
+  query,
+  filterOf,
   response,
   updateResponse,
   summaries,
@@ -128,6 +150,8 @@ function routesOf<Fields, Shown extends object, ShownUpdate>({
     };
     readonly responseOnly: readonly string[];
   };
+  readonly query: z.ZodType<Query>;
+  readonly filterOf: (query: Query) => IncidentFilter;
   readonly response: z.ZodType<Shown>;
   readonly updateResponse: z.ZodType<ShownUpdate>;
   readonly summaries: Readonly<Record<'create' | 'add' | 'remove', string>>;
@@ -143,7 +167,7 @@ function routesOf<Fields, Shown extends object, ShownUpdate>({
         tag,
         changing: { role: 'write' },
         id: { name: 'incidentId', schema: uuidParam },
-        query: z.strictObject(pageQuery),
+        query,
         readQuery: updatesQuery,
         auditQuery: { includeAllIncidentUpdates: true },
         body: schemas.incident,
@@ -155,7 +179,9 @@ function routesOf<Fields, Shown extends object, ShownUpdate>({
         response,
         texts: {
           create: { summary: summaries.create },
-          list: { summary: 'List incidents, oldest first, each with its first update' },
+          list: {
+            summary: 'List incidents, oldest first, each with its first update',
+          },
           read: { summary: 'Read an incident' },
           update: {
             summary: 'Update an incident',
@@ -164,7 +190,11 @@ function routesOf<Fields, Shown extends object, ShownUpdate>({
           },
           remove: { summary: 'Delete an incident with its updates' },
         },
-        feature,
+        feature: {
+          ...feature,
+          list: (accountId: string, query: Query) =>
+            feature.list(accountId, { ...query, ...filterOf(query) }),
+        },
         present,
       }),
     );

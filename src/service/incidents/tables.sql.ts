@@ -9,6 +9,8 @@ export interface IncidentTables {
   readonly fields: string;
   /** An expression for about the size of an incident with its first update. */
   readonly bytes: string;
+  /** A condition on an incident. */
+  readonly isOpen: string;
   /** Assignments to the incident `i`, beside updated_at, when a person changes it or its updates. */
   readonly onEdit: string;
   /** Further assignments after a change of its updates. */
@@ -28,6 +30,7 @@ export const DASHBOARD_TABLES: IncidentTables = {
   updates: 'incident_updates',
   fields: 'i.impact, i.dashboard_id, i.started_at, i.stopped_at',
   bytes: `${USUAL_BYTES}`,
+  isOpen: 'stopped_at is null',
   onEdit: '',
   afterUpdates: '',
 };
@@ -37,6 +40,7 @@ export const PAGE_TABLES: IncidentTables = {
   updates: 'status_page_incident_updates',
   fields: `${PAGE_FIELDS}, i.post_mortem`,
   bytes: `${USUAL_BYTES} + coalesce(${bytesOf('post_mortem')}, 0)`,
+  isOpen: "last_update_status <> 'RESOLVED'",
   onEdit: ', is_edited = true',
   // After RESOLVED, the check that opened the incident changes it no longer.
   afterUpdates: `, (last_update_status, follows_check) = (

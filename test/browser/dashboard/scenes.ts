@@ -6,9 +6,10 @@ import type {
 import { ALERTING_SCENES } from './alerting-scenes.ts';
 import { CHECK_SCENES } from './check-scenes.ts';
 import { EDITING_SCENES } from './editing-scenes.ts';
-import { HEARTBEAT_SCENES } from './heartbeat-scenes.ts';
 import { LOCATION_SCENES } from './location-scenes.ts';
 import { addBadDay, addManyChecks } from './overview-samples.ts';
+import { HEARTBEAT_SCENES } from './planned/heartbeat-scenes.ts';
+import { INCIDENT_SCENES } from './planned/incident-scenes.ts';
 import { SETTINGS_SCENES } from './settings-scenes.ts';
 
 /** A view of the dashboard that `npm run screenshots` makes pictures of. */
@@ -29,6 +30,7 @@ export const SCENES: readonly Scene[] = [
   ...CHECK_SCENES,
   ...HEARTBEAT_SCENES,
   ...EDITING_SCENES,
+  ...INCIDENT_SCENES,
   ...LOCATION_SCENES,
   ...SETTINGS_SCENES,
   { name: 'overview-40', path: '/', prepare: addBadDay },

@@ -3592,7 +3592,7 @@ export interface components {
          *       "name": "Homepage",
          *       "role": "admin",
          *       "prefix": "vk_000000",
-         *       "lastFour": "3976",
+         *       "lastFour": "0000",
          *       "created_at": "2026-01-31T12:00:00.000Z",
          *       "lastUsedAt": "2026-01-31T12:00:00.000Z",
          *       "revokedAt": null,
@@ -4647,6 +4647,7 @@ export interface components {
          *         "at": "2026-01-31T12:00:00.000Z"
          *       },
          *       "sslDaysRemaining": 5,
+         *       "heartbeat": null,
          *       "created_at": "2026-01-31",
          *       "updated_at": null
          *     }
@@ -7030,7 +7031,7 @@ export interface components {
          *       "name": "Dashboard",
          *       "role": "read",
          *       "prefix": "vk_000000",
-         *       "lastFour": "50db",
+         *       "lastFour": "0000",
          *       "created_at": "2026-01-31T12:00:00.000Z",
          *       "lastUsedAt": null,
          *       "revokedAt": null,
@@ -7108,7 +7109,7 @@ export interface components {
          * @example {
          *       "id": "00000000-0000-4000-8000-000000000024",
          *       "prefix": "pl_000000",
-         *       "lastFour": "c721",
+         *       "lastFour": "0000",
          *       "created_at": "2026-01-31T12:00:00.000Z",
          *       "lastUsedAt": null,
          *       "revokedAt": null,
@@ -7436,7 +7437,7 @@ export interface components {
          *                 "type": "check-result"
          *               }
          *             ],
-         *             "description": "The server showed the certificate CN=shop, issued by CN=Test CA, valid from 2025-10-01T00:00:00.000Z to 2026-03-01T00:00:00.000Z: it expired on 2026-03-01 00:00:00 UTC, 272 days before this run."
+         *             "description": "The server showed the certificate CN=shop, issued by CN=Test CA, valid from 2025-10-01T00:00:00.000Z to 2026-03-01T00:00:00.000Z: it expired on 2026-03-01 00:00:00 UTC, 30 days before this run."
          *           }
          *         ],
          *         "referenceLinks": [
@@ -19914,6 +19915,10 @@ export interface operations {
                 page?: number;
                 /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
                 cursor?: string;
+                /** @description open: only those that are not resolved, drafts included. Default: all. */
+                state?: "open" | "resolved";
+                /** @description -created_at: the newest first. Default: created_at. */
+                sort?: "created_at" | "-created_at";
             };
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */

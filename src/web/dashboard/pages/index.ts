@@ -23,6 +23,16 @@ export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
     section: 'heartbeats',
     load: () => import('./heartbeats/heartbeat-page.tsx'),
   },
+  incidents: {
+    title: 'Incidents',
+    section: 'incidents',
+    load: () => import('./incidents/incidents-page.tsx'),
+  },
+  incident: {
+    title: 'Incident',
+    section: 'incidents',
+    load: () => import('./incidents/incident-page.tsx'),
+  },
   locations: {
     title: 'Locations',
     section: 'locations',

@@ -47,6 +47,29 @@ describe.each(databases)('on %s', (kind) => {
       return `${PATH}/${(await client.post(PATH, incident(fields))).json.id}`;
     }
 
+    it('are listed by their state, the newest first on request, drafts among the open ones', async () => {
+      const { mine } = service();
+      const resolved = { ...FIRST, status: 'RESOLVED' };
+      for (const [name, fields] of [
+        ['one', {}],
+        ['two', { incidentUpdates: [FIRST, resolved] }],
+        ['three', { isDraft: true }],
+        ['four', { incidentUpdates: [resolved] }],
+      ] as const) {
+        await open(mine, { name, ...fields });
+      }
+      const names = async (query: string): Promise<readonly string[]> =>
+        (await mine.get(`${PATH}?${query}`)).json.map(({ name }: { name: string }) => name);
+      expect(await names('')).toEqual(['one', 'two', 'three', 'four']);
+      expect(await names('sort=-created_at')).toEqual(['four', 'three', 'two', 'one']);
+      expect(await names('state=open')).toEqual(['one', 'three']);
+      expect(await names('state=resolved&sort=-created_at')).toEqual(['four', 'two']);
+      expect(await names('state=open&sort=-created_at&limit=1&page=2')).toEqual(['one']);
+      const counted = await mine.get(`${PATH}?state=open&limit=1`);
+      expect(counted.headers['x-total-count']).toBe('2');
+      expect((await mine.get(`${PATH}?state=closed`)).status).toBe(400);
+    });
+
     it('have every field and every default', async () => {
       const { mine, clock } = service();
       const created = await mine.post(PATH, incident({ name: HOSTILE, services: [mail, shop] }));

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { lengthText } from '../../../../runtime/text/duration-text.ts';
 import { type ShownPage, StatusLayout } from '../../../../web/status/layout.tsx';
+import { markdownHtml } from '../../../../web/status/markdown.ts';
 import { Instant, Period } from '../../../../web/status/texts.tsx';
 import { Impact, type Names, Services, Update } from '../../site/view/events.tsx';
-import { markdownHtml } from '../markdown.ts';
 import type { IncidentInHistory } from '../page-history.ts';
 
 interface IncidentViewProps {

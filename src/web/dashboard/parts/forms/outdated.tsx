@@ -12,18 +12,21 @@ export function Outdated({
   kind,
   id,
   what,
+  load = 'Drop my changes and load theirs',
   onLoad,
 }: {
   readonly kind: Kind;
   readonly id: string;
   /** For example `heartbeat`. */
   readonly what: string;
+  /** The label of the button. */
+  readonly load?: string;
   readonly onLoad: () => void;
 }) {
   return (
     <div class="form-error" role="alert">
       {may('admin') ? <Who kind={kind} id={id} /> : 'Somebody else'} has changed this {what}{' '}
-      meanwhile. <Button onClick={onLoad}>Drop my changes and load theirs</Button>
+      meanwhile. <Button onClick={onLoad}>{load}</Button>
     </div>
   );
 }

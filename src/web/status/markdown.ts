@@ -6,7 +6,7 @@ import {
   type Tokens,
   type TokensList,
 } from 'marked';
-import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
+import { htmlEscaped } from '../../runtime/text/html-escaped.ts';
 
 /** Headings of a text are below the two levels of its page. */
 const FIRST_LEVEL = 3;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { markdownHtml } from '../../../../../src/service/status-pages/history/markdown.ts';
+import { markdownHtml } from '../../../../src/web/status/markdown.ts';
 
 const KIB = 1024;
 

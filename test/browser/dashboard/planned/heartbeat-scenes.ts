@@ -1,5 +1,5 @@
-import type { DashboardAccount, DashboardService } from '../support/dashboard-service.ts';
-import type { Scene } from './scenes.ts';
+import type { DashboardAccount, DashboardService } from '../../support/dashboard-service.ts';
+import type { Scene } from '../scenes.ts';
 
 const HOURLY = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };
 

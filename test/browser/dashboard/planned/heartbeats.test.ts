@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LACKING, THEMES } from '../support/browser.ts';
-import { useDashboard } from '../support/dashboard.ts';
+import { LACKING, THEMES } from '../../support/browser.ts';
+import { useDashboard } from '../../support/dashboard.ts';
 import { age, makeHeartbeat, prepareHeartbeats } from './heartbeat-scenes.ts';
 
 describe.skipIf(LACKING !== null)('the pages of heartbeats', () => {
