@@ -201,6 +201,32 @@ describe('vedette up', LIMIT, () => {
     expect(await cli.ended).toMatchObject({ code: 0 });
   });
 
+  it('vedette up says what it removed because the file of this start does not have it', async () => {
+    const url = await okTarget();
+    const fixture = upFixture();
+    fixture.makeDatabase();
+    fixture.writeAll({
+      checks: [daily('shop', url)],
+      variables: [],
+      heartbeats: [
+        { id: 'job', heartbeat: { period: 1, periodUnit: 'DAYS', grace: 1, graceUnit: 'HOURS' } },
+      ],
+      statusServices: [{ id: 'web', name: 'Web shop', checkIds: ['shop'] }],
+      statusPages: [{ id: 'main', name: 'Shop', url: 'shop', cards: [] }],
+    });
+    const first = fixture.start();
+    expect(await first.seen('stdout', / {2}Stop/)).not.toContain('Removed');
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toMatchObject({ code: 0 });
+    fixture.write(daily('other', url));
+    const second = fixture.start();
+    expect(await second.seen('stdout', / {2}Stop/)).toMatch(
+      / {2}Removed +1 check deactivated, 1 heartbeat deactivated, 1 status service deleted, 1 status page deleted, because the file has them no longer\n/,
+    );
+    second.child.kill('SIGTERM');
+    expect(await second.ended).toMatchObject({ code: 0 });
+  });
+
   it('vedette up runs vedette.yaml as npm start does, whose checks pass and whose status page says so', async () => {
     const fixture = upFixture();
     fixture.makeDatabase();

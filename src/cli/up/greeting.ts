@@ -13,6 +13,8 @@ export interface GreetingFacts {
   readonly checks: readonly Check[];
   /** The status pages of the file. */
   readonly pages: readonly FileEntry[];
+  /** What came from a file before and is not in this one; null for nothing. */
+  readonly removed: string | null;
   readonly serviceUrl: URL;
   readonly agentUrl: URL;
   readonly links: OwnersLinks;
@@ -25,7 +27,7 @@ const MAX_PAGES = 5;
 
 /** What runs, and its addresses. Ends with an empty line. */
 export function greeting(facts: GreetingFacts, palette: Palette): string {
-  const { checks, serviceUrl, agentUrl, apiKey, stateFile } = facts;
+  const { checks, removed, serviceUrl, agentUrl, apiKey, stateFile } = facts;
   const row = (what: string, where: string): string => `  ${what.padEnd(14)}${where}`;
   const active = checks.filter(({ activated }) => activated);
   const off = checks.length - active.length;
@@ -41,6 +43,9 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
   return [
     palette.strong(`Vedette ${VERSION} runs ${count} of ${harmless(facts.file)}${rest}.`),
     ...pageRows(facts, row),
+    ...(removed === null
+      ? []
+      : [row('Removed', `${removed}, because the file has them no longer`)]),
     row('Sign in', signInText(facts)),
     row('API', `${serviceUrl.href}  (its key is in ${harmless(stateFile)})`),
     row('Handbook', new URL('/docs', serviceUrl).href),

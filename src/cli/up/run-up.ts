@@ -23,6 +23,7 @@ import { greeting } from './greeting.ts';
 import { localLocation } from './local-location.ts';
 import { openBrowser } from './open-browser.ts';
 import { Processes } from './processes.ts';
+import { removedEntriesText } from './removed-entries.ts';
 import { openState, saveState, type UpState } from './up-state.ts';
 
 export interface UpParts {
@@ -160,12 +161,15 @@ async function start(
       printLine: (line) => void stderr.write(`${line}\n`),
     });
     const applied = applier.apply(first, stopping);
-    const [{ listening: healthPort }] = await processes.orFailed(Promise.all([listening, applied]));
+    const [{ listening: healthPort }, done] = await processes.orFailed(
+      Promise.all([listening, applied]),
+    );
     const agentUrl = urlOf('127.0.0.1', healthPort);
     const { checks, resources = NO_RESOURCES } = first;
     const pages = resources.sections.statusPages;
+    const removed = removedEntriesText(done, first);
     const addresses = { serviceUrl, agentUrl, links };
-    const facts = { file, checks, pages, ...addresses, apiKey, stateFile: folders.state };
+    const facts = { file, checks, pages, removed, ...addresses, apiKey, stateFile: folders.state };
     const palette = paletteFor(wantsColour(stdout, env));
     return {
       applier,

@@ -139,7 +139,7 @@ export const DELIVERY_VARIABLES = {
     name: 'DELIVERY_DENY',
     default: null,
     whenUnset: null,
-    meaning: `Networks that webhooks and Slack channels may not reach. The address of the connection counts, including an IPv4 address embedded in an IPv6 one. Default: ${OWN_MACHINE_DATA.join(', ')}; and, unless the embedded database is used and HOST is a loopback address, loopback and private networks: ${INTERNAL.join(', ')}. A value replaces the default list.`,
+    meaning: `Networks that webhooks, Slack channels and pictures of status pages may not reach. The address of the connection counts, including an IPv4 address embedded in an IPv6 one. Default: ${OWN_MACHINE_DATA.join(', ')}; and, unless the embedded database is used and HOST is a loopback address, loopback and private networks: ${INTERNAL.join(', ')}. A value replaces the default list.`,
     allowed: `a list of at most ${MAX_NETWORKS} networks or addresses, separated by commas or spaces, for example 10.0.0.0/8, 127.0.0.0/8, ::1`,
     secret: false,
     parse: listParser(network, MAX_NETWORKS),

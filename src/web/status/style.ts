@@ -87,7 +87,7 @@ main>*{min-width:0}
 .now>div{min-width:0}
 .now p{margin-top:4px}
 .troubled{display:grid;grid-template-columns:repeat(2,auto);justify-content:start;gap:4px 16px;margin-top:12px}
-.troubled li{display:grid;grid-template-columns:subgrid;grid-column:1/-1}
+.troubled li{display:grid;grid-template-columns:subgrid;grid-column:1/-1;align-items:start}
 .service:target{scroll-margin-top:16px}
 .service:target h3{text-decoration:underline}
 .OPERATIONAL{--state:var(--ok);--bar:var(--ok-bar)}
