@@ -340,7 +340,11 @@ function ofEachCheck<Row extends RunCounts | MissedInterval>(
   rows: readonly Row[],
 ): ReadonlyMap<string, ReadonlyMap<number, Row>> {
   const groups = groupBy(rows, ({ checkId }) => checkId);
+  const startOfRow = (row: Row): number => ('startMs' in row ? row.startMs : +row.start);
   return new Map(
-    [...groups].map(([checkId, own]) => [checkId, new Map(own.map((row) => [+row.start, row]))]),
+    [...groups].map(([checkId, own]) => [
+      checkId,
+      new Map(own.map((row) => [startOfRow(row), row])),
+    ]),
   );
 }
