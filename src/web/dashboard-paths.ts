@@ -17,6 +17,7 @@ export const DASHBOARD_PATHS = {
   checkResult: '/checks/:id/results/:resultId',
   heartbeats: '/heartbeats',
   heartbeat: '/heartbeats/:id',
+  maintenance: '/maintenance',
   incidents: '/incidents',
   incident: '/incidents/:id',
   settings: '/settings',

@@ -10,6 +10,7 @@ import { LOCATION_SCENES } from './location-scenes.ts';
 import { addBadDay, addManyChecks } from './overview-samples.ts';
 import { HEARTBEAT_SCENES } from './planned/heartbeat-scenes.ts';
 import { INCIDENT_SCENES } from './planned/incident-scenes.ts';
+import { MAINTENANCE_SCENES } from './planned/maintenance-scenes.ts';
 import { SETTINGS_SCENES } from './settings-scenes.ts';
 
 /** A view of the dashboard that `npm run screenshots` makes pictures of. */
@@ -31,6 +32,7 @@ export const SCENES: readonly Scene[] = [
   ...HEARTBEAT_SCENES,
   ...EDITING_SCENES,
   ...INCIDENT_SCENES,
+  ...MAINTENANCE_SCENES,
   ...LOCATION_SCENES,
   ...SETTINGS_SCENES,
   { name: 'overview-40', path: '/', prepare: addBadDay },

@@ -23,6 +23,11 @@ export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
     section: 'heartbeats',
     load: () => import('./heartbeats/heartbeat-page.tsx'),
   },
+  maintenance: {
+    title: 'Maintenance',
+    section: 'maintenance',
+    load: () => import('./maintenance/maintenance-page.tsx'),
+  },
   incidents: {
     title: 'Incidents',
     section: 'incidents',

@@ -1,0 +1,374 @@
+import { useState } from 'preact/hooks';
+import { api } from '../../api/client.ts';
+import { invalidate, useQuery } from '../../api/query.ts';
+import { may } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { Outdated } from '../../parts/forms/outdated.tsx';
+import { useSaving } from '../../parts/forms/use-saving.ts';
+import { TimeText } from '../../parts/time-text.tsx';
+import { showToast } from '../../parts/toast.tsx';
+import { localInput, zoneText } from './days.ts';
+import { coverText, occurrencesIn, repetitionText, type Window } from './occurrences.ts';
+
+interface Form {
+  readonly name: string;
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly unit: Window['repeatUnit'] | 'ONCE';
+  readonly interval: string;
+  readonly until: string;
+  readonly pauses: 'all' | 'tags' | 'none';
+  readonly tags: string;
+  readonly silences: 'all' | 'tags' | 'none';
+  readonly silencedTags: string;
+}
+
+const FIELDS = [
+  'name',
+  'startsAt',
+  'endsAt',
+  'repeatInterval',
+  'repeatEndsAt',
+  'tags',
+  'silenceAlertsTags',
+];
+const REPEATS = [
+  { value: 'ONCE', label: 'Once' },
+  { value: 'DAY', label: 'Every day, or each number of days' },
+  { value: 'WEEK', label: 'Every week, or each number of weeks' },
+  { value: 'MONTH', label: 'Every month, or each number of months' },
+] as const;
+const PAUSED = [
+  { value: 'tags', label: 'Checks with a tag' },
+  { value: 'all', label: 'All checks' },
+  { value: 'none', label: 'No checks' },
+] as const;
+const SILENCED = [
+  { value: 'tags', label: 'Of checks with a tag' },
+  { value: 'all', label: 'Of all checks' },
+  { value: 'none', label: 'None' },
+] as const;
+
+const HOUR_MS = 3_600_000;
+
+function newForm(day: Date): Form {
+  const startMs = Math.max(day.getTime(), Math.ceil(Date.now() / HOUR_MS) * HOUR_MS);
+  return {
+    name: '',
+    startsAt: localInput(new Date(startMs)),
+    endsAt: localInput(new Date(startMs + HOUR_MS)),
+    unit: 'ONCE',
+    interval: '1',
+    until: '',
+    pauses: 'tags',
+    tags: '',
+    silences: 'none',
+    silencedTags: '',
+  };
+}
+
+function formOf(window: Window): Form {
+  const { repeatInterval, repeatEndsAt, tags, silenceAlertsTags } = window;
+  return {
+    name: window.name,
+    startsAt: localInput(new Date(window.startsAt)),
+    endsAt: localInput(new Date(window.endsAt)),
+    unit: repeatInterval === null ? 'ONCE' : window.repeatUnit,
+    interval: String(repeatInterval ?? 1),
+    until: repeatEndsAt === null ? '' : localInput(new Date(repeatEndsAt)),
+    pauses: window.pauseAllChecks ? 'all' : tags.length > 0 ? 'tags' : 'none',
+    tags: tags.join(', '),
+    silences: window.silenceAllAlerts ? 'all' : silenceAlertsTags.length > 0 ? 'tags' : 'none',
+    silencedTags: silenceAlertsTags.join(', '),
+  };
+}
+
+/** What the API refuses stays as it is: it says what is wrong. */
+function instant(text: string): string {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? text : at.toISOString();
+}
+
+function tagsIn(text: string): string[] {
+  return text
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+}
+
+function bodyOf(form: Form) {
+  const repeats = form.unit !== 'ONCE';
+  return {
+    name: form.name.trim(),
+    startsAt: instant(form.startsAt),
+    endsAt: instant(form.endsAt),
+    repeatUnit: form.unit === 'ONCE' ? ('DAY' as const) : form.unit,
+    repeatInterval: repeats ? Number(form.interval) : null,
+    repeatEndsAt: repeats && form.until !== '' ? instant(form.until) : null,
+    pauseAllChecks: form.pauses === 'all',
+    tags: form.pauses === 'tags' ? tagsIn(form.tags) : [],
+    silenceAllAlerts: form.silences === 'all',
+    silenceAlertsTags: form.silences === 'tags' ? tagsIn(form.silencedTags) : [],
+  };
+}
+
+const forget = (): void => invalidate((key) => key.startsWith('maintenance'));
+
+/** Makes a window, or changes one. */
+export function WindowForm({
+  day,
+  id = null,
+  onClose,
+}: {
+  /** Where a new one begins. */
+  readonly day: Date;
+  readonly id?: number | null;
+  readonly onClose: () => void;
+}) {
+  const query = useQuery(`maintenance-window ${id}`, async (signal) => {
+    if (id === null) return null;
+    const { data, response } = await api.GET('/v1/maintenance-windows/{id}', {
+      params: { path: { id } },
+      signal,
+    });
+    return { resource: data as Window, etag: response.headers.get('etag') };
+  });
+  const loaded = query.data.value;
+  if (id !== null && loaded === null) {
+    return (
+      <Dialog title="Edit window" onClose={onClose}>
+        <p class="muted">{query.error.value?.message ?? 'Loading the window…'}</p>
+      </Dialog>
+    );
+  }
+  return (
+    <Editor
+      key={loaded?.etag ?? 'new'}
+      initial={loaded === null ? newForm(day) : formOf(loaded.resource)}
+      id={id}
+      etag={loaded?.etag ?? null}
+      reload={query.reload}
+      onClose={onClose}
+    />
+  );
+}
+
+function Editor({
+  initial,
+  id,
+  etag,
+  reload,
+  onClose,
+}: {
+  readonly initial: Form;
+  readonly id: number | null;
+  readonly etag: string | null;
+  readonly reload: () => void;
+  readonly onClose: () => void;
+}) {
+  const [form, setForm] = useState(initial);
+  const [isChanged, setChanged] = useState(false);
+  const saving = useSaving();
+  const { problems } = saving;
+  const change = (fields: Partial<Form>): void => {
+    setForm({ ...form, ...fields });
+    setChanged(true);
+  };
+  const save = () =>
+    saving.run(async (key) => {
+      const body = bodyOf(form);
+      if (id === null) {
+        const params = { header: { 'Idempotency-Key': key } };
+        await api.POST('/v1/maintenance-windows', { params, body });
+      } else {
+        const header = etag === null ? {} : { 'If-Match': etag };
+        await api.PATCH('/v1/maintenance-windows/{id}', { params: { path: { id }, header }, body });
+      }
+      forget();
+      showToast({ kind: 'pass', text: id === null ? 'The window is made.' : 'Saved.' });
+      onClose();
+    });
+  return (
+    <FormDialog
+      title={id === null ? 'New maintenance window' : 'Edit maintenance window'}
+      submit={id === null ? 'Make the window' : 'Save'}
+      isBusy={saving.isBusy}
+      isChanged={isChanged}
+      onSubmit={() => void save()}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        value={form.name}
+        onValue={(name) => change({ name })}
+        hint="Status pages announce the window by it."
+        problem={problemOf(problems, 'name')}
+        maxLength={200}
+        required
+      />
+      <div class="maintenance-pair">
+        <TextField
+          label="Starts"
+          type="datetime-local"
+          value={form.startsAt}
+          onValue={(startsAt) => change({ startsAt })}
+          problem={problemOf(problems, 'startsAt')}
+          required
+        />
+        <TextField
+          label="Ends"
+          type="datetime-local"
+          value={form.endsAt}
+          onValue={(endsAt) => change({ endsAt })}
+          problem={problemOf(problems, 'endsAt')}
+          required
+        />
+      </div>
+      <p class="hint maintenance-zone">Times are in your zone, {zoneText()}.</p>
+      <SelectField
+        label="Repeats"
+        value={form.unit}
+        options={REPEATS}
+        hint="It repeats at the same time in UTC: your clock differs by an hour in the other half of the year where it changes."
+        onValue={(unit) => change({ unit: unit as Form['unit'] })}
+      />
+      {form.unit !== 'ONCE' && (
+        <div class="maintenance-pair">
+          <TextField
+            label={`Every so many ${form.unit.toLowerCase()}s`}
+            type="number"
+            min={1}
+            value={form.interval}
+            onValue={(interval) => change({ interval })}
+            problem={problemOf(problems, 'repeatInterval')}
+            required
+          />
+          <TextField
+            label="Until (empty: for ever)"
+            type="datetime-local"
+            value={form.until}
+            onValue={(until) => change({ until })}
+            problem={problemOf(problems, 'repeatEndsAt')}
+          />
+        </div>
+      )}
+      <SelectField
+        label="Pauses"
+        value={form.pauses}
+        options={PAUSED}
+        onValue={(pauses) => change({ pauses: pauses as Form['pauses'] })}
+      />
+      {form.pauses === 'tags' && (
+        <TextField
+          label="Tags of paused checks"
+          value={form.tags}
+          onValue={(tags) => change({ tags })}
+          hint="Separated by commas. Checks with one of them, or whose group has one."
+          problem={problemOf(problems, 'tags')}
+          autocomplete="off"
+        />
+      )}
+      <SelectField
+        label="Silences alerts"
+        value={form.silences}
+        options={SILENCED}
+        onValue={(silences) => change({ silences: silences as Form['silences'] })}
+      />
+      {form.silences === 'tags' && (
+        <TextField
+          label="Tags of checks whose alerts are silent"
+          value={form.silencedTags}
+          onValue={(silencedTags) => change({ silencedTags })}
+          problem={problemOf(problems, 'silenceAlertsTags')}
+          autocomplete="off"
+        />
+      )}
+      {saving.isOutdated && id !== null ? (
+        <Outdated kind="maintenance-window" id={String(id)} what="window" onLoad={reload} />
+      ) : (
+        <FormError error={saving.error} fields={FIELDS} />
+      )}
+    </FormDialog>
+  );
+}
+
+/** What a window does, and what is there at the same time. */
+export function WindowDialog({
+  window,
+  fromMs,
+  toMs,
+  all,
+  onEdit,
+  onClose,
+}: {
+  readonly window: Window;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly all: readonly Window[];
+  readonly onEdit: () => void;
+  readonly onClose: () => void;
+}) {
+  const [isDeleting, setDeleting] = useState(false);
+  const others = occurrencesIn(all, fromMs, toMs).filter((one) => one.window.id !== window.id);
+  if (isDeleting) {
+    return (
+      <Confirm
+        title={`Delete ${window.name}`}
+        action="Delete the window"
+        onClose={onClose}
+        run={async () => {
+          const params = { path: { id: window.id } };
+          await api.DELETE('/v1/maintenance-windows/{id}', { params });
+          forget();
+          showToast({ kind: 'plain', text: `${window.name} is deleted.` });
+        }}
+      >
+        <p>
+          {window.repeatInterval === null ? 'The window' : 'All occurrences of the window'} are
+          deleted, and checks that it pauses resume at their next slot. This cannot be undone.
+        </p>
+      </Confirm>
+    );
+  }
+  return (
+    <Dialog
+      title={window.name}
+      onClose={onClose}
+      actions={
+        may('write') ? (
+          <>
+            <Button kind="danger" onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
+            <Button onClick={onEdit}>Edit</Button>
+          </>
+        ) : undefined
+      }
+    >
+      <dl class="maintenance-facts">
+        <dt>From</dt>
+        <dd>
+          <TimeText at={fromMs} form="full" />
+        </dd>
+        <dt>To</dt>
+        <dd>
+          <TimeText at={toMs} form="full" />
+        </dd>
+        <dt>Time zone</dt>
+        <dd>{zoneText()}</dd>
+        <dt>Repeats</dt>
+        <dd>{repetitionText(window)}</dd>
+        <dt>Covers</dt>
+        <dd>{coverText(window)}</dd>
+        <dt>At the same time</dt>
+        <dd>
+          {others.length === 0 ? 'nothing else' : others.map((one) => one.window.name).join(', ')}
+        </dd>
+      </dl>
+    </Dialog>
+  );
+}
