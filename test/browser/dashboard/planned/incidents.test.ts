@@ -77,6 +77,12 @@ describe.skipIf(LACKING !== null)('the pages of incidents', () => {
     await page.getByText('The post-mortem is saved.').waitFor();
     const stored = (await account.get(`${PATH}/${made.json.id}`)).json;
     expect(stored.postMortem).toBe(text);
+    // At once again: the first saving was its own.
+    await page.getByLabel('What happened and why').fill(`${text}, and more`);
+    await page.getByRole('button', { name: 'Save the post-mortem' }).click();
+    await expect
+      .poll(async () => (await account.get(`${PATH}/${made.json.id}`)).json.postMortem)
+      .toBe(`${text}, and more`);
     // Somebody else writes meanwhile: neither text is lost.
     await page.getByLabel('What happened and why').fill('Mine');
     await account.patch(`${PATH}/${made.json.id}`, { postMortem: 'Theirs' });

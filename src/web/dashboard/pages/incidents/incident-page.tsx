@@ -82,7 +82,7 @@ export function Page({ params: { id = '' } }: PageProps) {
         )}
       </p>
       <Updates loaded={loaded} reload={query.reload} />
-      <PostMortem loaded={loaded} reload={query.reload} />
+      <PostMortem loaded={loaded} reload={query.reload} onSaved={query.set} />
     </>
   );
 }

@@ -8,15 +8,17 @@ import { Outdated } from '../../parts/forms/outdated.tsx';
 import { type Loaded, useSaving } from '../../parts/forms/use-saving.ts';
 import { useUnsavedGuard } from '../../parts/forms/use-unsaved-guard.ts';
 import { showToast } from '../../parts/toast.tsx';
-import { forgetIncidents, type Incident } from './queries.ts';
+import type { Incident } from './queries.ts';
 
 /** What happened and why, in Markdown beside what readers will see of it. */
 export function PostMortem({
   loaded,
   reload,
+  onSaved,
 }: {
   readonly loaded: Loaded<Incident>;
   readonly reload: () => void;
+  readonly onSaved: (saved: Loaded<Incident>) => void;
 }) {
   const id = useId();
   const { resource, etag } = loaded;
@@ -34,17 +36,17 @@ export function PostMortem({
   }, [etag, isChanged]);
   const save = async (): Promise<void> => {
     const isSaved = await saving.run(async () => {
-      await api.PATCH('/v1/status-pages/incidents/{incidentId}', {
+      const { data, response } = await api.PATCH('/v1/status-pages/incidents/{incidentId}', {
         params: {
           path: { incidentId: resource.id },
           header: base === null ? {} : { 'If-Match': base },
         },
         body: { postMortem: text.trim() === '' ? null : text },
       });
+      onSaved({ resource: data as Incident, etag: response.headers.get('etag') });
     });
     if (!isSaved) return;
     setChanged(false);
-    forgetIncidents();
     showToast({ kind: 'pass', text: 'The post-mortem is saved.' });
   };
   if (!may('write') && stored === '') return null;
