@@ -18,6 +18,8 @@ export const DASHBOARD_PATHS = {
   heartbeats: '/heartbeats',
   heartbeat: '/heartbeats/:id',
   maintenance: '/maintenance',
+  statusPages: '/status-pages',
+  statusPage: '/status-pages/:id',
   incidents: '/incidents',
   incident: '/incidents/:id',
   settings: '/settings',

@@ -11,6 +11,7 @@ import { addBadDay, addManyChecks } from './overview-samples.ts';
 import { HEARTBEAT_SCENES } from './planned/heartbeat-scenes.ts';
 import { INCIDENT_SCENES } from './planned/incident-scenes.ts';
 import { MAINTENANCE_SCENES } from './planned/maintenance-scenes.ts';
+import { STATUS_PAGE_SCENES } from './planned/status-page-scenes.ts';
 import { SETTINGS_SCENES } from './settings-scenes.ts';
 
 /** A view of the dashboard that `npm run screenshots` makes pictures of. */
@@ -33,6 +34,7 @@ export const SCENES: readonly Scene[] = [
   ...EDITING_SCENES,
   ...INCIDENT_SCENES,
   ...MAINTENANCE_SCENES,
+  ...STATUS_PAGE_SCENES,
   ...LOCATION_SCENES,
   ...SETTINGS_SCENES,
   { name: 'overview-40', path: '/', prepare: addBadDay },

@@ -28,6 +28,16 @@ export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
     section: 'maintenance',
     load: () => import('./maintenance/maintenance-page.tsx'),
   },
+  statusPages: {
+    title: 'Status pages',
+    section: 'statusPages',
+    load: () => import('./status-pages/status-pages-page.tsx'),
+  },
+  statusPage: {
+    title: 'Status page',
+    section: 'statusPages',
+    load: () => import('./status-pages/status-page-page.tsx'),
+  },
   incidents: {
     title: 'Incidents',
     section: 'incidents',

@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks';
+import { Button } from '../../parts/button.tsx';
+import { useServices } from '../incidents/queries.ts';
+import type { PageForm } from './page-form.ts';
+import type { Summary } from './queries.ts';
+
+const WORDS: Readonly<Record<Summary['state'], string>> = {
+  OPERATIONAL: 'Operational',
+  DEGRADED: 'Degraded',
+  PARTIAL_OUTAGE: 'Partial outage',
+  MAJOR_OUTAGE: 'Major outage',
+};
+
+/**
+ * What the form makes of the page, before it is saved: its order, texts and colours, with the states of now.
+ * The page itself refuses to be framed (frame-ancestors), and no markup of it is put into the dashboard.
+ */
+export function PagePreview({
+  form,
+  summary,
+}: {
+  readonly form: PageForm;
+  readonly summary: Summary | null;
+}) {
+  const services = useServices().data.value;
+  const [theme, setTheme] = useState<'light' | 'dark'>(
+    form.defaultTheme === 'DARK' ? 'dark' : 'light',
+  );
+  const colors = form.themeColors[theme];
+  const states = new Map(
+    summary?.cards.flatMap((card) => card.services.map(({ id, state }) => [id, state] as const)),
+  );
+  return (
+    <section class="panel" aria-label="Preview">
+      <div class="panel-head">
+        <h2>Preview</h2>
+        <span class="status-pages-themes">
+          {(['light', 'dark'] as const).map((each) => (
+            <Button
+              key={each}
+              class={`small${theme === each ? ' chosen' : ''}`}
+              aria-pressed={theme === each}
+              onClick={() => setTheme(each)}
+            >
+              {each === 'light' ? 'Light' : 'Dark'}
+            </Button>
+          ))}
+        </span>
+      </div>
+      <div
+        class="status-pages-preview"
+        style={{ background: colors.bodyBackgroundColor, color: colors.bodyFontColor }}
+      >
+        <div
+          class="status-pages-preview-head"
+          style={{
+            background: colors.headerBackgroundColor,
+            color: colors.headerFontColor,
+            borderColor: colors.borderColor,
+          }}
+        >
+          <strong>{form.name}</strong>
+          <span
+            class="status-pages-preview-button"
+            style={{
+              background: colors.primaryButtonBackgroundColor,
+              color: colors.primaryButtonFontColor,
+            }}
+          >
+            Subscribe
+          </span>
+        </div>
+        {form.description !== '' && <p>{form.description}</p>}
+        {form.cards.map((card) => (
+          <div
+            key={card.key}
+            class="status-pages-preview-card"
+            style={{ background: colors.cardBackgroundColor, borderColor: colors.borderColor }}
+          >
+            <strong style={{ color: colors.titleFontColor }}>{card.name}</strong>
+            {card.services.map((id) => (
+              <div key={id} class="status-pages-preview-service">
+                <span>{services?.get(id)?.name ?? id}</span>
+                <span style={{ color: colors.bodyFontColorMuted }}>
+                  {WORDS[states.get(id) ?? 'OPERATIONAL']}
+                </span>
+              </div>
+            ))}
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}

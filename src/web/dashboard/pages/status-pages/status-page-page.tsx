@@ -1,0 +1,233 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api } from '../../api/client.ts';
+import { may } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { FormError } from '../../parts/field.tsx';
+import { counted } from '../../parts/formats.ts';
+import { Outdated } from '../../parts/forms/outdated.tsx';
+import { type Loaded, useSaving } from '../../parts/forms/use-saving.ts';
+import { useUnsavedGuard } from '../../parts/forms/use-unsaved-guard.ts';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { showToast } from '../../parts/toast.tsx';
+import { addressOf, Link } from '../../shell/link.tsx';
+import { useTitle } from '../../shell/title.ts';
+import type { PageProps } from '../page-props.ts';
+import { CardsEditor } from './cards-editor.tsx';
+import { DomainCheck } from './domain-check.tsx';
+import { PageFields } from './page-fields.tsx';
+import { bodyOf, FIELD_NAMES, formOf, type PageForm } from './page-form.ts';
+import { PagePreview } from './page-preview.tsx';
+import {
+  forgetPages,
+  publicPath,
+  type StatusPage,
+  usePage,
+  useSubscribers,
+  useSummary,
+} from './queries.ts';
+import './status-pages.css';
+
+/** The editor of a status page, beside what it makes of it. */
+export function Page({ params: { id = '' } }: PageProps) {
+  const query = usePage(id);
+  const loaded = query.data.value;
+  const error = query.error.value;
+  useTitle(loaded?.resource.name ?? null);
+  const crumbs = (
+    <p class="status-pages-back">
+      <Link to="/status-pages">Status pages</Link>
+    </p>
+  );
+  if (loaded === null || error?.status === 404) {
+    return (
+      <>
+        {crumbs}
+        <PageHeader title="Status page" />
+        {error === null && <Skeleton lines={12} height={32} label="Loading the page" />}
+        {error?.status === 404 && (
+          <EmptyState title="There is no such status page">
+            It may have been deleted. <Link to="/status-pages">See all status pages</Link>
+          </EmptyState>
+        )}
+        {error !== null && error.status !== 404 && (
+          <ErrorState error={error} retry={query.reload} />
+        )}
+      </>
+    );
+  }
+  const page = loaded.resource;
+  return (
+    <>
+      {crumbs}
+      <PageHeader
+        title={page.name}
+        actions={
+          <>
+            <a class="button" href={publicPath(page)} target="_blank" rel="noreferrer">
+              Open the page
+            </a>
+            {may('write') && <DeletePage page={page} />}
+          </>
+        }
+      >
+        {page.isPrivate && <span class="chip">private</span>}
+        <Subscribers id={page.id} />
+      </PageHeader>
+      {(page.warnings ?? []).map(({ code, message }) => (
+        <p class="status-pages-warning" key={`${code} ${message}`}>
+          {message}
+        </p>
+      ))}
+      <Editor loaded={loaded} reload={query.reload} onSaved={query.set} />
+    </>
+  );
+}
+
+function Subscribers({ id }: { readonly id: string }) {
+  const found = useSubscribers(id).data.value;
+  if (found === null) return null;
+  return <span class="muted">{counted(found.total ?? found.entries.length, 'subscriber')}</span>;
+}
+
+function Editor({
+  loaded,
+  reload,
+  onSaved,
+}: {
+  readonly loaded: Loaded<StatusPage>;
+  readonly reload: () => void;
+  readonly onSaved: (saved: Loaded<StatusPage>) => void;
+}) {
+  const { resource: page, etag } = loaded;
+  const summary = useSummary(page.id).data.value;
+  const [base, setBase] = useState(etag);
+  const [form, setForm] = useState(() => formOf(page));
+  const [isChanged, setChanged] = useState(false);
+  const saving = useSaving();
+  const isWriter = may('write');
+  useUnsavedGuard(isChanged);
+  useEffect(() => {
+    // Where somebody else saved it meanwhile, what is being edited here stays.
+    if (isChanged) return;
+    setBase(etag);
+    setForm(formOf(page));
+  }, [etag, isChanged]);
+  const change = (fields: Partial<PageForm>): void => {
+    setForm((before) => ({ ...before, ...fields }));
+    setChanged(true);
+  };
+  const save = async (): Promise<void> => {
+    const isSaved = await saving.run(async () => {
+      const { data, response } = await api.PATCH('/v1/status-pages/{statusPageId}', {
+        params: {
+          path: { statusPageId: page.id },
+          header: base === null ? {} : { 'If-Match': base },
+        },
+        body: bodyOf(form),
+      });
+      onSaved({ resource: data as StatusPage, etag: response.headers.get('etag') });
+    });
+    if (!isSaved) return;
+    setChanged(false);
+    showToast({ kind: 'pass', text: 'Saved.' });
+  };
+  return (
+    <form
+      class="status-pages-editor"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <div class="panel">
+        <fieldset class="status-pages-fields panel-body" disabled={!isWriter}>
+          <legend class="visually-hidden">The page</legend>
+          <h2>Cards and services</h2>
+          <CardsEditor cards={form.cards} onChange={(cards) => change({ cards })} />
+          <PageFields
+            form={form}
+            hasPassword={page.hasPassword}
+            problems={saving.problems}
+            change={change}
+          />
+        </fieldset>
+        {isWriter && (
+          <div class="panel-body">
+            {page.customDomain !== null && (
+              <DomainCheck page={page} isChanged={form.customDomain !== page.customDomain} />
+            )}
+            {saving.isOutdated ? (
+              <Outdated
+                kind="status-page"
+                id={page.id}
+                what="page"
+                onLoad={() => {
+                  saving.forget();
+                  setChanged(false);
+                  reload();
+                }}
+              />
+            ) : (
+              <FormError error={saving.error} fields={FIELD_NAMES} />
+            )}
+            <div class="status-pages-actions">
+              <Button kind="primary" type="submit" isBusy={saving.isBusy} disabled={!isChanged}>
+                Save
+              </Button>
+              {isChanged && (
+                <Button
+                  onClick={() => {
+                    setChanged(false);
+                    saving.forget();
+                  }}
+                >
+                  Undo changes
+                </Button>
+              )}
+            </div>
+          </div>
+        )}
+      </div>
+      <div class="status-pages-beside">
+        <PagePreview form={form} summary={summary} />
+      </div>
+    </form>
+  );
+}
+
+function DeletePage({ page }: { readonly page: StatusPage }) {
+  const [isAsked, ask] = useState(false);
+  const { route } = useLocation();
+  return (
+    <>
+      <Button kind="danger" onClick={() => ask(true)}>
+        Delete
+      </Button>
+      {isAsked && (
+        <Confirm
+          title={`Delete ${page.name}`}
+          action="Delete the page"
+          onClose={() => ask(false)}
+          run={async () => {
+            const params = { path: { statusPageId: page.id } };
+            await api.DELETE('/v1/status-pages/{statusPageId}', { params });
+            showToast({ kind: 'plain', text: `${page.name} is deleted.` });
+            route(addressOf('/status-pages'), true);
+            forgetPages();
+          }}
+        >
+          <p>
+            Readers get a 404 at its address, and its subscribers are deleted. Its services and
+            incidents stay. This cannot be undone.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}

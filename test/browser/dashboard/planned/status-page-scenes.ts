@@ -1,0 +1,21 @@
+import type { Scene } from '../scenes.ts';
+import { makePage, prepareIncidents } from './incident-scenes.ts';
+
+export const STATUS_PAGE_SCENES: readonly Scene[] = [
+  { name: 'status-pages-empty', path: '/status-pages' },
+  {
+    name: 'status-pages',
+    path: '/status-pages',
+    prepare: async (account, service) => void (await makePage(account, service)),
+  },
+  {
+    name: 'status-pages-one',
+    path: '/status-pages',
+    prepare: prepareIncidents,
+    act: async ({ page }) => {
+      await page.getByRole('link', { name: 'Acme status' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Acme status' }).waitFor();
+      await page.getByRole('region', { name: 'Preview' }).getByText('outage').first().waitFor();
+    },
+  },
+];
