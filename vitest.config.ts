@@ -1,6 +1,11 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
+/** The embedded database is WebAssembly: optimizing its code takes more CPU than a run gets back. */
+const UNOPTIMIZED_WASM = '--liftoff-only';
+/** Files follow each other in a process: with more room for new objects it collects garbage less often. */
+const FEW_COLLECTIONS = '--max-semi-space-size=64';
+
 const shared = {
   globalSetup: ['test/support/process/build.ts'],
   // Against a test that hangs. To start a database takes a second, and twenty on a busy machine.
@@ -8,6 +13,7 @@ const shared = {
   hookTimeout: 60_000,
   restoreMocks: true,
   setupFiles: ['test/support/seeded.ts'],
+  execArgv: [UNOPTIMIZED_WASM],
 };
 const PGLITE = 'test/support/database/prepare-pglite.ts';
 const POSTGRES = 'test/support/database/prepare-postgres.ts';
@@ -45,6 +51,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'unit',
+          execArgv: [UNOPTIMIZED_WASM, FEW_COLLECTIONS],
           // They start no program, so nothing is built for them.
           globalSetup: [],
           include: ['test/unit/**/*.test.{ts,tsx}'],
@@ -57,6 +64,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'integration',
+          execArgv: [UNOPTIMIZED_WASM, FEW_COLLECTIONS],
           provide: { databases: ['pglite'] },
           include: ['test/integration/**/*.test.ts'],
           exclude: IS_NIGHTLY ? [] : [ON_POSTGRES_BY_DAY],
