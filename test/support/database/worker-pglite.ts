@@ -8,6 +8,9 @@ import type { Store } from '../../../src/service/database/store.ts';
 import { PARSERS } from '../../../src/service/database/values.ts';
 import { silentLog } from './silent-store.ts';
 
+/** Most test files use one at a time, and some two. */
+const MAX_KEPT = 2;
+
 /**
  * An embedded database in memory that the test files of a worker share: opening one takes most of a
  * second, emptying it a twentieth.
@@ -15,21 +18,18 @@ import { silentLog } from './silent-store.ts';
 class ReusablePglite extends PGlite {
   /** Whether it has the schema of this release, apart from partitions and rows. */
   isMigrated = true;
-  isInUse = false;
-  readonly #isKept: boolean;
   readonly #endListening = new Set<() => Promise<void>>();
 
-  constructor(archive: Blob, isKept: boolean) {
+  constructor(archive: Blob) {
     super({ parsers: PARSERS, loadDataDir: archive });
-    this.#isKept = isKept;
   }
 
   /** A store closes its database: this one stays open for the next store. */
   override async close(): Promise<void> {
     for (const end of this.#endListening) await end();
     this.#endListening.clear();
-    this.isInUse = false;
-    if (!this.#isKept) await super.close();
+    if (kept.length < MAX_KEPT) kept.push(this);
+    else await super.close();
   }
 
   override async query<Row>(...args: Parameters<PGlite['query']>): Promise<Results<Row>> {
@@ -57,11 +57,12 @@ class ReusablePglite extends PGlite {
   }
 }
 
-let kept: ReusablePglite | null = null;
+/** Those that nobody uses. One that broke, or whose transaction did not end, does not come back. */
+const kept: ReusablePglite[] = [];
 
 /** An empty database without schema, in memory. */
 export async function openEmptyPglite(clock: Clock): Promise<Store> {
-  const database = await takeDatabase();
+  const database = await takeDatabase('empty');
   const store = new PgliteStore(database, { clock, log: silentLog() });
   await emptySchema(store);
   return store;
@@ -69,7 +70,7 @@ export async function openEmptyPglite(clock: Clock): Promise<Store> {
 
 /** The schema of this release with no rows, in memory. */
 export async function openMigratedPglite(clock: Clock): Promise<Store> {
-  const database = await takeDatabase();
+  const database = await takeDatabase('migrated');
   const store = new PgliteStore(database, { clock, log: silentLog() });
   if (database.isMigrated) {
     await store.query(EMPTY_TABLES);
@@ -134,17 +135,12 @@ begin
   end loop;
 end $$`;
 
-async function takeDatabase(): Promise<ReusablePglite> {
-  // If a test file opens two databases at a time, the second one is not shared.
-  const isKept = !(kept?.isInUse ?? false);
-  if (isKept && kept !== null) {
-    kept.isInUse = true;
-    return kept;
-  }
+async function takeDatabase(wanted: 'empty' | 'migrated'): Promise<ReusablePglite> {
+  const fits = kept.findIndex(({ isMigrated }) => isMigrated === (wanted === 'migrated'));
+  const [free] = kept.splice(Math.max(0, fits), 1);
+  if (free !== undefined) return free;
   const archive = new Blob([readFileSync(inject('pglite').migratedArchive)]);
-  const database = new ReusablePglite(archive, isKept);
-  database.isInUse = true;
-  if (isKept) kept = database;
+  const database = new ReusablePglite(archive);
   await database.waitReady;
   return database;
 }
