@@ -9,10 +9,11 @@ import {
 } from '../../../src/agent/run/starvation/starvation.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 
+const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4));
+
 /** Blocks the event loop, like a process that gets no CPU. */
 export function holdLoop(ms: number): void {
-  const endMs = performance.now() + ms;
-  while (performance.now() < endMs);
+  Atomics.wait(NEVER_NOTIFIED, 0, 0, ms);
 }
 
 /**
