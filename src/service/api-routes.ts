@@ -18,6 +18,7 @@ import { artifactsRoutes } from './artifacts/routes.ts';
 import { agentArtifactsRoutes } from './artifacts/upload.routes.ts';
 import { auditLogRoutes } from './audit-log/routes.ts';
 import { bulkChecksRoutes } from './bulk/routes.ts';
+import { certificatesRoutes } from './certificates/routes.ts';
 import { checkGroupsRoutes } from './check-groups/routes.ts';
 import { handoversRoutes } from './check-runs/handovers.routes.ts';
 import { checkRunsRoutes } from './check-runs/routes.ts';
@@ -55,6 +56,7 @@ import { invitationsRoutes } from './users/invitations.routes.ts';
 import { userPagesRoutes } from './users/pages/routes.ts';
 import { usersRoutes } from './users/routes.ts';
 import { variablesRoutes } from './variables/routes.ts';
+import { variableUsesRoutes } from './variables/uses.routes.ts';
 
 /** Every route of the API, by resource, in the order of the documentation. */
 export function apiRoutes(
@@ -95,7 +97,9 @@ export function apiRoutes(
     locationAgentErrorsRoutes(features),
     staticIpv6sRoutes(features),
     variablesRoutes(features),
+    variableUsesRoutes(features),
     clientCertificatesRoutes(features),
+    certificatesRoutes(features),
     snippetsRoutes(features),
     accountsRoutes(features),
     entitlementsRoutes(features),

@@ -22,6 +22,7 @@ import { DEFAULT_AUDIT_DAYS } from './audit-log/audit-config.ts';
 import { type AuditLog, createAuditLog } from './audit-log/audit-log.ts';
 import type { BulkChecks } from './bulk/bulk-checks.ts';
 import { createBulkFeature } from './bulk/create-feature.ts';
+import { type Certificates, createCertificates } from './certificates/certificates.ts';
 import { type CheckGroups, createCheckGroups } from './check-groups/check-groups.ts';
 import { type CheckRuns, createCheckRuns } from './check-runs/check-runs.ts';
 import { createCheckVariables } from './checks/check-variables.ts';
@@ -95,6 +96,7 @@ import {
 import { createStatusPageSummaries, type StatusPageSummaries } from './status-pages/summary.ts';
 import { createTestSessions, type TestSessions } from './test-sessions/test-sessions.ts';
 import { createPasswords, type Passwords } from './users/passwords.ts';
+import { createVariableUses, type VariableUses } from './variables/uses.ts';
 import { createVariables, type Variables } from './variables/variables.ts';
 
 /** The service without HTTP. */
@@ -146,6 +148,8 @@ export interface Features
   readonly statusSite: StatusSite;
   readonly testSessions: TestSessions;
   readonly variables: Variables;
+  readonly variableUses: VariableUses;
+  readonly certificates: Certificates;
   /** For the metrics. */
   counts(): FeatureCounts;
   /** Background work until the signal aborts: assigns, expires, cleans up. Never rejects. */
@@ -411,6 +415,8 @@ export function createFeatures(given: FeatureParts): Features {
     statusSite,
     testSessions,
     variables,
+    variableUses: createVariableUses(parts),
+    certificates: createCertificates({ ...parts, clientCertificates }),
     counts: () => ({
       deferredRecords: agentClocks.deferredRecords,
       artifacts: artifacts.counts(),

@@ -22,6 +22,8 @@ export const DASHBOARD_PATHS = {
   statusPage: '/status-pages/:id',
   incidents: '/incidents',
   incident: '/incidents/:id',
+  variables: '/variables',
+  certificates: '/certificates',
   settings: '/settings',
   settingsAlerts: '/settings/alerts',
   settingsKeys: '/settings/keys',

@@ -19,3 +19,4 @@ export {
   sealedVariablesOf,
   updateCheck,
 } from './sql.ts';
+export { findVariableUses, type VariableUse } from './variable-uses.sql.ts';

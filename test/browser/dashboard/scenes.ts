@@ -7,6 +7,7 @@ import { ALERTING_SCENES } from './alerting-scenes.ts';
 import { CHECK_SCENES } from './check-scenes.ts';
 import { EDITING_SCENES } from './editing-scenes.ts';
 import { LOCATION_SCENES } from './location-scenes.ts';
+import { MORE_SCENES } from './more/scenes.ts';
 import { addBadDay, addManyChecks } from './overview-samples.ts';
 import { HEARTBEAT_SCENES } from './planned/heartbeat-scenes.ts';
 import { INCIDENT_SCENES } from './planned/incident-scenes.ts';
@@ -36,6 +37,7 @@ export const SCENES: readonly Scene[] = [
   ...MAINTENANCE_SCENES,
   ...STATUS_PAGE_SCENES,
   ...LOCATION_SCENES,
+  ...MORE_SCENES,
   ...SETTINGS_SCENES,
   { name: 'overview-40', path: '/', prepare: addBadDay },
   {

@@ -1942,6 +1942,28 @@ export interface paths {
         patch: operations["updateVariable"];
         trace?: never;
     };
+    "/v1/variable-uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List which checks use which variables
+         * @description Looks for placeholders in the requests of URL, API and TCP checks. Text that is hidden as a credential is not looked at, unless it consists of placeholders.
+         *
+         *     Needs the role `read`.
+         */
+        get: operations["listVariableUses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/client-certificates": {
         parameters: {
             query?: never;
@@ -2002,6 +2024,48 @@ export interface paths {
          *     Needs the role `admin`.
          */
         patch: operations["updateClientCertificate"];
+        trace?: never;
+    };
+    "/v1/certificates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the certificates that checks saw, those that expire first first
+         * @description One for each check that saw one: the last one, of all its locations.
+         *
+         *     Needs the role `read`.
+         */
+        get: operations["listCertificates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/client-certificate-uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List when client certificates expire and which checks use them, oldest first
+         * @description Needs the role `read`.
+         */
+        get: operations["listClientCertificateUses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/snippets": {
@@ -4116,6 +4180,41 @@ export interface components {
             serialNumber: string;
             fingerprint256: string;
         };
+        Certificate2: {
+            checkId: string;
+            /** @description Of the check. */
+            name: string;
+            /** @enum {string} */
+            checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP" | "HEARTBEAT";
+            activated: boolean;
+            /** @description Whole days until it expires, as of now; negative once it has expired. */
+            daysRemaining: number;
+            /**
+             * Format: date-time
+             * @description The slot of the run that saw it last.
+             */
+            seenAt: string;
+            /** @description Of that run; null if its result is gone. */
+            location: string | null;
+            /** @description Whether the agent trusts it for the host. */
+            authorized: boolean | null;
+            /** @description For example TLSv1.3. */
+            protocol: string | null;
+            /** @description null if the result of that run is gone. */
+            certificate: components["schemas"]["Certificate2Certificate"] | null;
+        };
+        Certificate2Certificate: {
+            subject: string;
+            issuer: string;
+            validFrom: string;
+            validTo: string;
+            serialNumber: string;
+            /** @description The same for all checks that see this certificate. */
+            fingerprint256: string;
+            /** @description The first 50 of its alternative names. */
+            names: string[];
+            nameCount: number;
+        };
         ChangePasswordInput: {
             currentPassword: string;
             /** @description 8 to 256 characters of any kind. */
@@ -4844,6 +4943,20 @@ export interface components {
             passphrase?: string | null;
             /** @description CA certificates in PEM that are trusted for this host, in addition to the usual ones. */
             ca?: string | null;
+        };
+        ClientCertificateU: {
+            id: string;
+            host: string;
+            daysRemaining: number | null;
+            /** @description null if it cannot be read. */
+            certificate: components["schemas"]["Certificate2Certificate"] | null;
+            /** @description URL and API checks with an https address whose host it matches. Hosts with variables do not count. */
+            checkCount: number;
+            /** @description The first 100 of them by name. */
+            checks: {
+                id: string;
+                name: string;
+            }[];
         };
         CompareAlertChannelResponse: {
             /** @description Whether the channel has exactly this configuration. */
@@ -10112,6 +10225,23 @@ export interface components {
             locked?: boolean;
             /** @description Whether the value is stored encrypted and never returned. */
             secret?: boolean;
+        };
+        VariableU: {
+            /** @description At most 3000: those that the account lacks first, then by key. */
+            uses: {
+                key: string;
+                /** @description Whether the account has the variable. An agent may have one that the account lacks. */
+                isDefined: boolean;
+                /** @description How many checks name it and do not define it themselves. */
+                checkCount: number;
+                /** @description The first of them by name: 10, or with `key` 1000. */
+                checks: {
+                    id: string;
+                    name: string;
+                }[];
+            }[];
+            /** @description How many more there are. */
+            droppedKeys: number;
         };
         Warning: {
             /** @enum {string} */
@@ -18246,6 +18376,61 @@ export interface operations {
             };
         };
     };
+    listVariableUses: {
+        parameters: {
+            query?: {
+                /** @description Only this variable. */
+                key?: string;
+            };
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description The ETag that the client has: the response is 304 while the resource is the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: List which checks use which variables. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VariableU"];
+                };
+            };
+            /** @description Not modified; no body. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listClientCertificates: {
         parameters: {
             query?: {
@@ -18559,6 +18744,110 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCertificates: {
+        parameters: {
+            query?: {
+                /** @description How many at most, 1 to 100. Default: 10. */
+                limit?: number;
+                /** @description Which page, counted from 1. Default: 1. */
+                page?: number;
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: List the certificates that checks saw, those that expire first first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Total-Count-At-Least": components["headers"]["X-Total-Count-At-Least"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Certificate2"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listClientCertificateUses: {
+        parameters: {
+            query?: {
+                /** @description How many at most, 1 to 100. Default: 10. */
+                limit?: number;
+                /** @description Which page, counted from 1. Default: 1. */
+                page?: number;
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: List when client certificates expire and which checks use them, oldest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Total-Count-At-Least": components["headers"]["X-Total-Count-At-Least"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClientCertificateU"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             /** @description An error */

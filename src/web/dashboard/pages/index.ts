@@ -48,6 +48,16 @@ export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
     section: 'incidents',
     load: () => import('./incidents/incident-page.tsx'),
   },
+  certificates: {
+    title: 'Certificates',
+    section: 'certificates',
+    load: () => import('./certificates/certificates-page.tsx'),
+  },
+  variables: {
+    title: 'Variables',
+    section: 'variables',
+    load: () => import('./variables/variables-page.tsx'),
+  },
   locations: {
     title: 'Locations',
     section: 'locations',

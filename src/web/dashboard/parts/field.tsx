@@ -90,6 +90,41 @@ export function TextField({ label, hint, problem, value, onValue, ...rest }: Tex
   );
 }
 
+type TextAreaFieldProps = Omit<FieldProps, 'children'> & {
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  /** Lines that are shown at first. */
+  readonly rows: number;
+  readonly placeholder?: string;
+  readonly required?: boolean;
+};
+
+/** A text of several lines, such as a certificate. */
+export function TextAreaField({
+  label,
+  hint,
+  problem,
+  value,
+  onValue,
+  ...rest
+}: TextAreaFieldProps) {
+  return (
+    <Field label={label} hint={hint} problem={problem ?? null}>
+      {(facts) => (
+        <textarea
+          {...rest}
+          {...facts}
+          class="mono"
+          spellcheck={false}
+          autocomplete="off"
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
 type SelectFieldProps = Omit<FieldProps, 'children'> & {
   readonly value: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];

@@ -26,7 +26,7 @@ export function FormDialog(props: FormDialogProps) {
   useUnsavedGuard(isChanged);
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  useEffect(() => form.current?.querySelector<HTMLElement>('input, textarea')?.focus(), []);
   return (
     <Dialog
       title={title}

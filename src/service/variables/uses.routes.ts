@@ -1,0 +1,65 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { variableKeySchema } from '../../model/check/variable.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { MAX_CHECKS, MAX_CHECKS_OF_ONE, MAX_KEYS, type VariableUses } from './uses.ts';
+
+/** Each looks at the requests of all checks. */
+const REQUESTS_PER_MINUTE = 120;
+
+const response = z.strictObject({
+  uses: z
+    .array(
+      z.strictObject({
+        key: z.string(),
+        isDefined: z
+          .boolean()
+          .describe(
+            'Whether the account has the variable. An agent may have one that the account lacks.',
+          ),
+        checkCount: z.int().describe('How many checks name it and do not define it themselves.'),
+        checks: z
+          .array(z.strictObject({ id: z.string(), name: z.string() }))
+          .describe(
+            `The first of them by name: ${MAX_CHECKS}, or with \`key\` ${MAX_CHECKS_OF_ONE}.`,
+          ),
+      }),
+    )
+    .describe(`At most ${MAX_KEYS}: those that the account lacks first, then by key.`),
+  droppedKeys: z.int().describe('How many more there are.'),
+});
+
+/** Which checks use which variables: src/service/README.md, "Uses of variables". */
+export function variableUsesRoutes({
+  variableUses,
+}: {
+  readonly variableUses: VariableUses;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.get(
+      '/v1/variable-uses',
+      {
+        config: { role: 'read', rateLimit: { max: REQUESTS_PER_MINUTE } },
+        schema: {
+          tags: ['Variables'],
+          operationId: 'listVariableUses',
+          summary: 'List which checks use which variables',
+          description:
+            'Looks for placeholders in the requests of URL, API and TCP checks. Text that is hidden as a credential is not looked at, unless it consists of placeholders.',
+          querystring: z.strictObject({
+            key: variableKeySchema.optional().describe('Only this variable.'),
+          }),
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { key = null } = request.query;
+        const { uses, droppedKeys } = await variableUses.list(callerOf(request).accountId, key);
+        return { uses: uses.map((use) => ({ ...use, checks: [...use.checks] })), droppedKeys };
+      },
+    );
+  };
+}

@@ -1,0 +1,61 @@
+import { api } from '../../api/client.ts';
+import { asApiError } from '../../api/errors.ts';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { counted } from '../../parts/formats.ts';
+import { showToast } from '../../parts/toast.tsx';
+import { reloadVariables, useUsesOf, type Variable } from './queries.ts';
+import { CheckLinks } from './used-by.tsx';
+
+/** Says which checks lose it. A value that is shown can be restored afterwards. */
+export function DeleteVariable({
+  variable,
+  onClose,
+}: {
+  readonly variable: Variable;
+  readonly onClose: () => void;
+}) {
+  const { key, value, secret } = variable;
+  const use = useUsesOf(key);
+  const found = use.data.value;
+  const run = async (): Promise<void> => {
+    await api.DELETE('/v1/variables/{key}', { params: { path: { key } } });
+    reloadVariables();
+    const text = `The variable ${key} is deleted.`;
+    if (secret || value === null) showToast({ kind: 'plain', text });
+    else {
+      const undo = { label: 'Undo', run: () => void restore({ ...variable, value }) };
+      showToast({ kind: 'plain', text, action: undo });
+    }
+  };
+  return (
+    <Confirm title={`Delete ${key}`} action="Delete the variable" run={run} onClose={onClose}>
+      {use.isLoading.value && found === null && (
+        <p class="muted">Looking for checks that use it…</p>
+      )}
+      {found !== null && (
+        <>
+          <p class="failing">
+            {counted(found.checkCount, 'check')} {found.checkCount === 1 ? 'uses' : 'use'} it.
+            Unless their agents have a variable of that name, their next runs fail:
+          </p>
+          <div class="variables-all-checks">
+            <CheckLinks checks={found.checks} total={found.checkCount} />
+          </div>
+        </>
+      )}
+      {!use.isLoading.value && use.error.value === null && found === null && (
+        <p>No check uses it.</p>
+      )}
+      {secret && <p>Its value is lost: nobody can read it, so it cannot be restored.</p>}
+    </Confirm>
+  );
+}
+
+async function restore({ key, value, locked }: Variable & { value: string }): Promise<void> {
+  try {
+    await api.POST('/v1/variables', { body: { key, value, locked, secret: false } });
+    reloadVariables();
+  } catch (thrown) {
+    showToast({ kind: 'fail', text: asApiError(thrown).message });
+  }
+}

@@ -1,0 +1,49 @@
+import { api, bodyOf, pageOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { invalidate, useQuery } from '../../api/query.ts';
+
+export type Variable = components['schemas']['Variable'];
+export type VariableUse = Awaited<ReturnType<typeof readUses>>['uses'][number];
+
+const PART = 100;
+/** An account has at most 2,000. */
+const MAX_PAGES = 20;
+
+/** All of them: whoever looks for one searches in all. */
+async function readVariables(signal: AbortSignal): Promise<readonly Variable[]> {
+  const all: Variable[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const query = { limit: PART, page };
+    const { entries } = await pageOf(api.GET('/v1/variables', { params: { query }, signal }));
+    all.push(...entries);
+    if (entries.length < PART) break;
+  }
+  return all;
+}
+
+export function useVariables() {
+  return useQuery('variables', readVariables);
+}
+
+function readUses(signal: AbortSignal) {
+  return bodyOf(api.GET('/v1/variable-uses', { signal }));
+}
+
+export function useVariableUses() {
+  return useQuery('variable-uses', readUses, {
+    on: ['check.created', 'check.updated', 'check.deleted'],
+  });
+}
+
+/** All checks of one variable; `readUses` names only the first ones. */
+export function useUsesOf(key: string) {
+  return useQuery(`variable-uses?key=${key}`, async (signal) => {
+    const params = { query: { key } };
+    const { uses } = await bodyOf(api.GET('/v1/variable-uses', { params, signal }));
+    return uses[0] ?? null;
+  });
+}
+
+export function reloadVariables(): void {
+  invalidate((key) => key.startsWith('variable'));
+}

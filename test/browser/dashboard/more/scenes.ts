@@ -1,0 +1,51 @@
+import type { Scene } from '../scenes.ts';
+import { addCertificates, addClientCertificates } from './certificate-samples.ts';
+import { addVariables } from './variable-samples.ts';
+
+/** The pages below More in the navigation. */
+export const MORE_SCENES: readonly Scene[] = [
+  { name: 'certificates-empty', path: '/certificates' },
+  { name: 'certificates', path: '/certificates', prepare: addCertificates },
+  {
+    name: 'certificates-client',
+    path: '/certificates?view=client',
+    prepare: addClientCertificates,
+  },
+  {
+    name: 'certificates-add',
+    path: '/certificates?view=client',
+    act: async ({ page }) => {
+      await page.getByRole('button', { name: 'Add a certificate' }).click();
+      await page.getByLabel('Host').waitFor();
+    },
+  },
+  { name: 'variables-empty', path: '/variables' },
+  { name: 'variables', path: '/variables', prepare: addVariables },
+  {
+    name: 'variables-edit',
+    path: '/variables',
+    prepare: addVariables,
+    act: async ({ page }) => {
+      await page.getByRole('button', { name: 'Edit API_TOKEN' }).click();
+      await page.getByLabel('New value').waitFor();
+    },
+  },
+  {
+    name: 'variables-delete',
+    path: '/variables',
+    prepare: addVariables,
+    act: async ({ page }) => {
+      await page.getByRole('button', { name: 'Delete API_TOKEN' }).click();
+      await page.getByText('their next runs fail').waitFor();
+    },
+  },
+  {
+    name: 'variables-error',
+    path: '/variables',
+    act: async ({ page }) => {
+      await page.route(/\/v1\/variable/, (route) => route.fulfill({ status: 503, body: '{}' }));
+      await page.reload();
+      await page.getByRole('alert').waitFor();
+    },
+  },
+];

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { CertificateFacts } from '../../../../src/model/result/result.ts';
+import { databases } from '../../../support/database/databases.ts';
+import { HTTP_DETAIL, HTTP_RESPONSE } from '../../../support/samples/http-results.ts';
+import { createAuthority } from '../../../support/servers/certificates.ts';
+import {
+  DAY_MS,
+  minutesAgo,
+  NOW,
+  resultOfRun,
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
+
+const PATH = '/v1/certificates';
+const USES = '/v1/client-certificate-uses';
+
+function certificate(name: string, daysRemaining: number): CertificateFacts {
+  return {
+    subject: `CN=${name}`,
+    issuer: 'CN=An authority',
+    subjectAltNames: [name, `www.${name}`],
+    validFrom: new Date(NOW - 30 * DAY_MS).toISOString(),
+    validTo: new Date(NOW + daysRemaining * DAY_MS + 3_600_000).toISOString(),
+    daysRemaining,
+    serialNumber: '01:02',
+    fingerprint256: `FP:${name}`,
+  };
+}
+
+function seeing(facts: CertificateFacts) {
+  const tls = { protocol: 'TLSv1.3', cipher: null, alpnProtocol: null, authorized: true };
+  const response = { ...HTTP_RESPONSE, tls: { ...tls, certificate: facts } };
+  return { apiCheckResult: { ...HTTP_DETAIL, response } };
+}
+
+describe.each(databases)('on %s', (kind) => {
+  const fixtureOf = useResultsFixture(useRunningService(kind));
+
+  describe('the certificates that checks saw', () => {
+    it('come with who issued them, for which names, and the days that are left now, soonest first', async () => {
+      const { mine, theirs, berlin, deliver, check } = fixtureOf();
+      await check('mail');
+      await check('plain');
+      await deliver(berlin, {
+        results: [
+          resultOfRun({ slot: minutesAgo(3), ...seeing(certificate('old.shop.test', 2)) }),
+          resultOfRun({ slot: minutesAgo(2), ...seeing(certificate('shop.test', 60)) }),
+          resultOfRun({
+            slot: minutesAgo(2),
+            checkId: 'mail',
+            ...seeing(certificate('mail.test', -1)),
+          }),
+          resultOfRun({ slot: minutesAgo(2), checkId: 'plain' }),
+        ],
+      });
+      const { status, json } = await mine.get(PATH);
+      expect(status).toBe(200);
+      expect(json).toMatchObject([{ checkId: 'mail', daysRemaining: -1 }, { checkId: 'shop' }]);
+      expect(json[1]).toEqual({
+        checkId: 'shop',
+        name: 'Check shop',
+        checkType: 'URL',
+        activated: true,
+        daysRemaining: 60,
+        seenAt: new Date(minutesAgo(2)).toISOString(),
+        location: 'berlin',
+        authorized: true,
+        protocol: 'TLSv1.3',
+        certificate: {
+          subject: 'CN=shop.test',
+          issuer: 'CN=An authority',
+          validFrom: new Date(NOW - 30 * DAY_MS).toISOString(),
+          validTo: new Date(NOW + 60 * DAY_MS + 3_600_000).toISOString(),
+          serialNumber: '01:02',
+          fingerprint256: 'FP:shop.test',
+          names: ['shop.test', 'www.shop.test'],
+          nameCount: 2,
+        },
+      });
+      const all = [];
+      for (const page of [1, 2]) all.push(...(await mine.get(`${PATH}?limit=1&page=${page}`)).json);
+      expect(all).toEqual(json);
+      const byCursor = (await mine.get(`${PATH}?cursor=start`)).json;
+      expect(byCursor).toEqual(expect.arrayContaining(json));
+      expect((await theirs.get(PATH)).json).toEqual([]);
+    });
+
+    it('take the one that expires first of a slot, and stay known without the result', async () => {
+      const { mine, berlin, oslo, deliver, store } = fixtureOf();
+      const slot = minutesAgo(2);
+      await deliver(berlin, {
+        results: [resultOfRun({ slot, ...seeing(certificate('new.test', 80)) })],
+      });
+      await deliver(oslo, {
+        results: [
+          resultOfRun({ slot, runLocation: 'oslo', ...seeing(certificate('stale.test', 3)) }),
+        ],
+      });
+      expect((await mine.get(PATH)).json).toMatchObject([
+        { location: 'oslo', daysRemaining: 3, certificate: { subject: 'CN=stale.test' } },
+      ]);
+      await store.query('delete from check_results where account_id = $1', [mine.accountId]);
+      const [left] = (await mine.get(PATH)).json;
+      expect(left).toMatchObject({ checkId: 'shop', certificate: null, location: null });
+      // The slot and the whole days of then: up to a day less than there is.
+      expect(left.daysRemaining).toBe(2);
+    });
+  });
+
+  describe('the uses of client certificates', () => {
+    it('name the checks whose host a certificate is for, and when it expires, without the key', async () => {
+      const { mine, theirs, check } = fixtureOf();
+      const authority = await createAuthority();
+      const bank = await authority.issue({ commonName: 'the shop', names: ['client.shop.test'] });
+      const add = async (host: string): Promise<string> => {
+        const { status, text, json } = await mine.post('/v1/client-certificates', {
+          host,
+          ...bank,
+        });
+        expect(status, text).toBe(201);
+        return json.id;
+      };
+      const one = await add('API.bank.test');
+      const wildcard = await add('*.bank.test');
+      const unused = await add('nobody.test');
+      const at = (url: string) => ({ request: { url } });
+      await check('a', at('https://api.bank.test/v1'));
+      await check('b', at('https://user@web.bank.test:8443'));
+      await check('c', at('https://a.web.bank.test/'));
+      await check('d', at('http://api.bank.test/'));
+      await check('e', at('https://{{HOST}}/api.bank.test'));
+      await check('f', at('https://bank.test/'));
+      const { status, json } = await mine.get(USES);
+      expect(status).toBe(200);
+      const ids = (use: { checks: readonly { id: string }[] }) => use.checks.map(({ id }) => id);
+      const [first, second, third] = [one, wildcard, unused].map((id) =>
+        json.find((use: { id: string }) => use.id === id),
+      );
+      expect(json).toHaveLength(3);
+      expect([ids(first), ids(second), ids(third)]).toEqual([['a'], ['a', 'b'], []]);
+      expect([first.checkCount, second.checkCount, third.checkCount]).toEqual([1, 2, 0]);
+      expect(first).toMatchObject({
+        host: 'API.bank.test',
+        certificate: {
+          subject: 'CN=the shop, O=Vedette Tests',
+          issuer: 'CN=Test Root',
+          names: ['client.shop.test'],
+        },
+      });
+      expect(first.daysRemaining).toBe(
+        Math.floor((Date.parse(first.certificate.validTo) - NOW) / DAY_MS),
+      );
+      expect(JSON.stringify(json)).not.toContain('BEGIN');
+      expect((await theirs.get(USES)).json).toEqual([]);
+    });
+  });
+});
