@@ -7,6 +7,7 @@ import { conflict, notFound } from '../errors.ts';
 import type { Precondition } from '../http/resources/etag.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
+import { type FailedRun, findFailedRuns } from './occurrences.sql.ts';
 import { checkScopeOf, occurrencesOf } from './occurrences.ts';
 import {
   addOccurrences,
@@ -58,8 +59,14 @@ export interface ErrorGroups {
   list(
     accountId: string,
     kind: ErrorGroupKind,
-    query: Page & { readonly scope: string; readonly isArchived: boolean | null },
+    query: Page & { readonly scope: string | null; readonly isArchived: boolean | null },
   ): Promise<readonly ErrorGroup[]>;
+  /**
+   * Where the failed runs of a check's group were.
+   *
+   * @throws ServiceError 404
+   */
+  occurrences(accountId: string, id: string): Promise<GroupOccurrences>;
   /** @throws ServiceError 404; 409 where the scope has too many groups that are archived for ever */
   update(
     accountId: string,
@@ -80,6 +87,19 @@ export interface ErrorGroups {
   maintain(signal: AbortSignal): Promise<void>;
 }
 
+export type { FailedRun } from './occurrences.sql.ts';
+
+export interface GroupOccurrences {
+  readonly checkId: string;
+  /** The earliest and the latest whose results are stored; null if none is. */
+  readonly first: FailedRun | null;
+  readonly last: FailedRun | null;
+  /** Of those looked at, sorted. */
+  readonly locations: readonly string[];
+}
+
+/** Of a check, from either end of the time of a group. */
+export const MAX_FAILURES = 500;
 const MAX_GROUPS = 1_000;
 /** Bounds how long a statement takes. */
 const ROWS_AT_ONCE = 1_000;
@@ -142,6 +162,21 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
     async list(accountId, kind, { scope, isArchived, ...page }) {
       const asked = { accountId, kind, scope, isArchived, ...rangeOf(page) };
       return withAnalyses(accountId, await listErrorGroups(store, asked));
+    },
+
+    async occurrences(accountId, id) {
+      const group = await findErrorGroup(store, { accountId, kind: 'check', id });
+      if (group === null) throw notFound('error group');
+      const asked = { accountId, group, maxFailures: MAX_FAILURES };
+      const newest = await findFailedRuns(store, { ...asked, order: 'newest first' });
+      const oldest = await findFailedRuns(store, { ...asked, order: 'oldest first' });
+      const locations = new Set([...newest, ...oldest].map(({ location }) => location));
+      return {
+        checkId: group.scope,
+        first: oldest[0] ?? null,
+        last: newest[0] ?? null,
+        locations: [...locations].sort(),
+      };
     },
 
     async update(accountId, kind, id, changes, precondition) {

@@ -5,7 +5,7 @@ import { callerOf } from '../http/access/authentication.ts';
 import { checkId, READ } from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
-import type { ErrorGroup, ErrorGroups } from './error-groups.ts';
+import { type ErrorGroup, type ErrorGroups, type FailedRun, MAX_FAILURES } from './error-groups.ts';
 import {
   archivedQuery,
   errorGroupFields,
@@ -16,10 +16,28 @@ import {
 const TAG = 'Error groups';
 const PATH = '/v1/error-groups';
 
-const response = z.strictObject({ ...errorGroupFields, checkId: z.string() });
+const groupId = uuidParam.describe('One of errorGroupIds of a result.');
+const response = z.strictObject({
+  ...errorGroupFields,
+  checkId: z.string(),
+  checkName: z.string().nullable().describe('null if the check is gone.'),
+});
+const failedRun = z
+  .strictObject({
+    resultId: z.string(),
+    location: z.string(),
+    startedAt: z.iso.datetime(),
+  })
+  .nullable();
+const occurrences = z.strictObject({
+  checkId: z.string(),
+  first: failedRun.describe('The earliest failed run whose result is stored; null if none is.'),
+  last: failedRun.describe('The latest.'),
+  locations: z.array(z.string()).describe('Where these and the runs between them were.'),
+});
 const query = z.strictObject({
   ...pageQuery,
-  checkId: checkId.describe('The check that failed.'),
+  checkId: checkId.optional().describe('Only the groups of this check. Default: of all checks.'),
   archived: archivedQuery,
 });
 
@@ -27,7 +45,7 @@ const query = z.strictObject({
 export function errorGroupsRoutes({
   errorGroups,
 }: {
-  readonly errorGroups: Pick<ErrorGroups, 'get' | 'list' | 'update'>;
+  readonly errorGroups: Pick<ErrorGroups, 'get' | 'list' | 'update' | 'occurrences'>;
 }): FastifyPluginAsync {
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
@@ -39,16 +57,42 @@ export function errorGroupsRoutes({
         schema: {
           tags: [TAG],
           operationId: 'listErrorGroups',
-          summary: 'List the error groups of a check, most recently seen first',
+          summary: 'List the error groups of checks, most recently seen first',
           querystring: query,
           response: { 200: z.array(response) },
         },
       },
       async (request, reply) => {
-        const { checkId: scope, archived = null } = request.query;
+        const { checkId: scope = null, archived = null } = request.query;
         const { accountId } = callerOf(request);
         const asked = { scope, isArchived: archived, ...pageOf(request, reply) };
         return (await errorGroups.list(accountId, 'check', asked)).map(present);
+      },
+    );
+
+    app.get(
+      `${PATH}/:id/occurrences`,
+      {
+        config: READ,
+        schema: {
+          tags: [TAG],
+          operationId: 'getErrorGroupOccurrences',
+          summary: 'Read where and when the failed runs of an error group were',
+          description: `Looks at the first and the last ${MAX_FAILURES} failed runs of the check in the time of the group.`,
+          params: z.object({ id: groupId }),
+          response: { 200: occurrences },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const found = await errorGroups.occurrences(accountId, request.params.id);
+        const { checkId: ofCheck, first, last, locations } = found;
+        return {
+          checkId: ofCheck,
+          first: presentRun(first),
+          last: presentRun(last),
+          locations: [...locations],
+        };
       },
     );
 
@@ -57,7 +101,7 @@ export function errorGroupsRoutes({
         path: PATH,
         tag: TAG,
         kind: 'check',
-        id: uuidParam.describe('One of errorGroupIds of a result.'),
+        id: groupId,
         response,
         resource: 'ErrorGroup',
         summaries: { read: 'Read an error group', archive: 'Archive or unarchive an error group' },
@@ -68,6 +112,10 @@ export function errorGroupsRoutes({
   };
 }
 
+function presentRun(run: FailedRun | null) {
+  return run === null ? null : { ...run, startedAt: run.startedAt.toISOString() };
+}
+
 function present(group: ErrorGroup): z.output<typeof response> {
-  return { ...presentErrorGroup(group), checkId: group.scope };
+  return { ...presentErrorGroup(group), checkId: group.scope, checkName: group.checkName };
 }

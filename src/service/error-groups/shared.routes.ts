@@ -27,6 +27,7 @@ export const errorGroupFields = {
     .describe('With placeholders for the parts that differ between failures.'),
   firstSeen: z.iso.datetime().describe('When the earliest failed run began.'),
   lastSeen: z.iso.datetime().describe('When the latest failed run began.'),
+  occurrences: z.int().describe('How many runs failed so.'),
   archivedUntilNextEvent: z
     .boolean()
     .describe('Whether the group is archived, also for ever (archiveForEver).'),
@@ -38,6 +39,7 @@ const changes = errorGroupChangesSchema.extend(
   ignored([
     'id',
     'checkId',
+    'checkName',
     'projectId',
     'environments',
     'errorHash',
@@ -45,6 +47,7 @@ const changes = errorGroupChangesSchema.extend(
     'cleanedErrorMessage',
     'firstSeen',
     'lastSeen',
+    'occurrences',
     'pwtMetadata',
     'rootCauseAnalyses',
   ]),
@@ -58,6 +61,7 @@ export function presentErrorGroup(group: ErrorGroup) {
     cleanedErrorMessage: group.cleanedErrorMessage,
     firstSeen: group.firstSeen.toISOString(),
     lastSeen: group.lastSeen.toISOString(),
+    occurrences: group.occurrences,
     archivedUntilNextEvent: group.archive !== 'none',
     rootCauseAnalyses: [...group.analyses],
   };

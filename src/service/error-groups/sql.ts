@@ -18,6 +18,8 @@ export type StoredErrorGroup = Readonly<ErrorFacts> & {
   /** Failed runs. */
   readonly occurrences: number;
   readonly archive: ErrorGroupArchive;
+  /** null for groups of test sessions. */
+  readonly checkName: string | null;
 };
 
 /** Failures of one group that were not counted before. */
@@ -38,7 +40,9 @@ export interface ErrorGroupKey {
 }
 
 const COLUMNS = `id, scope, environments, error_hash, raw_message as raw_error_message,
-  cleaned_message as cleaned_error_message, first_seen, last_seen, occurrences, archive`;
+  cleaned_message as cleaned_error_message, first_seen, last_seen, occurrences, archive,
+  (select c.name from checks c where c.account_id = error_groups.account_id
+    and c.id = error_groups.check_id) as check_name`;
 
 /** The most environments of a group. The first by name are stored. */
 const MAX_ENVIRONMENTS = 100;
@@ -165,7 +169,8 @@ async function readErrorGroup(
 
 export interface ErrorGroupFilter extends AccountRange {
   readonly kind: ErrorGroupKind;
-  readonly scope: string;
+  /** null for all. */
+  readonly scope: string | null;
   /** null for both. */
   readonly isArchived: boolean | null;
 }
@@ -178,9 +183,15 @@ export async function listErrorGroups(
   const list = {
     columns: COLUMNS,
     from: 'error_groups',
-    where: 'account_id = $1 and kind = $2 and scope = $3',
-    filter: "$4::boolean is null or (archive <> 'none') = $4::boolean",
-    params: [filter.accountId, filter.kind, filter.scope, filter.isArchived],
+    // Each of the two has an index in this order.
+    where: `account_id = $1 and kind = $2${filter.scope === null ? '' : ' and scope = $4'}`,
+    filter: "$3::boolean is null or (archive <> 'none') = $3::boolean",
+    params: [
+      filter.accountId,
+      filter.kind,
+      filter.isArchived,
+      ...(filter.scope === null ? [] : [filter.scope]),
+    ],
     order: 'last_seen desc, id',
   };
   return readList<StoredErrorGroup>(sql, list, filter);

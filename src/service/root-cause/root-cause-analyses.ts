@@ -169,7 +169,7 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
       });
       if (inserted === 0) throw tooMany();
       worker.wake();
-      return { ...subject, id, createdAt: new Date(createdAtMs), made: null };
+      return { ...subject, id, createdAt: new Date(createdAtMs), made: null, checkName: null };
     },
 
     async read(key) {

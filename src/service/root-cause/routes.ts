@@ -26,6 +26,8 @@ const completed = z
   .strictObject({
     id: z.string(),
     checkId: z.string().nullable(),
+    checkName: z.string().nullable().describe('null if the check is gone.'),
+    resultId: z.string().describe('The result of the failed run.'),
     errorGroupId: z.string().nullable().describe('The error group of the failure; null for none.'),
     checkType: z.string(),
     provider: z
@@ -128,11 +130,13 @@ export function rootCauseAnalysesRoutes({
 }
 
 function presentCompleted(stored: StoredAnalysis): z.output<typeof completed> | null {
-  const { id, checkId, errorGroupId, checkType, createdAt, made } = stored;
+  const { id, checkId, checkName, resultId, errorGroupId, checkType, createdAt, made } = stored;
   if (made === null) return null;
   return {
     id,
     checkId,
+    checkName,
+    resultId,
     errorGroupId,
     checkType,
     provider: made.provider,

@@ -28,6 +28,8 @@ export interface MadeAnalysis {
 
 export interface StoredAnalysis extends AnalysisSubject {
   readonly id: string;
+  /** null if the check is gone. */
+  readonly checkName: string | null;
   readonly createdAt: Date;
   /** null while it is pending. */
   readonly made: MadeAnalysis | null;
@@ -52,7 +54,9 @@ type AnalysisRow = Omit<StoredAnalysis, 'slotMs' | 'made'> & {
 };
 
 const SUBJECT = 'id, check_id, check_type, error_group_id, result_id, slot';
-const COLUMNS = `${SUBJECT}, created_at, provider, model, duration_ms, analysis`;
+const COLUMNS = `${SUBJECT}, created_at, provider, model, duration_ms, analysis,
+  (select c.name from checks c where c.account_id = root_cause_analyses.account_id
+    and c.id = root_cause_analyses.check_id) as check_name`;
 
 function analysisOf(row: AnalysisRow): StoredAnalysis {
   const { slot, provider, model, durationMs, analysis, ...others } = row;

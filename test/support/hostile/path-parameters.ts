@@ -46,6 +46,7 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/v1/check-alerts/{id}/deliveries': ({ ids }) => [ids.alert],
   '/v1/checks/{id}/alert-recipients': ({ checkIds }) => [checkIds.url],
   '/v1/error-groups/{id}': ({ ids }) => [ids.errorGroup],
+  '/v1/error-groups/{id}/occurrences': ({ ids }) => [ids.errorGroup],
   '/v1/root-cause-analyses/{id}': ({ ids }) => [ids.analysis],
   '/v1/test-sessions/{id}': ({ ids }) => [ids.session],
   '/v1/test-sessions/{id}/results': ({ ids }) => [ids.session],

@@ -1144,10 +1144,32 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the error groups of a check, most recently seen first
+         * List the error groups of checks, most recently seen first
          * @description Needs the role `read`.
          */
         get: operations["listErrorGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/error-groups/{id}/occurrences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read where and when the failed runs of an error group were
+         * @description Looks at the first and the last 500 failed runs of the check in the time of the group.
+         *
+         *     Needs the role `read`.
+         */
+        get: operations["getErrorGroupOccurrences"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5640,6 +5662,7 @@ export interface components {
          *       "cleanedErrorMessage": "shop refused the connection",
          *       "firstSeen": "2026-01-31T12:00:00.000Z",
          *       "lastSeen": "2026-01-31T12:00:00.000Z",
+         *       "occurrences": 1,
          *       "archivedUntilNextEvent": false,
          *       "rootCauseAnalyses": [
          *         {
@@ -5659,7 +5682,8 @@ export interface components {
          *           "created_at": "2026-01-31"
          *         }
          *       ],
-         *       "checkId": "homepage"
+         *       "checkId": "homepage",
+         *       "checkName": "Shop"
          *     }
          */
         ErrorGroup: {
@@ -5680,6 +5704,8 @@ export interface components {
              * @description When the latest failed run began.
              */
             lastSeen: string;
+            /** @description How many runs failed so. */
+            occurrences: number;
             /** @description Whether the group is archived, also for ever (archiveForEver). */
             archivedUntilNextEvent: boolean;
             /** @description Newest first. */
@@ -5687,6 +5713,8 @@ export interface components {
                 [key: string]: unknown;
             }[];
             checkId: string;
+            /** @description null if the check is gone. */
+            checkName: string | null;
         };
         ErrorGroupChanges: {
             /** @description true: archives the group until a run that starts later fails with the same error. false: restores the group, even if it was archived forever. */
@@ -5695,6 +5723,7 @@ export interface components {
             archiveForEver?: boolean;
             readonly id?: unknown;
             readonly checkId?: unknown;
+            readonly checkName?: unknown;
             readonly projectId?: unknown;
             readonly environments?: unknown;
             readonly errorHash?: unknown;
@@ -5702,8 +5731,24 @@ export interface components {
             readonly cleanedErrorMessage?: unknown;
             readonly firstSeen?: unknown;
             readonly lastSeen?: unknown;
+            readonly occurrences?: unknown;
             readonly pwtMetadata?: unknown;
             readonly rootCauseAnalyses?: unknown;
+        };
+        ErrorGroupOccurrences: {
+            checkId: string;
+            /** @description The earliest failed run whose result is stored; null if none is. */
+            first: components["schemas"]["ErrorGroupOccurrencesFirst"] | null;
+            /** @description The latest. */
+            last: components["schemas"]["ErrorGroupOccurrencesFirst"] | null;
+            /** @description Where these and the runs between them were. */
+            locations: string[];
+        };
+        ErrorGroupOccurrencesFirst: {
+            resultId: string;
+            location: string;
+            /** Format: date-time */
+            startedAt: string;
         };
         /**
          * @example {
@@ -7521,6 +7566,8 @@ export interface components {
          * @example {
          *       "id": "00000000-0000-4000-8000-000000000030",
          *       "checkId": "homepage",
+         *       "checkName": "Homepage",
+         *       "resultId": "00000000-0000-4000-8000-000000000031",
          *       "errorGroupId": "00000000-0000-4000-8000-000000000029",
          *       "checkType": "URL",
          *       "provider": "rules",
@@ -7565,6 +7612,10 @@ export interface components {
         RootCauseAnalysis: {
             id: string;
             checkId: string | null;
+            /** @description null if the check is gone. */
+            checkName: string | null;
+            /** @description The result of the failed run. */
+            resultId: string;
             /** @description The error group of the failure; null for none. */
             errorGroupId: string | null;
             checkType: string;
@@ -9325,6 +9376,8 @@ export interface components {
              * @description When the latest failed run began.
              */
             lastSeen: string;
+            /** @description How many runs failed so. */
+            occurrences: number;
             /** @description Whether the group is archived, also for ever (archiveForEver). */
             archivedUntilNextEvent: boolean;
             /** @description Newest first. */
@@ -15197,15 +15250,15 @@ export interface operations {
     };
     listErrorGroups: {
         parameters: {
-            query: {
+            query?: {
                 /** @description How many at most, 1 to 100. Default: 10. */
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
                 /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
                 cursor?: string;
-                /** @description The check that failed. */
-                checkId: string;
+                /** @description Only the groups of this check. Default: of all checks. */
+                checkId?: string;
                 /** @description true: only archived groups; false: only the others. */
                 archived?: boolean;
             };
@@ -15218,7 +15271,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the error groups of a check, most recently seen first. */
+            /** @description Done: List the error groups of checks, most recently seen first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15238,6 +15291,62 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getErrorGroupOccurrences: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description The ETag that the client has: the response is 304 while the resource is the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description One of errorGroupIds of a result. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: Read where and when the failed runs of an error group were. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorGroupOccurrences"];
+                };
+            };
+            /** @description Not modified; no body. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             /** @description An error */

@@ -48,6 +48,31 @@ export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
     section: 'incidents',
     load: () => import('./incidents/incident-page.tsx'),
   },
+  errorGroups: {
+    title: 'Error groups',
+    section: 'errorGroups',
+    load: () => import('./findings/error-groups-page.tsx'),
+  },
+  testSessions: {
+    title: 'Test sessions',
+    section: 'testSessions',
+    load: () => import('./findings/test-sessions-page.tsx'),
+  },
+  testSession: {
+    title: 'Test session',
+    section: 'testSessions',
+    load: () => import('./findings/test-session-page.tsx'),
+  },
+  analyses: {
+    title: 'Root causes',
+    section: 'analyses',
+    load: () => import('./findings/analyses-page.tsx'),
+  },
+  analysis: {
+    title: 'Root cause',
+    section: 'analyses',
+    load: () => import('./findings/analysis-page.tsx'),
+  },
   certificates: {
     title: 'Certificates',
     section: 'certificates',

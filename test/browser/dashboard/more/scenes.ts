@@ -1,5 +1,6 @@
 import type { Scene } from '../scenes.ts';
 import { addCertificates, addClientCertificates } from './certificate-samples.ts';
+import { addFailures, addSessions } from './finding-samples.ts';
 import { addVariables } from './variable-samples.ts';
 
 /** The pages below More in the navigation. */
@@ -19,6 +20,33 @@ export const MORE_SCENES: readonly Scene[] = [
       await page.getByLabel('Host').waitFor();
     },
   },
+  { name: 'error-groups-empty', path: '/error-groups' },
+  {
+    name: 'error-groups',
+    path: '/error-groups',
+    prepare: addFailures,
+    act: async ({ page }) => {
+      await page.locator('summary').first().click();
+      await page.getByText('Last run').waitFor();
+    },
+  },
+  { name: 'test-sessions-empty', path: '/test-sessions' },
+  {
+    name: 'test-sessions',
+    path: '/test-sessions',
+    prepare: async (account) => void (await addSessions(account)),
+  },
+  {
+    name: 'test-session',
+    path: '/test-sessions',
+    prepare: async (account) => void (await addSessions(account)),
+    act: async ({ page }) => {
+      await page.getByRole('link', { name: 'Deployment 1842' }).click();
+      await page.getByRole('table').first().waitFor();
+    },
+  },
+  { name: 'analyses-empty', path: '/analyses' },
+  { name: 'analyses', path: '/analyses', prepare: addFailures },
   { name: 'variables-empty', path: '/variables' },
   { name: 'variables', path: '/variables', prepare: addVariables },
   {

@@ -76,6 +76,54 @@ describe.each(databases)('on %s', (kind) => {
       expect(archived.headers.etag).toBe((await mine.get(at)).headers.etag);
     });
 
+    it('are listed for all checks, the latest first, with how often, where and in which runs they occurred', async () => {
+      const { mine, theirs, berlin, oslo, check, deliver } = fixture();
+      await check('other');
+      const first = failedRun(9, 'no answer');
+      const last = failedRun(2, 'no answer', { runLocation: 'oslo' });
+      await deliver(berlin, {
+        results: [
+          first,
+          failedRun(5, 'no answer'),
+          failedRun(6, 'reset'),
+          failedRun(3, 'away', { checkId: 'other' }),
+        ],
+      });
+      await deliver(oslo, { results: [last] });
+      const { status, json } = await mine.get(PATH);
+      expect(status).toBe(200);
+      expect(
+        json.map((group: Reply['json']) => [
+          group.checkId,
+          group.rawErrorMessage,
+          group.occurrences,
+        ]),
+      ).toEqual([
+        ['shop', 'no answer', 3],
+        ['other', 'away', 1],
+        ['shop', 'reset', 1],
+      ]);
+      expect((await mine.get(`${PATH}?checkId=other`)).json).toHaveLength(1);
+      expect((await theirs.get(PATH)).json).toEqual([]);
+      const at = `${PATH}/${json[0].id}/occurrences`;
+      expect((await mine.get(at)).json).toEqual({
+        checkId: 'shop',
+        first: { resultId: first.id, location: 'berlin', startedAt: begun(9) },
+        last: { resultId: last.id, location: 'oslo', startedAt: begun(2) },
+        locations: ['berlin', 'oslo'],
+      });
+      expect((await theirs.get(at)).status).toBe(404);
+      await fixture().store.query('delete from check_results where account_id = $1', [
+        mine.accountId,
+      ]);
+      expect((await mine.get(at)).json).toEqual({
+        checkId: 'shop',
+        first: null,
+        last: null,
+        locations: [],
+      });
+    });
+
     it('exist once for each message, and results name them', async () => {
       const { mine } = fixture();
       await bring(
@@ -93,6 +141,8 @@ describe.each(databases)('on %s', (kind) => {
       expect(refused).toEqual({
         id: expect.any(String),
         checkId: 'shop',
+        checkName: 'Check shop',
+        occurrences: 2,
         errorHash: createHash('sha256').update(cleaned).digest('hex'),
         rawErrorMessage: 'shop.test:443 (192.0.2.1) refused the connection (after 1.5 ms)',
         cleanedErrorMessage: cleaned,
@@ -193,9 +243,6 @@ describe.each(databases)('on %s', (kind) => {
       const reader = await clientWith('run');
       expect((await reader.get(`${PATH}/${id}`)).status).toBe(200);
       expect((await reader.patch(`${PATH}/${id}`, { archiveForEver: true })).status).toBe(403);
-      expect(problemsIn(await mine.get(PATH))).toEqual([
-        'query.checkId is missing; it must be text',
-      ]);
     });
 
     it('are listed page by page, and deleted with their check', async () => {

@@ -72,6 +72,8 @@ describe.each(databases)('on %s', (kind) => {
         expect(made.json).toEqual({
           id: asked.json.id,
           checkId: 'shop',
+          checkName: 'Check shop',
+          resultId: failed.id,
           errorGroupId: expect.any(String),
           checkType: 'URL',
           provider: 'rules',

@@ -230,6 +230,7 @@ describe.each(databases)('on %s', (kind) => {
           cleanedErrorMessage: 'gone after <duration>',
           firstSeen: new Date(minutesAgo(6) + 5).toISOString(),
           lastSeen: new Date(minutesAgo(3) + 5).toISOString(),
+          occurrences: 4,
           archivedUntilNextEvent: false,
           pwtMetadata: null,
           rootCauseAnalyses: [],
