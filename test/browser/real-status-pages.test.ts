@@ -251,7 +251,7 @@ describe.skipIf(LACKING !== null)('a page of a real service', () => {
     try {
       await page.goto(url);
       await page.keyboard.press('Tab');
-      expect(await focused()).toMatchObject({ text: 'Skip to the state', isVisible: true });
+      expect(await focused()).toMatchObject({ text: 'Skip to the content', isVisible: true });
       await page.keyboard.press('Enter');
       expect(page.url()).toBe(`${url}#main`);
       // The next stop is within the content, not in the header.
@@ -266,7 +266,7 @@ describe.skipIf(LACKING !== null)('a page of a real service', () => {
         expect(outline, text).not.toBe('none');
         stops.push(text);
       }
-      expect(stops).toEqual(['Skip to the state', 'Acme', 'History', 'Subscribe']);
+      expect(stops).toEqual(['Skip to the content', 'Acme', 'History', 'Subscribe']);
       await page.keyboard.press('Enter');
       await heading(page, 'Subscribe').waitFor();
     } finally {

@@ -1,8 +1,7 @@
 import type { VNode } from 'preact';
 import type { ServiceCondition } from '../../model/status-page/status-page-incident.ts';
 
-/** As readers see a service. It is also the class that gives its colours: style.ts. */
-
+/** The condition itself is the class that gives its colours: style.ts. */
 export const CONDITION_WORDS: Readonly<Record<ServiceCondition, string>> = {
   OPERATIONAL: 'Operational',
   UNKNOWN: 'No data',

@@ -79,7 +79,7 @@ export function StatusLayout({
       }
     >
       <a class="skip" href="#main">
-        Skip to the state
+        Skip to the content
       </a>
       <header class="head">
         <div>

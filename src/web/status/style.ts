@@ -36,8 +36,8 @@ function themeCss(colors: PageColors['themeColors'][Theme], theme: Theme): strin
 }
 
 /**
- * The style of a page in its themes. Paper is always light. Without quotes, ampersands and less-than
- * signs, which a renderer would escape.
+ * The style of a page in its themes. Paper is always light. Without double quotes,
+ * ampersands and less-than signs, which the renderer would escape.
  */
 export function styleOf({ themeColors, defaultTheme }: PageColors): string {
   const dark = themeCss(themeColors.dark, 'dark');
@@ -99,7 +99,6 @@ main>*{min-width:0}
 .state{display:inline-flex;align-items:baseline;gap:6px;color:var(--state);font-size:14px;line-height:24px;font-weight:600;white-space:nowrap}
 .state svg{align-self:center;width:16px;height:16px}
 .group{display:grid;gap:12px}
-.group>.card+.card{margin-top:0}
 .top{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:4px 16px}
 .top>:first-child{flex:1 1 16ch;min-width:0}
 .facts{display:flex;flex-wrap:wrap;gap:0 16px;color:var(--muted);font-size:13px;line-height:20px}
@@ -158,5 +157,5 @@ code{font:13px/20px ui-monospace,monospace}
 .markdown th,.markdown td{min-width:8ch;padding:4px 16px 4px 0;border-bottom:1px solid var(--line);text-align:start;vertical-align:top}
 @media(max-width:560px){.head>div,main,.foot{padding-inline:16px}main{padding-block:20px 32px;gap:20px}.card{padding:16px}.now{padding:16px;gap:12px}.now>svg{width:24px;height:24px;margin-top:2px}h1{font-size:20px;line-height:28px}.log li,.past li{grid-template-columns:minmax(0,1fr);gap:0}}
 @media(prefers-reduced-motion:no-preference){a,.button{transition:text-decoration-color .12s}}
-@media print{body{background:none;color:#000}.head nav,main nav,.skip,.foot ul{display:none}.head{border:0;background:none;color:#000}main,.group{display:block}main>*+*{margin-top:24px}.group>*+*,.group>.card+.card{margin-top:12px}h1,h2,h3,.top,.top+.facts{break-after:avoid}.now,.services>li,.updates>li,.markdown>*{break-inside:avoid}details:not([open])>:not(summary){display:revert}details::details-content{content-visibility:visible}summary{list-style:none}.markdown pre{white-space:pre-wrap}.days path{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+@media print{body{background:none;color:#000}.head nav,main nav,.skip,.foot ul{display:none}.head{border:0;background:none;color:#000}main,.group{display:block}main>*+*{margin-top:24px}.group>*+*{margin-top:12px}h1,h2,h3,.top,.top+.facts{break-after:avoid}.now,.services>li,.updates>li,.markdown>*{break-inside:avoid}details:not([open])>:not(summary){display:revert}details::details-content{content-visibility:visible}summary{list-style:none}.markdown pre{white-space:pre-wrap}.days path{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `.replaceAll('\n', '');

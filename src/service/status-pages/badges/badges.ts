@@ -43,16 +43,15 @@ export function badgeOf(state: PageState, { kind, days, serviceId }: BadgeOf): B
       state.cards.flatMap(({ services }) => services).map((one) => [one.id, one]),
     ).values(),
   ];
-  const services = serviceId === null ? all : all.filter(({ id }) => id === serviceId);
-  const [service] = services;
-  if (serviceId !== null && service === undefined) return null;
-  const name = serviceId === null ? null : (service?.name ?? null);
-  const condition = serviceId === null ? state.condition : (service?.condition ?? 'UNKNOWN');
+  const service = serviceId === null ? null : all.find(({ id }) => id === serviceId);
+  if (service === undefined) return null;
   if (kind === 'state') {
+    const { condition } = service ?? state;
     const value = CONDITION_WORDS[condition].toLowerCase();
-    return { label: name ?? 'status', value, color: CONDITION_COLORS[condition] };
+    return { label: service?.name ?? 'status', value, color: CONDITION_COLORS[condition] };
   }
-  const subject = name === null ? {} : { name };
+  const services = service === null ? all : [service];
+  const subject = service === null ? {} : { name: service.name };
   if (kind === 'uptime') return { ...subject, label: 'uptime', ...uptimeOf(services, days) };
   return { ...subject, label: 'response time', ...responseTimeOf(services) };
 }

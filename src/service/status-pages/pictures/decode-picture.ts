@@ -76,12 +76,19 @@ function decodeApart(
       bytes += part.length;
       if (bytes > MAX_OUTPUT_BYTES) endBy(refused('the picture is too large, even made smaller'));
     });
-    // The process may end before it has read everything.
-    child.stdin.on('error', () => {});
-    child.once('error', reject);
-    child.once('close', (code) => {
+    const release = (): void => {
       cancel();
       signal.removeEventListener('abort', onAbort);
+    };
+    // The process may end before it has read everything.
+    child.stdin.on('error', () => {});
+    child.once('error', (error) => {
+      // A process that did not start may never close, and the signal lives as long as the service.
+      release();
+      reject(error);
+    });
+    child.once('close', (code) => {
+      release();
       resolve(ended ?? (code === 0 ? outcomeIn(Buffer.concat(parts)) : NOT_DECODED));
     });
     child.stdin.write(`${JSON.stringify(job)}\n`);

@@ -9,11 +9,9 @@ import {
   isDenied,
   reasonOf,
 } from '../../outgoing/outgoing-http.ts';
+import { failed, type PictureFailure, refused } from './picture.ts';
 
-/** The problem is in words that follow "the logo could not be fetched: ". */
-export type Download =
-  | { readonly ok: true; readonly bytes: Buffer }
-  | { readonly ok: false; readonly problem: string; readonly isFinal: boolean };
+type Download = { readonly ok: true; readonly bytes: Buffer } | PictureFailure;
 
 export interface PictureDownloads {
   /** Never rejects. */
@@ -53,11 +51,11 @@ export function createPictureDownloads(guard: AddressGuard, clock: Clock): Pictu
       discard(answer.body);
       const target = targetOf(answer, url);
       if (target === null) {
-        return not(`the response was the redirect ${answer.statusCode} to no http or https URL`);
+        return failed(`the response was the redirect ${answer.statusCode} to no http or https URL`);
       }
       url = target;
     }
-    return not(`there were more than ${MAX_REDIRECTS} redirects`);
+    return failed(`there were more than ${MAX_REDIRECTS} redirects`);
   }
 
   return {
@@ -67,9 +65,10 @@ export function createPictureDownloads(guard: AddressGuard, clock: Clock): Pictu
       try {
         return await follow(new URL(url), AbortSignal.any([signal, late.signal]));
       } catch (thrown) {
-        if (late.signal.aborted) return not(`the file did not arrive within ${LIMIT_MS / 1000} s`);
-        if (signal.aborted) return not('the service stopped');
-        return { ok: false, problem: reasonOf(thrown), isFinal: isDenied(thrown) };
+        if (late.signal.aborted)
+          return failed(`the file did not arrive within ${LIMIT_MS / 1000} s`);
+        if (signal.aborted) return failed('the service stopped');
+        return isDenied(thrown) ? refused(reasonOf(thrown)) : failed(reasonOf(thrown));
       } finally {
         cancel();
       }
@@ -88,15 +87,14 @@ function targetOf({ headers }: Dispatcher.ResponseData, from: URL): URL | null {
 
 async function contentOf({ statusCode, body }: Dispatcher.ResponseData): Promise<Download> {
   try {
-    if (statusCode !== 200) return not(`the response was the status ${statusCode}`);
+    if (statusCode !== 200) return failed(`the response was the status ${statusCode}`);
     const parts: Buffer[] = [];
     let bytes = 0;
     for await (const part of body) {
       parts.push(Buffer.from(part));
       bytes += part.length;
       if (bytes > MAX_BYTES) {
-        const problem = `the file is larger than ${MAX_BYTES / 1024 / 1024} MiB`;
-        return { ok: false, problem, isFinal: true };
+        return refused(`the file is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
       }
     }
     return { ok: true, bytes: Buffer.concat(parts) };
@@ -109,8 +107,4 @@ async function contentOf({ statusCode, body }: Dispatcher.ResponseData): Promise
 function discard(body: Dispatcher.ResponseData['body']): void {
   body.on('error', () => {});
   body.destroy();
-}
-
-function not(problem: string): Download {
-  return { ok: false, problem, isFinal: false };
 }

@@ -12,20 +12,20 @@ export type Picture = {
   readonly bytes: Buffer;
 };
 
-/** The problem is in words that follow "the logo could not be fetched: ". */
-export type PictureOutcome =
-  | { readonly ok: true; readonly picture: Picture }
-  | {
-      readonly ok: false;
-      readonly problem: string;
-      /** Whether a retry cannot succeed until what is at the URL changes. */
-      readonly isFinal: boolean;
-    };
+export type PictureOutcome = { readonly ok: true; readonly picture: Picture } | PictureFailure;
 
-export function refused(problem: string): PictureOutcome {
+export interface PictureFailure {
+  readonly ok: false;
+  /** In words that follow "the logo could not be fetched: ". */
+  readonly problem: string;
+  /** Whether a retry cannot succeed until what is at the URL changes. */
+  readonly isFinal: boolean;
+}
+
+export function refused(problem: string): PictureFailure {
   return { ok: false, problem, isFinal: true };
 }
 
-export function failed(problem: string): PictureOutcome {
+export function failed(problem: string): PictureFailure {
   return { ok: false, problem, isFinal: false };
 }

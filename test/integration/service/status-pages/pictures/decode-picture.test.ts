@@ -1,8 +1,9 @@
+import { getEventListeners } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Clock } from '../../../../../src/runtime/clock.ts';
 import { createPictureDecoder } from '../../../../../src/service/status-pages/pictures/decode-picture.ts';
 import type { PictureFormat } from '../../../../../src/service/status-pages/pictures/picture-format.ts';
@@ -58,6 +59,27 @@ function headerOf(width: number, height: number, bitDepth = 8): readonly [string
   data.writeUInt8(6, 9);
   return ['IHDR', data];
 }
+
+describe('a decoder that cannot be started', () => {
+  it('is a failure that is tried again, and leaves nothing at the signal of the service', async () => {
+    const stopping = new AbortController();
+    const clock = new FakeClock();
+    const decoder = createPictureDecoder(clock, WORKER);
+    const job = { format: 'png', maxWidth: 64, maxHeight: 64 } as const;
+    const { execPath } = process;
+    onTestFinished(() => {
+      process.execPath = execPath;
+    });
+    process.execPath = folder.file('no-such-program');
+    const outcome = await decoder.decode(job, Buffer.from('x'), stopping.signal);
+    expect(outcome).toMatchObject({ ok: false, isFinal: false });
+    expect(outcome).toHaveProperty(
+      'problem',
+      expect.stringMatching(/could not be started: .*ENOENT/),
+    );
+    expect(getEventListeners(stopping.signal, 'abort')).toEqual([]);
+  });
+});
 
 describe('a picture of a status page', () => {
   it.each(['png', 'jpeg', 'gif', 'webp'] as const)(
