@@ -23,7 +23,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await page.getByRole('link', { name: 'New check' }).click();
     await page.getByRole('radio', { name: /^API/ }).check();
     await page.getByRole('button', { name: 'Make the check' }).click();
-    await page.getByText(/must be at least 1 character/).waitFor();
+    await page.getByText(/^must be at least 1 character/).waitFor();
     const focused = page.locator('input:focus');
     expect(await focused.getAttribute('id')).toBe(await field(page, 'Name').getAttribute('id'));
     expect(await field(page, 'URL').getAttribute('aria-invalid')).toBe('true');
@@ -37,7 +37,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await field(page, 'Property 1').fill('state');
     await field(page, 'Target 1').fill('up');
     await page.getByRole('button', { name: 'Make the check' }).click();
-    await page.getByText('must be a JSONPath that starts with $').waitFor();
+    await page.getByText(/^must be a JSONPath that starts with/).waitFor();
     expect(await field(page, 'Property 1').getAttribute('aria-invalid')).toBe('true');
     expect(await field(page, 'Tags').inputValue()).toBe('shop, production,');
     await field(page, 'Property 1').fill('$.state');
@@ -133,6 +133,67 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await field(page, 'Name').fill('Both');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { level: 1, name: 'Both' }).waitFor();
+    expect(faults().filter(isOwnFault)).toEqual([]);
+  });
+
+  it('shows the YAML beside the form, and each of them follows the other', async () => {
+    const account = await newAccount();
+    await addRich(account, service());
+    const { page, goto, faults } = await open(account);
+    await goto('/checks/orders/edit');
+    const yaml = page.getByRole('textbox', { name: 'YAML' });
+    await yaml.waitFor();
+    const text = await yaml.inputValue();
+    expect(text).toMatch(/^checks:\n {2}- id: orders\n {4}checkType: API\n {4}name: Orders API\n/);
+    expect(text).toContain('value: "********" # hidden');
+    await yaml.fill(text.replace('name: Orders API', 'name: Orders # of the shop'));
+    expect(await field(page, 'Name').inputValue()).toBe('Orders');
+    await field(page, 'Name').fill('All orders');
+    await page.getByText('its comments are gone').waitFor();
+    expect(await yaml.inputValue()).toContain('name: All orders\n');
+    await page.getByRole('button', { name: 'Bring back my text' }).click();
+    expect(await field(page, 'Name').inputValue()).toBe('Orders');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor();
+    const { updated_at: _, ...after } = (await account.get('/v1/checks/orders')).json;
+    expect(after).toMatchObject({ name: 'Orders', retryStrategy: { type: 'EXPONENTIAL' } });
+    expect(after.request.headers[1]).toMatchObject({ key: 'authorization', value: '********' });
+    expect(faults()).toEqual([]);
+  });
+
+  it('says in which line of the YAML something is wrong, and keeps what was typed', async () => {
+    const account = await newAccount();
+    await addLocations(account, service(), ['office']);
+    const { page, goto, faults } = await open(account);
+    await goto('/checks/new');
+    const yaml = page.getByRole('textbox', { name: 'YAML' });
+    const broken = 'checks:\n  - checkType: URL\n    name: [Shop\n';
+    await yaml.fill(broken);
+    await page.getByText('The form waits until the text is a check again.').waitFor();
+    expect(await field(page, 'Name').isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Make the check' }).isDisabled()).toBe(true);
+    expect(await yaml.inputValue()).toBe(broken);
+    const check =
+      'checks:\n  - id: shop\n    checkType: TCP\n    name: Shop\n    request:\n      port: 0\n';
+    await yaml.fill(check);
+    expect(await field(page, 'Id').inputValue()).toBe('shop');
+    expect(await page.getByRole('radio', { name: /^TCP/ }).isChecked()).toBe(true);
+    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Line 6' }).first().click();
+    const panel = page.getByRole('region', { name: 'YAML' });
+    await panel.getByText(/^request.port must be/).waitFor();
+    expect(await field(page, 'Port').getAttribute('aria-invalid')).toBe('true');
+    expect(await yaml.inputValue()).toBe(check);
+    await yaml.fill(
+      `${check.replace('port: 0', 'port: 443')}      hostname: shop.internal\n    privateLocations: [office]\n`,
+    );
+    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.waitForURL('**/checks/shop');
+    expect((await account.get('/v1/checks/shop')).json).toMatchObject({
+      checkType: 'TCP',
+      privateLocations: ['office'],
+      request: { hostname: 'shop.internal', port: 443 },
+    });
     expect(faults().filter(isOwnFault)).toEqual([]);
   });
 

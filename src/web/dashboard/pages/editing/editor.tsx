@@ -24,6 +24,7 @@ import { Section } from './section.tsx';
 import { create, update } from './store-check.ts';
 import { Request, Target, Variables } from './target.tsx';
 import { ManagedByFile, TypeChoice } from './type-choice.tsx';
+import { LazyYaml } from './yaml/lazy-yaml.tsx';
 
 type EditorProps =
   | {
@@ -34,7 +35,10 @@ type EditorProps =
   /** A new check. */
   | { readonly stored: null; readonly initial: Draft };
 
-/** The form of a check, new or stored. */
+/** As editing.css has it: the YAML has a place beside the form. */
+const WIDE = '(min-width: 1240px)';
+
+/** The form of a check, new or stored, and the YAML of the same check. */
 export function Editor(props: EditorProps) {
   const { stored } = props;
   const { route } = useLocation();
@@ -46,6 +50,9 @@ export function Editor(props: EditorProps) {
   const [isChanged, setChanged] = useState(false);
   const [id, setId] = useState('');
   const [tellsAll, setTellsAll] = useState(stored === null ? isWithoutChannels(draft) : null);
+  const [isYamlOpen, openYaml] = useState(() => matchMedia(WIDE).matches);
+  /** Whether the text beside the form is a check. The form waits until it is. */
+  const [isYamlValid, setYamlValid] = useState(true);
   const saving = useSaving();
   const etag = stored?.etag ?? null;
   useEffect(() => {
@@ -94,6 +101,11 @@ export function Editor(props: EditorProps) {
     // After the guard is gone.
     setTimeout(() => route(addressOf(checkPath(resource.id)), stored === null));
   };
+  const takeYaml = (next: Draft, nextId: string): void => {
+    setDraft(next);
+    if (stored === null) setId(nextId);
+    setChanged(true);
+  };
   const undo = (): void => {
     setDraft(begin());
     setChanged(false);
@@ -114,48 +126,75 @@ export function Editor(props: EditorProps) {
           void save();
         }}
       >
-        {stored === null && (
-          <Section title="Type">
-            <TypeChoice
-              type={type}
-              onType={(next) => {
-                setDraft((before) => withType(before, next));
-                saving.forget();
-              }}
-            />
-            <TextField
-              label="Id"
-              hint="In addresses and check files, for example shop-home. Empty: the service makes one. It never changes."
-              autocomplete="off"
-              value={id}
-              onValue={(next) => {
-                setId(next);
+        <div class="editing-views">
+          <Button
+            aria-expanded={isYamlOpen}
+            disabled={!isYamlValid}
+            onClick={() => openYaml(!isYamlOpen)}
+          >
+            {isYamlOpen ? 'Hide the YAML' : 'Show the YAML'}
+          </Button>
+        </div>
+        <div class={`editing-layout${isYamlOpen ? ' two' : ''}`}>
+          <fieldset class="editing-plain" disabled={!isYamlValid}>
+            <legend class="visually-hidden">The check</legend>
+            {stored === null && (
+              <Section title="Type">
+                <TypeChoice
+                  type={type}
+                  onType={(next) => {
+                    setDraft((before) => withType(before, next));
+                    saving.forget();
+                  }}
+                />
+                <TextField
+                  label="Id"
+                  hint="In addresses and check files, for example shop-home. Empty: the service makes one. It never changes."
+                  autocomplete="off"
+                  value={id}
+                  onValue={(next) => {
+                    setId(next);
+                    setChanged(true);
+                  }}
+                  problem={idProblem}
+                />
+              </Section>
+            )}
+            {stored !== null && <ManagedByFile logicalId={stored.resource.logicalId ?? null} />}
+            <Target />
+            <Schedule />
+            <Section title="Assertions">
+              <div class="editing-wide">
+                <Assertions />
+              </div>
+            </Section>
+            <Request />
+            <Thresholds />
+            <Retries />
+            <AlertFields
+              tellsAll={tellsAll}
+              onTellsAll={(next) => {
+                setTellsAll(next);
                 setChanged(true);
               }}
-              problem={idProblem}
             />
-          </Section>
-        )}
-        {stored !== null && <ManagedByFile logicalId={stored.resource.logicalId ?? null} />}
-        <Target />
-        <Schedule />
-        <Section title="Assertions">
-          <div class="editing-wide">
-            <Assertions />
-          </div>
-        </Section>
-        <Request />
-        <Thresholds />
-        <Retries />
-        <AlertFields
-          tellsAll={tellsAll}
-          onTellsAll={(next) => {
-            setTellsAll(next);
-            setChanged(true);
-          }}
-        />
-        <Variables />
-        <Belonging />
+            <Variables />
+            <Belonging />
+          </fieldset>
+          {isYamlOpen && (
+            <LazyYaml
+              draft={draft}
+              id={stored?.resource.id ?? id}
+              isStored={stored !== null}
+              problems={problems}
+              onCheck={takeYaml}
+              onValid={(isValid) => {
+                setYamlValid(isValid);
+                if (!isValid) setChanged(true);
+              }}
+            />
+          )}
+        </div>
         <div class="editing-actions panel">
           {isOutdated && (
             <Outdated
@@ -176,7 +215,7 @@ export function Editor(props: EditorProps) {
               kind="primary"
               type="submit"
               isBusy={saving.isBusy}
-              disabled={stored !== null && !isChanged}
+              disabled={!isYamlValid || (stored !== null && !isChanged)}
             >
               {stored === null ? 'Make the check' : 'Save'}
             </Button>
