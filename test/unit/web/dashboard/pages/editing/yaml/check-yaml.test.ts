@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { checkBodySchema } from '../../../../../../src/model/check/check.ts';
-import { checkFileOf } from '../../../../../../src/service/checks/check-file.ts';
-import type { Draft } from '../../../../../../src/web/dashboard/pages/editing/draft.ts';
+import { checkBodySchema } from '../../../../../../../src/model/check/check.ts';
+import { checkFileOf } from '../../../../../../../src/service/checks/check-file.ts';
+import type { Draft } from '../../../../../../../src/web/dashboard/pages/editing/draft.ts';
 import {
   checkIn,
   type ReadCheck,
   type YamlProblem,
   yamlOf,
-} from '../../../../../../src/web/dashboard/pages/editing/yaml/check-yaml.ts';
+} from '../../../../../../../src/web/dashboard/pages/editing/yaml/check-yaml.ts';
 
 const LOCATIONS = { privateLocations: ['office'] };
 const CHECKS: readonly Draft[] = [
