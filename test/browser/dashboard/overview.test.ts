@@ -202,6 +202,110 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     expect(faults()).toEqual([]);
   });
 
+  it('changes all checks that match, also those that are not shown, and none if other checks match by now', async () => {
+    const account = await newAccount();
+    await addManyChecks(account, service(), 59);
+    const check = {
+      name: 'Whole',
+      request: { url: 'https://shop.test/' },
+      locations: ['eu-west-1'],
+    };
+    expect((await account.post('/v1/checks/url', check)).status).toBe(201);
+    // Those that were added by SQL lack fields.
+    await service().store.query(
+      `update checks c set body = w.body from checks w
+       where c.account_id = $1 and w.account_id = $1 and w.name = 'Whole'`,
+      [account.accountId],
+    );
+    const { page, goto, axe, faults } = await open(account);
+    await goto('/?type=URL');
+    const boxes = page.getByRole('checkbox');
+    await boxes.first().click();
+    await page.getByRole('button', { name: 'Select all 60 that match' }).click();
+    await page.getByText('All 60 that match').waitFor();
+    expect(await axe()).toEqual([]);
+    const mute = page.getByRole('button', { name: 'Mute', exact: true });
+    await page.route(
+      /\/v1\/checks\/bulk/,
+      async (route) => {
+        await service().store.query(
+          `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
+           select account_id, 'other', check_type, 'Other', true, false, 10, body
+           from checks where account_id = $1 and id = 'check-1'`,
+          [account.accountId],
+        );
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await mute.click();
+    const alert = page.getByRole('region', { name: 'Selected checks' }).getByRole('alert');
+    expect(await alert.textContent()).toContain('matches 61 checks, not 60');
+    await page.getByText('All 61 that match').waitFor();
+    await mute.click();
+    await page.getByText('Muted 61 checks.').waitFor();
+    const muted = async () =>
+      (
+        await service().store.query<{ checks: number }>(
+          'select count(*)::int as checks from checks where account_id = $1 and muted',
+          [account.accountId],
+        )
+      )[0]?.checks;
+    expect(await muted()).toBe(61);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Unmuted 61 checks.').waitFor();
+    expect(await muted()).toBe(0);
+    await boxes.first().click();
+    await page.getByRole('button', { name: 'Select all 61 that match' }).click();
+    await boxes.nth(1).click();
+    await expect.poll(() => page.locator('.overview-bulk').count(), SLOW).toBe(0);
+    // The refusal.
+    expect(faults().filter((fault) => !fault.includes('409'))).toEqual([]);
+  });
+
+  it('has one line for a silent location instead of a row for each of its checks', async () => {
+    const account = await newAccount();
+    const { accountId } = account;
+    const { store, features } = service();
+    await addManyChecks(account, service(), 3);
+    await features.privateLocations.create(accountId, { slug: 'depot', name: 'Depot' });
+    for (const name of ['Gate', 'Scale', 'Lift', 'Belt', 'Till']) {
+      const check = { name, request: { url: 'https://depot.test/' }, privateLocations: ['depot'] };
+      expect((await account.post('/v1/checks/url', check)).status).toBe(201);
+    }
+    await store.query(
+      `insert into assignments (location_id, check_id, account_id, unassigned_reason, period_ms,
+         phase_ms, stride, stride_index, check_revision, revision)
+       select l.id, c.id, c.account_id, 'no_agents', 60000, 0, 1, 0, 1, 1
+       from private_locations l join checks c on c.account_id = l.account_id
+         and c.body -> 'privateLocations' ? l.slug
+       where l.account_id = $1 on conflict do nothing`,
+      [accountId],
+    );
+    await store.query(
+      `insert into silent_locations (location_id, account_id, since, covered_until)
+       select id, account_id, now() - interval '1 hour', now() from private_locations
+       where account_id = $1`,
+      [accountId],
+    );
+    const { page, goto, axe, faults } = await open(account);
+    await goto('/');
+    const lines = page.getByRole('region', { name: 'Silent locations' }).getByRole('listitem');
+    await lines.first().waitFor();
+    expect(await lines.count()).toBe(1);
+    expect(await lines.first().textContent()).toMatch(
+      /No agentDepot: no agent has polled for 1 h, so 5 checks do not run\./,
+    );
+    await page.getByRole('link', { name: '5 unknown' }).waitFor();
+    await expect.poll(() => page.getByRole('checkbox').count(), SLOW).toBe(3);
+    expect(await page.getByRole('heading', { name: /^Needs a look/ }).count()).toBe(0);
+    expect(await axe()).toEqual([]);
+    await page.getByRole('link', { name: 'Show them' }).click();
+    await page.getByRole('heading', { name: 'Needs a look 5' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?location=depot&silent=true');
+    expect(faults()).toEqual([]);
+  });
+
   it('names each check that could not be changed', async () => {
     const account = await badDay();
     const { page, goto } = await open(account);

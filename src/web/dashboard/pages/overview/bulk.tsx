@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks';
 import { api, bodyOf } from '../../api/client.ts';
-import { asApiError } from '../../api/errors.ts';
+import { type ApiError, asApiError } from '../../api/errors.ts';
 import { may } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { count, counted } from '../../parts/formats.ts';
 import { showToast } from '../../parts/toast.tsx';
+import { type CheckFilter, STATES } from './check-filter.ts';
+import { MAX_SELECTED, type Selection } from './selection.ts';
 
 type Action = 'run' | 'mute' | 'unmute' | 'pause' | 'resume';
 
@@ -30,12 +32,17 @@ interface Failure {
   readonly message: string;
 }
 
+interface Changed {
+  readonly succeeded: readonly string[];
+  readonly failures: readonly Failure[];
+}
+
 /** Each check has a result of its own: some may fail. */
-async function change(
+async function changeByIds(
   action: Action,
   ids: readonly string[],
   onProgress: (done: number) => void,
-): Promise<readonly Failure[]> {
+): Promise<Changed> {
   const failures: Failure[] = [];
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const chunk = ids.slice(from, from + AT_ONCE);
@@ -52,58 +59,113 @@ async function change(
       failures.push(...chunk.map((id) => ({ id, message })));
     }
   }
-  return failures;
+  const isFailed = new Set(failures.map(({ id }) => id));
+  return { succeeded: ids.filter((id) => !isFailed.has(id)), failures };
+}
+
+/**
+ * Changes all checks that match, in one request.
+ *
+ * @param expected how many match, as the user saw it: of any other number none is changed
+ */
+async function changeByFilter(
+  action: Action,
+  given: CheckFilter,
+  expected: number,
+): Promise<Changed> {
+  // The API takes no empty filter.
+  const filter = Object.keys(given).length === 0 ? { state: STATES } : given;
+  const body = { action, filter, expected };
+  const { results } = await bodyOf(api.POST('/v1/checks/bulk', { body }));
+  const succeeded: string[] = [];
+  const failures: Failure[] = [];
+  for (const { id, error } of results) {
+    if (error === undefined) succeeded.push(id ?? '');
+    else failures.push({ id: id ?? '', message: error.message });
+  }
+  return { succeeded, failures };
 }
 
 /** What can be done with the selected checks, at the edge of the window while there are some. */
 export function BulkBar({
-  ids,
-  nameOf,
-  clear,
+  selection,
+  filter,
+  total,
   changed,
 }: {
-  readonly ids: readonly string[];
-  readonly nameOf: (id: string) => string;
-  readonly clear: () => void;
+  readonly selection: Selection;
+  readonly filter: CheckFilter;
+  /** How many checks match the filter. */
+  readonly total: number;
   /** Called after checks changed. */
   readonly changed: () => void;
 }) {
-  const [running, setRunning] = useState<{ action: Action; done: number; all: number } | null>(
-    null,
-  );
-  const [failed, setFailed] = useState<{ action: Action; failures: readonly Failure[] } | null>(
-    null,
-  );
+  const { ids, isAll, clear, nameOf } = selection;
+  /** `done` is null where it is not known. */
+  const [running, setRunning] = useState<{ done: number | null; all: number } | null>(null);
+  const [failed, setFailed] = useState<readonly Failure[] | null>(null);
+  const [refused, setRefused] = useState<ApiError | null>(null);
 
-  const run = async (action: Action, of: readonly string[], isUndo = false): Promise<void> => {
-    const onProgress = (done: number): void => setRunning({ action, done, all: of.length });
-    const failures = await change(action, of, onProgress);
-    setRunning(null);
-    changed();
-    const isFailed = new Set(failures.map(({ id }) => id));
-    const succeeded = of.filter((id) => !isFailed.has(id));
-    if (failures.length > 0) setFailed({ action, failures });
-    if (succeeded.length === 0) return;
-    if (!isUndo && failures.length === 0) clear();
-    const undo = UNDO[action];
-    showToast({
-      kind: 'pass',
-      text: `${DONE[action]} ${counted(succeeded.length, 'check')}.`,
-      ...(undo === undefined || isUndo
-        ? {}
-        : { action: { label: 'Undo', run: () => void run(undo, succeeded, true) } }),
-    });
+  const changeIds = (action: Action, of: readonly string[]): Promise<Changed> =>
+    changeByIds(action, of, (done) => setRunning({ done, all: of.length }));
+  const changeAll = (action: Action): Promise<Changed> => {
+    setRunning({ done: null, all: total });
+    return changeByFilter(action, filter, total);
+  };
+  const run = async (
+    action: Action,
+    work: (action: Action) => Promise<Changed>,
+    isUndo = false,
+  ): Promise<void> => {
+    setRefused(null);
+    try {
+      const { succeeded, failures } = await work(action);
+      if (failures.length > 0) setFailed(failures);
+      if (succeeded.length === 0) return;
+      if (!isUndo && failures.length === 0) clear();
+      const undo = UNDO[action];
+      showToast({
+        kind: 'pass',
+        text: `${DONE[action]} ${counted(succeeded.length, 'check')}.`,
+        ...(undo === undefined || isUndo
+          ? {}
+          : {
+              action: {
+                label: 'Undo',
+                run: () => void run(undo, (back) => changeIds(back, succeeded), true),
+              },
+            }),
+      });
+    } catch (error) {
+      setRefused(asApiError(error));
+    } finally {
+      setRunning(null);
+      changed();
+    }
   };
   const button = (action: Action, label: string) => (
-    <Button disabled={running !== null} onClick={() => void run(action, ids)}>
+    <Button
+      disabled={running !== null}
+      onClick={() => void run(action, (each) => (isAll ? changeAll(each) : changeIds(each, ids)))}
+    >
       {label}
     </Button>
   );
   return (
     <>
-      {ids.length > 0 && (
+      {(isAll || ids.length > 0) && (
         <section class="overview-bulk" aria-label="Selected checks">
-          <b>{count(ids.length)} selected</b>
+          <b>{isAll ? `All ${count(total)} that match` : `${count(ids.length)} selected`}</b>
+          {!isAll && total > ids.length && total <= MAX_SELECTED && (
+            <Button kind="plain" disabled={running !== null} onClick={selection.selectAll}>
+              Select all {count(total)} that match
+            </Button>
+          )}
+          {total > MAX_SELECTED && (
+            <span class="muted">
+              {count(MAX_SELECTED)} at a time: filter the checks to select all
+            </span>
+          )}
           {may('run') && button('run', 'Run now')}
           {may('write') && (
             <>
@@ -118,22 +180,28 @@ export function BulkBar({
           </Button>
           {running !== null && (
             <label class="overview-progress">
-              <progress max={running.all} value={running.done} />
+              <progress max={running.all} value={running.done ?? undefined} />
               <span role="status">
-                {count(running.done)} of {count(running.all)}
+                {running.done === null ? '' : `${count(running.done)} of `}
+                {count(running.all)}
               </span>
             </label>
+          )}
+          {refused !== null && (
+            <p class="fail" role="alert">
+              {refused.message}
+            </p>
           )}
         </section>
       )}
       {failed !== null && (
         <Dialog
-          title={`${counted(failed.failures.length, 'check')} could not be changed`}
+          title={`${counted(failed.length, 'check')} could not be changed`}
           onClose={() => setFailed(null)}
           actions={<Button onClick={() => setFailed(null)}>Close</Button>}
         >
           <ul class="overview-failures">
-            {failed.failures.map(({ id, message }) => (
+            {failed.map(({ id, message }) => (
               <li key={id}>
                 <b>{nameOf(id)}</b> <span class="muted">{message}</span>
               </li>

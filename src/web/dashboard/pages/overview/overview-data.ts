@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import { api, bodyOf } from '../../api/client.ts';
 import { type ApiError, asApiError, isAbort } from '../../api/errors.ts';
 import { onLive } from '../../api/live.ts';
@@ -20,6 +20,14 @@ export interface Section {
   readonly value: string | null;
   readonly name: string | null;
   readonly counts: StateCounts;
+}
+
+/** A location of which no agent polls, and how many checks are unknown for it. */
+export interface SilentLocation {
+  readonly location: string;
+  readonly name: string;
+  readonly since: string;
+  readonly checks: number;
 }
 
 export interface Sections {
@@ -50,11 +58,16 @@ export class OverviewData {
   readonly allCounts = signal<StateCounts | null>(null);
   /** Null without grouping, and before they are read. */
   readonly sections = signal<Sections | null>(null);
+  /** Without grouping: those whose checks the list leaves out. */
+  readonly silent = signal<readonly SilentLocation[]>([]);
   readonly error = signal<ApiError | null>(null);
-  /** Of the list without grouping. */
-  readonly rows: CheckRows;
   readonly filter: CheckFilter;
   readonly by: GroupBy | null;
+  /** Without the checks of silent locations; null where there are none. */
+  readonly #heardCounts = signal<StateCounts | null>(null);
+  readonly #allRows: CheckRows;
+  /** Without the checks of silent locations. */
+  readonly #heardRows: CheckRows;
   /** By key, in the order of the last use. */
   readonly #sectionRows = new Map<string, CheckRows>();
   readonly #errors = new Map<string, { readonly error: ApiError; readonly refresh: number }>();
@@ -66,7 +79,19 @@ export class OverviewData {
   constructor(filter: CheckFilter, by: GroupBy | null) {
     this.filter = filter;
     this.by = by;
-    this.rows = this.#rowsOf(filter, { maxPages: MAX_PAGES, isShown: by === null });
+    const options = { maxPages: MAX_PAGES, isShown: by === null };
+    this.#allRows = this.#rowsOf(filter, options);
+    this.#heardRows = this.#rowsOf({ ...filter, silent: false }, options);
+  }
+
+  /** Of the list without grouping. */
+  get listCounts(): StateCounts | null {
+    return this.#heardCounts.value ?? this.counts.value;
+  }
+
+  /** Of the list without grouping. */
+  get rows(): CheckRows {
+    return this.silent.value.length === 0 ? this.#allRows : this.#heardRows;
   }
 
   /** Reads, and follows changes, until the returned function is called. */
@@ -119,7 +144,7 @@ export class OverviewData {
       await Promise.all([
         this.#readCounts(),
         this.#readSections(),
-        this.rows.refresh(),
+        this.#readList(),
         ...[...this.#sectionRows.values()].map((rows) => rows.refresh()),
       ]);
       // What is no longer shown is not read again.
@@ -152,6 +177,40 @@ export class OverviewData {
       ]);
       this.allCounts.value = all;
       this.counts.value = counts ?? all;
+    });
+  }
+
+  /** Silent locations are rare: the rows do not wait for whether there are any. */
+  async #readList(): Promise<void> {
+    if (this.by !== null) return;
+    const rows = this.rows;
+    await Promise.all([rows.refresh(), this.#readSilent()]);
+    if (this.rows !== rows) await this.rows.refresh();
+  }
+
+  async #readSilent(): Promise<void> {
+    const { filter } = this;
+    const isWanted = filter.silent === undefined && (filter.state?.includes('unknown') ?? true);
+    await this.#attempt('silent locations', async (signal) => {
+      const query = { ...filter, silent: true };
+      const found = isWanted
+        ? await bodyOf(
+            api.GET('/v1/check-state-breakdown', {
+              params: { query: { by: 'location', ...query } },
+              signal,
+            }),
+          )
+        : null;
+      const silent = (found?.entries ?? []).flatMap(silentOf);
+      const params = { query: { ...filter, silent: false } };
+      const counts =
+        silent.length === 0
+          ? null
+          : await bodyOf(api.GET('/v1/check-state-counts', { params, signal }));
+      batch(() => {
+        this.silent.value = silent;
+        this.#heardCounts.value = counts;
+      });
     });
   }
 
@@ -189,4 +248,15 @@ export class OverviewData {
 
 function sectionOf({ value, name, counts }: Breakdown['entries'][number]): Section {
   return { key: value === null ? 'without' : `with ${value}`, value, name, counts };
+}
+
+/** None of the public locations, and of those in which other agents run the checks. */
+function silentOf({
+  value,
+  name,
+  silentSince,
+  counts,
+}: Breakdown['entries'][number]): readonly SilentLocation[] {
+  if (value === null || silentSince === null) return [];
+  return [{ location: value, name: name ?? value, since: silentSince, checks: counts.unknown }];
 }

@@ -15,6 +15,7 @@ import { CountsStrip, NoChecks, NothingFound, type RowLine } from './list-parts.
 import { OverviewData } from './overview-data.ts';
 import { SectionList } from './section-list.tsx';
 import { useSelection } from './selection.ts';
+import { SilentLocations } from './silent-locations.tsx';
 import { UrgentList } from './urgent-list.tsx';
 import './overview.css';
 
@@ -28,6 +29,7 @@ export function Page() {
   const heights = useHeights();
 
   const counts = data.counts.value;
+  const { listCounts } = data;
   const error = data.error.value;
   const total = counts === null ? 0 : STATES.reduce((sum, each) => sum + counts[each], 0);
   const isLoading = counts === null || (by !== null && data.sections.value === null);
@@ -71,12 +73,13 @@ export function Page() {
       {counts !== null &&
         total === 0 &&
         (Object.keys(filter).length > 0 ? <NothingFound /> : <NoChecks />)}
-      {counts !== null && total > 0 && by === null && <UrgentList {...list} counts={counts} />}
+      {by === null && <SilentLocations locations={data.silent.value} />}
+      {listCounts !== null && by === null && <UrgentList {...list} counts={listCounts} />}
       {by !== null && <SectionList {...list} by={by} />}
       <BulkBar
-        ids={selection.ids}
-        nameOf={selection.nameOf}
-        clear={selection.clear}
+        selection={selection}
+        filter={filter}
+        total={total}
         changed={() => void data.refresh()}
       />
     </>

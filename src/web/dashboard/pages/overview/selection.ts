@@ -3,10 +3,14 @@ import type { CheckRows } from './check-rows.ts';
 import type { OverviewData } from './overview-data.ts';
 
 /** As many as a bulk request may have. */
-const MAX_SELECTED = 1_000;
+export const MAX_SELECTED = 1_000;
 
 export interface Selection {
+  /** Of those that were selected one by one. */
   readonly ids: readonly string[];
+  /** Whether all checks that match the filters are selected, also those that are not shown. */
+  readonly isAll: boolean;
+  selectAll(): void;
   has(id: string): boolean;
   nameOf(id: string): string;
   clear(): void;
@@ -21,13 +25,25 @@ export interface Selection {
 export function useSelection(data: OverviewData): Selection {
   const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
   const last = useRef<{ readonly rows: CheckRows; readonly index: number } | null>(null);
-  useEffect(() => setNames(new Map()), [data]);
+  const [isAll, setAll] = useState(false);
+  const clear = (): void => {
+    setNames(new Map());
+    setAll(false);
+  };
+  useEffect(clear, [data]);
   return {
     ids: [...names.keys()],
-    has: (id) => names.has(id),
+    isAll,
+    selectAll() {
+      clear();
+      setAll(true);
+    },
+    has: (id) => isAll || names.has(id),
     nameOf: (id) => names.get(id) ?? id,
-    clear: () => setNames(new Map()),
+    clear,
     toggle(id, { rows, index }, isRange) {
+      // Which of all are meant is no longer clear.
+      if (isAll) return clear();
       const next = new Map(names);
       const since = last.current?.rows === rows ? last.current.index : index;
       if (isRange && since !== index) {

@@ -51,7 +51,8 @@ export function UrgentList({
         <section class="panel" aria-labelledby="overview-other">
           <div class="panel-head">
             <h2 id="overview-other">
-              {broken === 0 ? 'All is well' : 'The rest'} <span class="muted">{count(other)}</span>
+              {broken === 0 && data.silent.value.length === 0 ? 'All is well' : 'The rest'}{' '}
+              <span class="muted">{count(other)}</span>
             </h2>
           </div>
           {broken === 0 && <ListHeads />}
