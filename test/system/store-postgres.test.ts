@@ -159,6 +159,19 @@ describe('limits', () => {
     ]);
   });
 
+  it('statements are not compiled, unless the URL says so', async () => {
+    const url = await server.createDatabase();
+    const jit = async (databaseUrl: string): Promise<unknown> => {
+      const store = await open(databaseUrl);
+      return store.query(
+        "select current_setting('jit') as jit, current_setting('timezone') as zone",
+      );
+    };
+    expect(await jit(url)).toEqual([{ jit: 'off', zone: 'UTC' }]);
+    const withJit = `${url}?options=${encodeURIComponent('-c jit=on')}`;
+    expect(await jit(withJit)).toEqual([{ jit: 'on', zone: 'UTC' }]);
+  });
+
   it('the pool never has more connections than its size', async () => {
     const store = await open(await server.createDatabase(), { poolSize: 3 });
     await Promise.all(Array.from({ length: 50 }, () => store.query('select pg_sleep(0.001)')));
