@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 /** Pixels, as overview.css has them. */
 const HEIGHTS = {
   wide: { broken: 76, other: 40, section: 44 },
-  narrow: { broken: 136, other: 92, section: 72 },
+  narrow: { broken: 136, other: 92, section: 84 },
 } as const;
 const NARROW = '(max-width: 899px)';
 
