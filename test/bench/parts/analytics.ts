@@ -169,7 +169,14 @@ async function measure(
         );
         measured.push(rolledUpRow(what, data.results, values));
         measured.push(
-          ...(await measureOverview({ service, features, accountId, data, rounds, progress })),
+          ...(await measureOverview({
+            service,
+            features,
+            accountId,
+            checks: data.checks,
+            rounds,
+            progress,
+          })),
         );
         progress('usual response times');
         measured.push(await usualTimes(features, { store, accountId, data, rounds }));

@@ -7,6 +7,7 @@ import { httpPart } from './http.ts';
 import { httpsPart } from './https.ts';
 import { icmpPart } from './icmp.ts';
 import { memoryPart } from './memory.ts';
+import { overviewPart } from './overview.ts';
 import { runPart } from './run.ts';
 import { schedulePart } from './schedule.ts';
 import { scrubPart } from './scrub.ts';
@@ -37,5 +38,6 @@ export const PARTS: readonly Part[] = [
   scrubPart,
   statusPagePart,
   subscribersPart,
+  overviewPart,
   analyticsPart,
 ];
