@@ -64,7 +64,7 @@ export function checkRunsRoutes({
           operationId: 'runCheck',
           summary: 'Run a check once, now',
           description:
-            'Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run: poll the run by its id until it is `done`.',
+            'Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run. Read the run by its id once a second until its state is `done` or `expired`, or follow `check_run.finished` of `/v1/events`; `resultId` then names its result.',
           params: z.object({ id: checkId }),
           body,
           response: { 201: response },

@@ -66,8 +66,10 @@ export function eventsRoutes({ events, apiKeys, stopping }: EventsRoutesParts): 
     const { accountId } = callerOf(request);
     const cursors = cursorsOf(request);
     const lastId = request.headers['last-event-id'];
-    const given = lastId === undefined || lastId === '' ? cursorIn(request) : String(lastId);
-    const from = given === undefined ? await events.latest() : cursors.parse(given);
+    const isResumed = lastId !== undefined && lastId !== '';
+    const given = isResumed ? String(lastId) : cursorIn(request);
+    const place = isResumed ? 'headers.last-event-id' : undefined;
+    const from = given === undefined ? await events.latest() : cursors.parse(given, place);
     if (given !== undefined && given !== CURSOR_START) await events.mustBeKept(accountId, from);
 
     const { raw } = reply;

@@ -179,7 +179,7 @@ export function createInvitations(parts: InvitationsParts): Invitations {
         sessions.forget(user.id);
         return { userId: user.id, by: { kind: 'password', checkedHash: user.passwordHash } };
       }
-      const checked = validate(newPassword, password ?? '', 'body');
+      const checked = validate(newPassword, password, 'body');
       if (!checked.ok) {
         throw invalid(checked.problems.map((problem) => ({ ...problem, path: 'body.password' })));
       }

@@ -44,7 +44,7 @@ interface DocumentOperation {
   readonly tags?: readonly string[];
   readonly summary?: string;
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content?: Content };
+  readonly requestBody?: { readonly required?: boolean; readonly content?: Content };
   readonly responses: Readonly<Record<string, DocumentResponse>>;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly 'x-role'?: string;

@@ -41,6 +41,7 @@ export interface OpenApiDocument {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const SCHEMAS = 'Schemas';
 const FIRST_ERROR = 400;
+const EVENT_STREAM = 'text/event-stream';
 
 export interface ApiPageParts {
   /** The base of the commands; null for a variable. */
@@ -77,7 +78,7 @@ export function apiPage(document: OpenApiDocument, parts: ApiPageParts): string 
     current: 'api',
     script: '/docs/api.js',
     contents: [...byTag.keys()].map((title) => ({ title, anchor: anchorOf(title) })),
-    main: `<p>${htmlEscaped(description ?? '')} Version ${htmlEscaped(version)}. For programs:
+    main: `<p>${prose(description ?? '')} Version ${htmlEscaped(version)}. For programs:
 <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). Keys, roles, paging and errors are in
 <a href="/docs/api-guide">Using the API</a>. A * after a name means that the field is required. In commands,
 <code>$API_KEY</code> is a key${publicUrl === null ? ', <code>$SERVICE_URL</code> the URL of the service,' : ''} and other variables stand for ids.</p>
@@ -105,7 +106,7 @@ class Forms {
     }
     const id = `form-${this.#first.size + 1}`;
     this.#first.set(lines, { id, where });
-    return `<pre id="${id}" tabindex="0">${htmlEscaped(lines)}</pre>`;
+    return `<pre id="${id}" tabindex="0">${prose(lines)}</pre>`;
   }
 
   #exampleHtml(example: unknown): string {
@@ -149,7 +150,7 @@ function operationHtml(
   const { default: others = {} } = responses;
   const errorsHtml = `<h4>Errors</h4>${errorListHtml(errors)}${content(others, `the errors of ${name}`, undefined)}`;
   const anchor = operationAnchor(method, path);
-  const command = commandOf(method, path, operation);
+  const command = commandOf({ method, path, operation }, exampleOf(method, path, 'body'));
   const data = command === null ? '' : dataHtml(command);
   // A link to the part inside opens the operation.
   return `<details class="operation" data-tag="${htmlEscaped(tag)}"${data}><summary><code class="method ${method}">${method.toUpperCase()}</code> <code>${htmlEscaped(path)}</code> <span>${htmlEscaped(summary ?? '')}</span></summary><div id="${anchor}">
@@ -181,15 +182,33 @@ function headersHtml({ headers = {} }: Content): string {
   return `<p>Headers</p><ul>${items.join('')}</ul>`;
 }
 
-/** Null if only users who are signed in may send it, or its body is not JSON. */
-function commandOf(method: string, path: string, operation: Operation): CurlRequest | null {
+/**
+ * Null if only users who are signed in may send it, or its body is not JSON.
+ *
+ * @param example a body that the service accepts; undefined if there is none
+ */
+function commandOf(
+  { method, path, operation }: Omit<ShownOperation, 'tag'>,
+  example: unknown,
+): CurlRequest | null {
   const { parameters = [], requestBody, security = [] } = operation;
   const needsKey = security.some((kind) => 'apiKey' in kind);
   if (security.length > 0 && !needsKey) return null;
   const json = requestBody?.content?.['application/json'];
   if (requestBody !== undefined && json === undefined) return null;
-  const body = json === undefined ? null : smallestOf(json.schema ?? {});
-  return { method, path, parameters, body, needsKey };
+  const body = json === undefined ? null : (example ?? changeOf(json.schema ?? {}));
+  const streams = Object.values(operation.responses ?? {}).some(
+    ({ content = {} }) => EVENT_STREAM in content,
+  );
+  return { method, path, parameters, body, needsKey, streams };
+}
+
+/** Of an update, whose fields are all optional, the change of the name. */
+function changeOf(schema: JsonSchema): unknown {
+  const { required = [], properties = {} } = schema;
+  const { name } = properties;
+  if (required.length > 0 || name === undefined) return smallestOf(schema);
+  return { name: smallestOf(name, 'name') };
 }
 
 /** What the script needs to send the request. */

@@ -14,6 +14,8 @@ export interface CurlRequest {
   /** Null if the request has none. */
   readonly body: unknown;
   readonly needsKey: boolean;
+  /** Whether it can send server-sent events. */
+  readonly streams?: boolean;
 }
 
 /** Texts of every form that schemas require by a pattern. */
@@ -36,7 +38,7 @@ const NAMED: Readonly<Record<string, string>> = {
   query: 'example.org',
   endsAt: '2026-01-02',
 };
-const LOCATIONS = ['eu-west-1'];
+const PRIVATE_LOCATIONS = ['office'];
 const MAX_DEPTH = 12;
 
 /** The smallest value of a schema: of an object, the required fields alone. */
@@ -56,7 +58,7 @@ export function smallestOf(schema: JsonSchema, name = '', depth = 0): unknown {
           .filter(([field]) => isNeeded(schema, field))
           .map(([field, of]) => [
             field,
-            field === 'locations' ? LOCATIONS : smallestOf(of, field, depth + 1),
+            field === 'privateLocations' ? PRIVATE_LOCATIONS : smallestOf(of, field, depth + 1),
           ]),
       );
     case 'array':
@@ -73,10 +75,10 @@ export function smallestOf(schema: JsonSchema, name = '', depth = 0): unknown {
   }
 }
 
-/** A new check needs a location, which its schema cannot say: one of two fields is enough. */
+/** A new check needs a location, which its schema cannot say: a private one, as only agents run checks. */
 function isNeeded({ required = [], properties = {} }: JsonSchema, field: string): boolean {
   const isOfNewCheck = required.includes('request') && 'privateLocations' in properties;
-  return required.includes(field) || (field === 'locations' && isOfNewCheck);
+  return required.includes(field) || (field === 'privateLocations' && isOfNewCheck);
 }
 
 function textOf({ format, pattern, minLength = 0 }: JsonSchema, name: string): string {
@@ -94,9 +96,12 @@ function textOf({ format, pattern, minLength = 0 }: JsonSchema, name: string): s
  * @param base the URL of the service; null for $SERVICE_URL
  */
 export function curlText(request: CurlRequest, base: string | null): string {
-  const { method, path, parameters, body, needsKey } = request;
-  const lines = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"${urlOf()}"`];
+  const { method, path, parameters, body, needsKey, streams = false } = request;
+  const lines = [
+    `curl ${streams ? '-N ' : ''}${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"${urlOf()}"`,
+  ];
   if (needsKey) lines.push('-H "Authorization: Bearer $API_KEY"');
+  if (streams) lines.push("-H 'Accept: text/event-stream'");
   if (body !== null) {
     lines.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`);
   }

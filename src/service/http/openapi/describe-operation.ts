@@ -62,7 +62,7 @@ export function factsOf({ method, url, config, schema }: RouteOptions) {
 
 /** Adds the name, the parameters in headers, the errors and the headers of responses to an operation. */
 export function describeOperation(operation: Json, facts: OperationFacts): Json {
-  const { responses, parameters, operationId: _, ...rest } = operation;
+  const { responses, parameters, requestBody, operationId: _, ...rest } = operation;
   const showsOne = showsOneResource(responses, facts);
   const names = parametersOf(facts, showsOne);
   const own = Array.isArray(parameters) ? parameters : [];
@@ -72,8 +72,16 @@ export function describeOperation(operation: Json, facts: OperationFacts): Json 
     ...(own.length + names.length === 0
       ? {}
       : { parameters: [...own, ...names.map(parameterRef)] }),
+    ...(requestBody === undefined ? {} : { requestBody: bodyOf(asObject(requestBody)) }),
     responses: responsesOf(asObject(responses), facts, showsOne),
   };
+}
+
+/** Fastify calls every body required; one that may be null may be left out. */
+function bodyOf(requestBody: Json): Json {
+  const { anyOf } = asObject(asObject(asObject(requestBody.content)['application/json']).schema);
+  const isOptional = Array.isArray(anyOf) && anyOf.some(({ type }) => type === 'null');
+  return isOptional ? { ...requestBody, required: false } : requestBody;
 }
 
 /**

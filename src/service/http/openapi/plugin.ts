@@ -32,6 +32,9 @@ const override: Override = ({ zodSchema, jsonSchema }) => {
 
 const transformSchemas = createJsonSchemaTransform({ zodToJsonConfig: { override } });
 
+/** What every client needs first; /docs/api-guide has the whole of it. */
+const DESCRIPTION = `The API of the monitoring service. Send an API key as \`Authorization: Bearer vk_…\`. Every error has the same form, and its \`message\` says what to do. Lists have pages, or cursors that lose and repeat nothing: begin with \`cursor=start\`, and go on with \`X-Next-Cursor\` until \`Link\` has no \`next\`. Send a POST with an \`Idempotency-Key\`, so that it can be repeated, and an update with \`If-Match\`, so that it overwrites no other. After 429 and 503 wait as long as \`Retry-After\` says.`;
+
 /** Collects every route that is added after it into one OpenAPI 3.1 document. */
 export async function addOpenApi(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
@@ -40,7 +43,7 @@ export async function addOpenApi(app: FastifyInstance, version: string): Promise
       info: {
         title: 'Vedette',
         version,
-        description: 'The API of the monitoring service. Every error has the same form.',
+        description: DESCRIPTION,
       },
       components: {
         securitySchemes: {

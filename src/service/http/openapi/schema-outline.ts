@@ -99,12 +99,13 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 function bounds(schema: JsonSchema): readonly string[] {
-  const { minimum, maximum, minLength, maxLength, maxItems, pattern } = schema;
+  const { minimum, maximum, minLength, maxLength, maxItems, pattern, format } = schema;
   return [
     rangeText(minimum, finite(maximum), ''),
     rangeText(minLength, maxLength, ' characters'),
     rangeText(undefined, maxItems, ' items'),
-    pattern === undefined ? '' : `matches ${pattern}`,
+    // The name of a format says the same in one word.
+    pattern === undefined || format !== undefined ? '' : `matches ${pattern}`,
   ].filter((text) => text !== '');
 }
 

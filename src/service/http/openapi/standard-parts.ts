@@ -109,7 +109,11 @@ const HEADERS = {
     description: 'The URLs of the parts `next`, `prev` and `first` of the list (RFC 8288).',
     schema: text,
   },
-  'X-Next-Cursor': { description: 'Where the list goes on; with `cursor` only.', schema: text },
+  'X-Next-Cursor': {
+    description:
+      'Where the list goes on; with `cursor` only. It is there at the end, too, for what is stored later: the end is where `Link` has no `next`.',
+    schema: text,
+  },
   'X-Total-Count': { description: 'The number of entries.', schema: count },
   'X-Total-Count-At-Least': {
     description: 'There may be more entries than X-Total-Count says.',
@@ -136,7 +140,8 @@ const PARAMETERS = {
   },
   IfMatch: {
     name: 'If-Match',
-    description: 'The ETag of a read: refuses the request if the resource has changed since.',
+    description:
+      'The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since.',
   },
   IfNoneMatch: {
     name: 'If-None-Match',

@@ -25,6 +25,7 @@ const READS = ['GET', 'HEAD'];
 export function addEtags(app: FastifyInstance): void {
   app.addHook('preValidation', async ({ method, headers, routeOptions: { config } }) => {
     const isChecked = READS.includes(method) || config.conditional === true;
+    if (!READS.includes(method) && config.conditional === true) refuseMalformed(headers);
     if (isChecked || routeAccess(config).kind !== 'role') return;
     const [given] = ['If-Match', 'If-None-Match'].filter(
       (name) => headers[name.toLowerCase()] !== undefined,
@@ -52,6 +53,22 @@ export function addEtags(app: FastifyInstance): void {
     reply.code(304).removeHeader('content-type').removeHeader('content-length');
     return null;
   });
+}
+
+/** RFC 9110 8.8.3: `*`, or validators with their quotation marks, of which each may be weak. */
+const CONDITION = /^\s*(?:\*|(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*)\s*$/;
+
+/** Without quotation marks an ETag would match nothing, and its sender would read the resource again for ever. */
+function refuseMalformed(headers: FastifyRequest['headers']): void {
+  for (const name of ['If-Match', 'If-None-Match'] as const) {
+    const given = headers[name.toLowerCase()];
+    if (given === undefined || CONDITION.test(String(given))) continue;
+    throw new ServiceError(
+      400,
+      `${name} must be * or the ETag of a response with its quotation marks, such as "Oc8aWDpf6e9TwoqkXV6BCl"`,
+      { attributes: { header: name } },
+    );
+  }
 }
 
 function showsOneResource(

@@ -114,8 +114,11 @@ export function pageOf(request: ListRequest, reply: FastifyReply): CursorPage {
 
 /** The cursors of a list that is sent as a stream. */
 export interface Cursors {
-  /** @throws ServiceError 400 */
-  parse(cursor: string): ListPosition;
+  /**
+   * @param path where the request has it, for the error; by default in the query
+   * @throws ServiceError 400
+   */
+  parse(cursor: string, path?: string): ListPosition;
   format(position: ListPosition): string;
 }
 
@@ -124,7 +127,7 @@ export function cursorsOf(request: ListRequest): Cursors {
   const hash = listHash(request);
   const begunMs = request.server.lists.clock.wallMs();
   return {
-    parse: (cursor) => parseCursor(cursor, hash, begunMs),
+    parse: (cursor, path) => parseCursor(cursor, hash, begunMs, path),
     format: (position) => formatCursor({ hash, begunMs, ...position }),
   };
 }
@@ -148,18 +151,25 @@ function listHash(request: ListRequest): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
+/** Where requests have a cursor, as errors name it. */
+const CURSOR_PATH = 'query.cursor';
+
 function formatCursor({ hash, begunMs, position, id }: Cursor): string {
   return Buffer.from(JSON.stringify([VERSION, hash, begunMs, position, id])).toString('base64url');
 }
 
-function parseCursor(text: string, hash: string, nowMs: number): Cursor {
+function parseCursor(text: string, hash: string, nowMs: number, path = CURSOR_PATH): Cursor {
   if (text === CURSOR_START) return { hash, begunMs: nowMs, ...LIST_START };
   const cursor = readCursor(text);
   if (cursor === null) {
-    throw refused(`must be "${CURSOR_START}", or a cursor as a response contains it, unchanged`);
+    throw refused(
+      path,
+      `must be "${CURSOR_START}", or a cursor as a response contains it, unchanged`,
+    );
   }
   if (cursor.hash !== hash) {
     throw refused(
+      path,
       `is of another list or of other filters: repeat the path and the filters that it was returned for, or begin anew with ${CURSOR_START}`,
     );
   }
@@ -188,6 +198,6 @@ function readCursor(text: string): Cursor | null {
   return isWhole ? { hash, begunMs: begunMs as number, position, id } : null;
 }
 
-function refused(message: string) {
-  return invalid([{ path: 'query.cursor', message }]);
+function refused(path: string, message: string) {
+  return invalid([{ path, message }]);
 }

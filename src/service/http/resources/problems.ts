@@ -115,6 +115,7 @@ function sentence(
     return `is missing; it must be ${kindText(issue.expected)}`;
   }
   const allowed = allowedText(issue);
+  if (isMissing && issue.code === 'invalid_value') return `is missing; it must be ${allowed}`;
   if (allowed === null) return issue.code === 'custom' ? issue.message : 'is not allowed here';
   const isWord = issue.code === 'invalid_value';
   return `must be ${allowed}${shownInput(input, isWord || part !== 'body')}`;

@@ -518,6 +518,11 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     expect(json.map(({ resourceId }: { resourceId: string }) => resourceId)).toEqual([b, a]);
     expect(headers['x-total-count']).toBe('2');
     const bad = await ask('/v1/events?cursor=x', { headers: { accept: 'text/event-stream' } });
+    const wrongId = await ask('/v1/events', {
+      headers: { accept: 'text/event-stream', 'last-event-id': 'x' },
+    });
+    expect(wrongId.status).toBe(400);
+    expect(wrongId.json.message).toMatch(/^headers\.last-event-id must be "start", or a cursor/);
     expect(bad.status).toBe(400);
   });
 

@@ -266,6 +266,24 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(path)).json).toEqual(before);
     });
 
+    it('are refused without the quotation marks of an ETag', async () => {
+      const { mine } = service();
+      const { json } = await mine.post('/v1/snippets', { name: 'quoted', script: '' });
+      const at = `/v1/snippets/${json.id}`;
+      const etag = etagIn(await mine.get(at));
+      for (const given of [etag.slice(1, -1), `${etag} ${etag}`, `${etag},`]) {
+        const reply = await mine.ask('PATCH', at, { script: 'x' }, { 'if-match': given });
+        expect([given, reply.status]).toEqual([given, 400]);
+        expect(reply.json.message).toMatch(/^If-Match must be \* or the ETag/);
+      }
+      for (const given of [etag, `"other", W/${etag}`]) {
+        const reply = await mine.ask('PATCH', at, { script: '' }, { 'if-match': given });
+        expect([given, reply.status]).toEqual([given, 200]);
+      }
+      expect((await mine.ask('DELETE', at, undefined, { 'if-match': 'x' })).status).toBe(400);
+      expect((await mine.get(at)).json.script).toBe('');
+    });
+
     it('are refused where they would be ignored', async () => {
       const { mine } = service();
       const reply = await mine.ask(

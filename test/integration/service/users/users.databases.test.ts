@@ -113,6 +113,14 @@ describe.each(databases)('on %s', (kind) => {
       expect((await accept(token)).reply.status).toBe(204);
     });
 
+    it('are told that a password is missing', async () => {
+      const { mine } = service();
+      const { token } = await invite(mine, 'read');
+      const { reply } = await accept(token, browserOf(), null);
+      expect(reply.status).toBe(400);
+      expect(problemsIn(reply)).toEqual(['body.password is missing; it must be text']);
+    });
+
     it('of two accounts join the second with their own password, or signed in', async () => {
       const { mine, theirs, clock } = service();
       const { email, browser } = await newUser(mine, 'read');

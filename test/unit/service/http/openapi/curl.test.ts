@@ -16,6 +16,19 @@ describe('the smallest value of a schema', () => {
     ['empty if that is allowed', { type: 'array', items: { type: 'string' } }, []],
     ['one item', { type: 'array', minItems: 1, items: { type: 'boolean' } }, [true]],
     [
+      'a check in a private location, where agents run it',
+      {
+        type: 'object',
+        properties: {
+          request: { const: {} },
+          locations: { type: 'array' },
+          privateLocations: { type: 'array' },
+        },
+        required: ['request'],
+      },
+      { request: {}, privateLocations: ['office'] },
+    ],
+    [
       'an object with the required fields alone',
       { type: 'object', properties: { a: { const: 1 }, b: { const: 2 } }, required: ['b'] },
       { b: 2 },
@@ -26,6 +39,13 @@ describe('the smallest value of a schema', () => {
 });
 
 describe('the command of an operation', () => {
+  it('of a stream of events asks for them, and does not buffer them', () => {
+    const request = { method: 'get', path: '/v1/events', parameters: [], body: null };
+    expect(curlText({ ...request, needsKey: false, streams: true }, 'https://s')).toBe(
+      `curl -N "https://s/v1/events" \\\n  -H 'Accept: text/event-stream'`,
+    );
+  });
+
   it('is read by a shell as it is meant, with quotes in its body', () => {
     const request = {
       method: 'put',

@@ -146,6 +146,11 @@ describe('the document', () => {
     expect(gone.map(({ operationId }) => operationId)).toEqual(['listEvents']);
   });
 
+  it('requires a body only where the service does', () => {
+    const optional = operations.filter(({ requestBody }) => requestBody?.required === false);
+    expect(optional.map(({ operationId }) => operationId)).toEqual(['runCheck']);
+  });
+
   it('names the service by PUBLIC_URL, or else by where it was read', async () => {
     expect(document.servers).toEqual([{ url: '/' }]);
     const { servers } = await serviceDocument('https://status.example.com');

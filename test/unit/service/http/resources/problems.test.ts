@@ -39,6 +39,19 @@ describe('a problem of a request', () => {
   });
 });
 
+describe('a missing field', () => {
+  it.each([
+    [z.enum(['DAY', 'WEEK']), 'is missing; it must be one of DAY, WEEK'],
+    [z.literal(1), 'is missing; it must be 1'],
+    [z.string(), 'is missing; it must be text'],
+  ])('is said to be missing, with what it must be', (unit, message) => {
+    expect(validate(z.strictObject({ unit }), {}, 'body')).toEqual({
+      ok: false,
+      problems: [{ path: 'body.unit', message }],
+    });
+  });
+});
+
 describe('a judgement', () => {
   const schema = z.strictObject({
     name: z.string().min(2).trim(),
