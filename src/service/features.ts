@@ -352,7 +352,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...statusPageFeatures,
     ...subscriptionFeatures,
     ...userFeatures,
-    accounts: createAccounts({ store }),
+    accounts: createAccounts(parts),
     agentErrors: createAgentErrors({ store }),
     agents,
     analytics: createAnalytics(parts),

@@ -5,6 +5,7 @@ import type { Plans } from '../../model/account/plan.ts';
 import { notFound } from '../errors.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import type { PrivateLocations } from '../private-locations/private-locations.ts';
+import type { Accounts } from './accounts.ts';
 import { entitlementsOf } from './entitlements.ts';
 
 const addon = z.strictObject({ tier: z.string(), tierDisplayName: z.string() });
@@ -33,6 +34,10 @@ const response = z.strictObject({
       type: z.enum(['flag', 'metered']),
       enabled: z.boolean(),
       quantity: z.number().optional().describe('The limit; omitted if there is none.'),
+      used: z
+        .number()
+        .optional()
+        .describe('How many the account has, which may be more than the limit; omitted for flags.'),
       requiredPlan: z.string().optional().describe('The first plan that has it, or more of it.'),
       requiredPlanDisplayName: z.string().optional(),
     }),
@@ -42,9 +47,11 @@ const response = z.strictObject({
 
 /** The limits and features of an account's plan: src/service/README.md, "Plans". */
 export function entitlementsRoutes({
+  accounts,
   plans,
   privateLocations,
 }: {
+  readonly accounts: Pick<Accounts, 'counts'>;
   readonly plans: Plans;
   readonly privateLocations: Pick<PrivateLocations, 'availability'>;
 }): FastifyPluginAsync {
@@ -64,8 +71,11 @@ export function entitlementsRoutes({
       async (request) => {
         const { accountId } = callerOf(request);
         if (request.params.accountId !== accountId) throw notFound('account');
-        const known = await privateLocations.availability(accountId);
-        const { locations, entitlements, ...rest } = entitlementsOf(plans, accountId, known);
+        const use = {
+          privateLocations: await privateLocations.availability(accountId),
+          counts: await accounts.counts(accountId),
+        };
+        const { locations, entitlements, ...rest } = entitlementsOf(plans, accountId, use);
         return {
           ...rest,
           locations: { ...locations, all: [...locations.all] },

@@ -19,6 +19,8 @@ export interface Entitlement {
   readonly enabled: boolean;
   /** The limit; omitted if there is none, and for flags. */
   readonly quantity?: number;
+  /** How many the account has; omitted for flags. */
+  readonly used?: number;
   /** The first plan that has the feature if the account's plan does not, or that has a higher limit. */
   readonly requiredPlan?: string;
   readonly requiredPlanDisplayName?: string;
@@ -39,11 +41,16 @@ export interface EntitlementsOfAccount {
   readonly addons: Plan['addons'];
 }
 
-/** @param privateLocations of the account */
+/** What an account has. */
+export interface AccountUse {
+  readonly privateLocations: readonly LocationAvailability[];
+  readonly counts: Readonly<Record<PlanLimit, number>>;
+}
+
 export function entitlementsOf(
   plans: Plans,
   accountId: string,
-  privateLocations: readonly LocationAvailability[],
+  { privateLocations, counts }: AccountUse,
 ): EntitlementsOfAccount {
   const plan = planOf(plans, accountId);
   return {
@@ -62,14 +69,20 @@ export function entitlementsOf(
       maxPerCheck: plan.maxLocationsPerCheck,
     },
     entitlements: [
-      ...(Object.keys(PLAN_LIMITS) as PlanLimit[]).map((key) => metered(plans, plan, key)),
+      ...(Object.keys(PLAN_LIMITS) as PlanLimit[]).map((key) =>
+        metered(plans, plan, { key, used: counts[key] }),
+      ),
       ...(Object.keys(PLAN_FEATURES) as PlanFeature[]).map((key) => flag(plans, plan, key)),
     ],
     addons: plan.addons,
   };
 }
 
-function metered(plans: Plans, plan: Plan, key: PlanLimit): Entitlement {
+function metered(
+  plans: Plans,
+  plan: Plan,
+  { key, used }: { readonly key: PlanLimit; readonly used: number },
+): Entitlement {
   const quantity = plan.limits[key];
   const more = (other: Plan): boolean =>
     quantity !== undefined && (other.limits[key] ?? Number.POSITIVE_INFINITY) > quantity;
@@ -81,6 +94,7 @@ function metered(plans: Plans, plan: Plan, key: PlanLimit): Entitlement {
     type: 'metered',
     enabled: quantity !== 0,
     ...(quantity === undefined ? {} : { quantity }),
+    used,
     ...firstWith(plans, more),
   };
 }

@@ -4,12 +4,18 @@ import type { Sql } from '../database/store.ts';
 export type StoredAccount = {
   readonly id: string;
   readonly name: string;
+  /** Of the IANA database. */
+  readonly timeZone: string;
   readonly createdAt: Date;
+  /** null until the first update. */
+  readonly updatedAt: Date | null;
 };
+
+const COLUMNS = 'id, name, time_zone, created_at, updated_at';
 
 export async function findAccount(sql: Sql, id: string): Promise<StoredAccount | null> {
   const [account] = await sql.query<StoredAccount>(
-    'select id, name, created_at from accounts where id = $1',
+    `select ${COLUMNS} from accounts where id = $1`,
     [id],
   );
   return account ?? null;
@@ -26,6 +32,21 @@ export async function insertAccount(
     [account.id, account.name, new Date(account.createdAtMs)],
   );
   return rows.length > 0;
+}
+
+export async function updateAccount(
+  sql: Sql,
+  account: {
+    readonly id: string;
+    readonly name: string;
+    readonly timeZone: string;
+    readonly updatedAtMs: number;
+  },
+): Promise<void> {
+  await sql.query(
+    'update accounts set name = $2, time_zone = $3, updated_at = $4::timestamptz where id = $1',
+    [account.id, account.name, account.timeZone, new Date(account.updatedAtMs)],
+  );
 }
 
 /**
@@ -49,7 +70,7 @@ export async function countAccounts(sql: Sql, upTo: number): Promise<number> {
 /** The oldest account. */
 export async function findFirstAccount(sql: Sql): Promise<StoredAccount | null> {
   const [account] = await sql.query<StoredAccount>(
-    'select id, name, created_at from accounts order by created_at, id limit 1',
+    `select ${COLUMNS} from accounts order by created_at, id limit 1`,
   );
   return account ?? null;
 }
@@ -76,6 +97,26 @@ const COUNTED: Readonly<Record<PlanLimit, string>> = {
   snippets: 'snippets where account_id = $1',
   variables: 'variables where account_id = $1',
 };
+
+/** Nobody has as many; it bounds what a request can make the database count. */
+const MAX_COUNTED = 1_000_000;
+
+/** How many of each resource an account has. */
+export async function countsOfPlan(
+  sql: Sql,
+  accountId: string,
+): Promise<Readonly<Record<PlanLimit, number>>> {
+  const counts = Object.entries(COUNTED).map(
+    ([resource, rows]) =>
+      `'${resource}', (select count(*) from (select from ${rows} limit ${MAX_COUNTED}) counted)`,
+  );
+  const [row] = await sql.query<{ counts: Readonly<Record<PlanLimit, number>> }>(
+    `select jsonb_build_object(${counts.join(', ')}) as counts`,
+    [accountId],
+  );
+  if (row === undefined) throw new Error('a select without a table returned no row');
+  return row.counts;
+}
 
 /** How many of a resource an account has, counted up to `upTo`. */
 export async function countOfPlan(

@@ -17,6 +17,8 @@ export interface AlertNotice {
   };
   /** The run that led to it; null or left out for the state of a heartbeat and for a location. */
   readonly resultId?: string | null;
+  /** The zone of the account, in which people read times, added when it is sent. Default: UTC. */
+  readonly timeZone?: string;
   /** The page that shows what happened, added when it is sent; null without PUBLIC_URL. */
   readonly link?: string | null;
   readonly runLocation: string;

@@ -110,6 +110,10 @@ const {
 } = responseFields;
 export const heartbeatResponse = heartbeatCheckSchema.extend({
   ...heartbeatResponseFields,
+  lastPingAt: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the last ping arrived; null before the first.'),
   heartbeat: z.strictObject({
     ...rhythmFields,
     pingToken: z

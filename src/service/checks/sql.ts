@@ -16,12 +16,14 @@ export interface StoredCheck {
   readonly check: AnyCheck;
   /** The token of a heartbeat; null for all other checks. */
   readonly pingToken: string | null;
+  /** Of a heartbeat that was pinged; null for all other checks. */
+  readonly lastPingAt: Date | null;
   readonly createdAt: Date;
   /** null until the first update. */
   readonly updatedAt: Date | null;
 }
 
-type CheckRow = Omit<StoredCheck, 'check' | 'pingToken'> & {
+type CheckRow = Omit<StoredCheck, 'check' | 'pingToken' | 'lastPingAt'> & {
   readonly id: string;
   readonly body: unknown;
   readonly groupId: number | null;
@@ -48,7 +50,9 @@ function storedCheckOf({
       : parseTolerantly(checkBodySchema, stored);
   const body = parsed.ok ? parsed.value : (stored as AnyCheck);
   // The column has the group: deleting a group clears it there, but not in the body.
-  return { ...row, pingToken: heartbeat?.pingToken ?? null, check: { ...body, id, groupId } };
+  const { pingToken = null, lastPingMs = null } = heartbeat ?? {};
+  const lastPingAt = lastPingMs === null ? null : new Date(lastPingMs);
+  return { ...row, pingToken, lastPingAt, check: { ...body, id, groupId } };
 }
 
 /** The body, and the columns that repeat parts of it for queries. */

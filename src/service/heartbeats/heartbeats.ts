@@ -67,7 +67,7 @@ export interface Heartbeats {
 }
 
 /** Read-only fields: ignored if an update sends them back. */
-const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels', 'warnings'];
+const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels', 'warnings', 'lastPingAt'];
 
 export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
   const { store, clock, ids, throttle, allowance } = parts;

@@ -15,7 +15,7 @@ export function presentHeartbeat(
   baseUrl: string,
   viewer: Viewer,
 ): Record<string, unknown> {
-  const { check, pingToken } = stored;
+  const { check, pingToken, lastPingAt } = stored;
   if (check.checkType !== 'HEARTBEAT' || pingToken === null) {
     throw new ServiceError(500, 'The check is not a heartbeat that can be pinged');
   }
@@ -24,6 +24,7 @@ export function presentHeartbeat(
   return {
     ...fields,
     ...presentShared(stored, viewer),
+    lastPingAt: lastPingAt?.toISOString() ?? null,
     heartbeat: { ...heartbeat, pingToken: token, pingUrl: `${baseUrl}/heartbeat/${token}` },
   };
 }

@@ -35,7 +35,7 @@ const response: z.ZodType<Record<string, unknown>> = heartbeatResponse;
 const created = z.strictObject({ ...heartbeatFields, ...ignored(['warnings']), checkType: type });
 const changes = z.strictObject({
   ...optionalFieldsOf(heartbeatFields),
-  ...ignored(['created_at', 'updated_at', 'alertChannels', 'warnings']),
+  ...ignored(['created_at', 'updated_at', 'alertChannels', 'warnings', 'lastPingAt']),
   heartbeat: z
     .strictObject({ ...rhythmFields, ...ignored(['pingToken', 'pingUrl']) })
     .optional()

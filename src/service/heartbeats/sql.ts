@@ -26,11 +26,14 @@ export interface LockedHeartbeat {
 /** Columns of a heartbeat that are shown with its check. */
 export interface HeartbeatOfCheck {
   readonly pingToken: string;
+  /** Epoch milliseconds; null before the first ping. */
+  readonly lastPingMs: number | null;
 }
 
 /** Selects `HeartbeatOfCheck` as `heartbeat` for rows of `checks`; null for other types. */
 export const HEARTBEAT_OF_CHECK = `case when check_type = 'HEARTBEAT' then (
-  select jsonb_build_object('pingToken', h.ping_token) from heartbeats h
+  select jsonb_build_object('pingToken', h.ping_token,
+    'lastPingMs', floor(extract(epoch from h.last_ping_at) * 1000)::bigint) from heartbeats h
   where h.account_id = checks.account_id and h.check_id = checks.id) end as heartbeat`;
 
 /** What a list of statuses shows of a heartbeat. Epoch milliseconds. */

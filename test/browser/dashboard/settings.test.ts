@@ -83,6 +83,52 @@ describe.skipIf(LACKING !== null)('the pages of settings', () => {
     expect(faults()).toEqual([]);
   });
 
+  it('change name and time zone of the account, and keep what is typed if somebody was faster', async () => {
+    const account = await newAccount();
+    const path = `/v1/accounts/${account.accountId}`;
+    const { page, goto, faults } = await open(account);
+    await goto('/settings');
+    const save = page.getByRole('button', { name: 'Save' });
+    await page.getByLabel('Time zone', { exact: true }).fill('Mars/Olympus');
+    await save.click();
+    await page.getByText('is not a time zone of the IANA database').waitFor();
+    await expect
+      .poll(() =>
+        page.getByLabel('Time zone', { exact: true }).evaluate('document.activeElement.id'),
+      )
+      .toBe(await page.getByLabel('Time zone', { exact: true }).getAttribute('id'));
+    await page.getByLabel('Time zone', { exact: true }).fill('Europe/Berlin');
+    await page.getByLabel('Name', { exact: true }).fill('Web shop');
+    await save.click();
+    await page.getByText('The account is saved').waitFor();
+    expect((await account.get(path)).json).toMatchObject({
+      name: 'Web shop',
+      timeZone: 'Europe/Berlin',
+    });
+    expect(await save.isDisabled()).toBe(true);
+
+    await account.patch(path, { name: 'Shop of others' });
+    await page.getByLabel('Name', { exact: true }).fill('My shop');
+    await save.click();
+    await page.getByText('Somebody else has changed the account').waitFor();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('My shop');
+    await page.getByRole('button', { name: 'Drop my changes and show theirs' }).click();
+    await expect
+      .poll(() => page.getByLabel('Name', { exact: true }).inputValue())
+      .toBe('Shop of others');
+    expect(faults().filter((fault) => !/40[0-9]|412/.test(fault))).toEqual([]);
+  });
+
+  it('show how much of each limit is in use', async () => {
+    const account = await newAccount();
+    await account.post('/v1/variables', { key: 'A', value: '1' });
+    await account.post('/v1/variables', { key: 'B', value: '1' });
+    const { page, goto, faults } = await open(account);
+    await goto('/settings');
+    await page.getByRole('row', { name: /Variables 2 no limit/ }).waitFor();
+    expect(faults()).toEqual([]);
+  });
+
   it('change when alerts are sent', async () => {
     const account = await newAccount();
     const { page, goto, faults } = await open(account);

@@ -31,6 +31,7 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/v1/check-statuses/{checkId}': ({ checkIds }) => [checkIds.url],
   '/v1/missed-slots/{checkId}': ({ checkIds }) => [checkIds.url],
   '/v1/checks/{checkId}/availability': ({ checkIds }) => [checkIds.url],
+  '/v1/accounts/{accountId}': ({ accountId }) => [accountId],
   '/v1/accounts/{accountId}/alert-settings': ({ accountId }) => [accountId],
   '/v1/accounts/{accountId}/entitlements': ({ accountId }) => [accountId],
   '/v1/alert-channels/{id}': ({ ids }) => [ids.webhook],

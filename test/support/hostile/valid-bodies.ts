@@ -43,6 +43,7 @@ const BODIES: Readonly<Record<string, Make>> = {
     name: 'A place',
     ...(isNew ? { slug: fresh('place') } : {}),
   }),
+  '/v1/accounts/:accountId': () => ({ timeZone: 'Europe/Berlin' }),
   '/v1/accounts/:accountId/alert-settings': () => ({ escalationType: 'RUN_BASED' }),
   '/v1/alert-channels': () => ({
     type: 'WEBHOOK',

@@ -47,6 +47,7 @@ const BY_PATH: readonly (readonly [path: RegExp, fields: Readonly<Record<string,
 ];
 
 const BY_NAME: Readonly<Record<string, HintOf>> = {
+  timeZone: () => values('UTC', 'Europe/Berlin'),
   // Every check needs these fields.
   privateLocations: ({ slug }) => ({ values: fc.constant([slug]), presence: 95 }),
   request: () => ({ values: null, presence: 95 }),

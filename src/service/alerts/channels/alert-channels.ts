@@ -4,6 +4,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Allowance } from '../../accounts/allowance.ts';
+import { findAccount } from '../../accounts/shared.sql.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { invalid, notFound, type RequestProblem } from '../../errors.ts';
@@ -194,7 +195,12 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
     async test({ accountId, id }, signal) {
       const found = await findChannel(store, { accountId, id });
       if (found === null) throw notFound('alert channel');
-      const notice = sampleNotice({ alertId: ids(), atMs: clock.wallMs() });
+      const account = await findAccount(store, accountId);
+      const notice = sampleNotice({
+        alertId: ids(),
+        atMs: clock.wallMs(),
+        timeZone: account?.timeZone ?? 'UTC',
+      });
       const { fields: target, sealedSecrets } = found;
       const delivery = {
         deliveryId: ids(),

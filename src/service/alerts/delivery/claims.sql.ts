@@ -9,6 +9,8 @@ export type ClaimedDelivery = SealedTarget & {
   readonly channelId: number;
   /** As the outbox stored it. */
   readonly notice: unknown;
+  /** Of the account. */
+  readonly timeZone: string;
   /** Counts from 1. */
   readonly attempt: number;
 };
@@ -68,9 +70,10 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
      set state = 'sending', attempts = d.attempts + 1, owner = $2,
        lease_until = now() + $3::float8 * interval '1 millisecond',
        last_attempt_at = $1::timestamptz
-     from locked, alert_channels c
-     where d.id = locked.id and c.account_id = d.account_id and c.id = d.channel_id
+     from locked, alert_channels c, accounts a
+     where a.id = d.account_id and d.id = locked.id and c.account_id = d.account_id and c.id = d.channel_id
      returning d.id, d.account_id, d.channel_id, c.sealed_secrets, d.notice, d.attempts as attempt,
+       a.time_zone,
        jsonb_build_object('type', c.type, 'config', c.config) as target`,
     [
       new Date(claim.atMs),

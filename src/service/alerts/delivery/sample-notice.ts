@@ -4,9 +4,11 @@ import type { AlertNotice } from '../notice.ts';
 export function sampleNotice({
   alertId,
   atMs,
+  timeZone = 'UTC',
 }: {
   readonly alertId: string;
   readonly atMs: number;
+  readonly timeZone?: string;
 }): AlertNotice {
   return {
     alertId,
@@ -24,6 +26,7 @@ export function sampleNotice({
     error: 'This is a test of the alert channel: nothing has failed.',
     statusCode: '503',
     startedAtMs: atMs,
+    timeZone,
     sslDaysRemaining: null,
     reminder: 0,
   };

@@ -77,7 +77,7 @@ export async function runDeliveryWorker(
   await loop.run(signal);
 }
 
-function openable({ id: deliveryId, notice, ...claimed }: ClaimedDelivery) {
+function openable({ id: deliveryId, notice, timeZone, ...claimed }: ClaimedDelivery) {
   const { accountId, channelId, target, sealedSecrets } = claimed;
   // As the outbox stored it.
   return {
@@ -86,6 +86,6 @@ function openable({ id: deliveryId, notice, ...claimed }: ClaimedDelivery) {
     channelId,
     target,
     sealedSecrets,
-    notice: notice as AlertNotice,
+    notice: { ...(notice as AlertNotice), timeZone },
   };
 }

@@ -1,3 +1,4 @@
+import { zonedTime } from '../../../model/account/time-zone.ts';
 import type { NoticeType } from '../../../model/alerting/alert.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
@@ -52,7 +53,7 @@ export function noticeFacts(notice: AlertNotice): readonly (readonly [string, st
     ['Group', check.groupName === null ? null : onOneLine(check.groupName)],
     ['Tags', check.tags.length === 0 ? null : check.tags.map(onOneLine).join(', ')],
     ['Location', onOneLine(runLocation)],
-    ['Time', new Date(notice.startedAtMs).toISOString()],
+    ['Time', zonedTime(notice.startedAtMs, notice.timeZone ?? 'UTC')],
     ['Response time', `${Math.round(responseTime)} ms`],
     ['Status', statusCode],
     ['Error', error === null ? null : cutText(error, MAX_ERROR_BYTES)],
@@ -63,13 +64,13 @@ export function noticeFacts(notice: AlertNotice): readonly (readonly [string, st
 }
 
 function locationFacts(
-  { startedAtMs, error, link = null }: AlertNotice,
+  { startedAtMs, timeZone = 'UTC', error, link = null }: AlertNotice,
   { name, slug, checks }: NonNullable<AlertNotice['location']>,
 ): readonly (readonly [string, string])[] {
   const facts: readonly (readonly [string, string])[] = [
     ['Location', `${onOneLine(name)} (${slug})`],
     ['Checks', String(checks)],
-    ['Silent since', new Date(startedAtMs).toISOString()],
+    ['Silent since', zonedTime(startedAtMs, timeZone)],
   ];
   return [
     ...facts,

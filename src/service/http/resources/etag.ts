@@ -25,6 +25,7 @@ const STATE_CHARS = 11;
  * error group: whoever archives a group must have seen it.
  */
 const STATE_FIELDS: ReadonlySet<string> = new Set([
+  'lastPingAt',
   'lastSignInAt',
   'lastUsedAt',
   'rootCauseAnalyses',

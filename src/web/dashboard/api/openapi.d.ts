@@ -631,7 +631,7 @@ export interface paths {
         put?: never;
         /**
          * Run a check once, now
-         * @description Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run: poll the run by its id until it is `done`.
+         * @description Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run. Read the run by its id once a second until its state is `done` or `expired`, or follow `check_run.finished` of `/v1/events`; `resultId` then names its result.
          *
          *     Needs the role `run`.
          */
@@ -2170,6 +2170,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/accounts/{accountId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the account of the key
+         * @description Needs the role `read`.
+         */
+        get: operations["getAccount"];
+        /**
+         * Change the name or the time zone of the account
+         * @description Omitted fields do not change.
+         *
+         *     Needs the role `admin`.
+         */
+        put: operations["putAccount"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the name or the time zone of the account
+         * @description Omitted fields do not change.
+         *
+         *     Needs the role `admin`.
+         */
+        patch: operations["updateAccount"];
+        trace?: never;
+    };
     "/v1/accounts/{accountId}/entitlements": {
         parameters: {
             query?: never;
@@ -2925,9 +2957,24 @@ export interface components {
         Account: {
             /** @description The id in paths, PLANS_FILE and `x-service-account`. */
             id: string;
+            /** @description The name of the account for its users. */
             name: string;
+            /** @description The zone in which mails and Slack messages about alerts write times: a name of the IANA database, such as Europe/Berlin. The API itself has times in UTC. */
+            timeZone: string;
             /** Format: date-time */
             created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        AccountChanges: {
+            /** @description The name of the account for its users. */
+            name?: string;
+            /** @description The zone in which mails and Slack messages about alerts write times: a name of the IANA database, such as Europe/Berlin. The API itself has times in UTC. */
+            timeZone?: string;
+            readonly created_at?: unknown;
+            readonly updated_at?: unknown;
+            /** @description The same as in the path. */
+            id?: string;
         };
         /**
          * @example {
@@ -3938,7 +3985,7 @@ export interface components {
             /** @enum {string} */
             action: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
             /** @enum {string} */
-            kind: "check" | "check-group" | "alert-channel" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
+            kind: "check" | "check-group" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
             resourceId: string | null;
             resourceName: string | null;
             /** @description Without secrets. A long value ends with `… (cut)`. */
@@ -5583,14 +5630,16 @@ export interface components {
          *           "name": "Checks of all types that agents run",
          *           "description": "As many as wanted.",
          *           "type": "metered",
-         *           "enabled": true
+         *           "enabled": true,
+         *           "used": 7
          *         },
          *         {
          *           "key": "heartbeats",
          *           "name": "Heartbeat checks",
          *           "description": "As many as wanted.",
          *           "type": "metered",
-         *           "enabled": true
+         *           "enabled": true,
+         *           "used": 7
          *         }
          *       ],
          *       "addons": {
@@ -5628,6 +5677,8 @@ export interface components {
                 enabled: boolean;
                 /** @description The limit; omitted if there is none. */
                 quantity?: number;
+                /** @description How many the account has, which may be more than the limit; omitted for flags. */
+                used?: number;
                 /** @description The first plan that has it, or more of it. */
                 requiredPlan?: string;
                 requiredPlanDisplayName?: string;
@@ -5839,6 +5890,7 @@ export interface components {
          *       "id": "00000000-0000-4000-8000-000000000010",
          *       "created_at": "2026-01-31",
          *       "updated_at": null,
+         *       "lastPingAt": null,
          *       "alertChannels": {
          *         "email": [],
          *         "webhook": [],
@@ -5912,6 +5964,8 @@ export interface components {
             alertChannels: components["schemas"]["CheckAlertChannels"];
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
+            /** @description When the last ping arrived; null before the first. */
+            lastPingAt: string | null;
         };
         HeartbeatCheckChanges: {
             /** @description The name of the check. */
@@ -5945,6 +5999,7 @@ export interface components {
             readonly updated_at?: unknown;
             readonly alertChannels?: unknown;
             readonly warnings?: unknown;
+            readonly lastPingAt?: unknown;
             /** @enum {string} */
             checkType?: "HEARTBEAT";
             /** @description The same as in the path. */
@@ -10589,7 +10644,7 @@ export interface components {
     parameters: {
         /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
         ServiceAccount: string;
-        /** @description The ETag of a read: refuses the request if the resource has changed since. */
+        /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
         IfMatch: string;
         /** @description The ETag that the client has: the response is 304 while the resource is the same. */
         IfNoneMatch: string;
@@ -10608,7 +10663,7 @@ export interface components {
         Location: string;
         /** @description The URLs of the parts `next`, `prev` and `first` of the list (RFC 8288). */
         Link: string;
-        /** @description Where the list goes on; with `cursor` only. */
+        /** @description Where the list goes on; with `cursor` only. It is there at the end, too, for what is stored later: the end is where `Link` has no `next`. */
         "X-Next-Cursor": string;
         /** @description The number of entries. */
         "X-Total-Count": number;
@@ -10955,7 +11010,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -11017,7 +11072,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -11064,7 +11119,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -11354,7 +11409,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -11413,7 +11468,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -11460,7 +11515,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -11702,7 +11757,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -11761,7 +11816,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -11808,7 +11863,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -12050,7 +12105,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -12109,7 +12164,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -12156,7 +12211,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -12398,7 +12453,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -12457,7 +12512,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -12504,7 +12559,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -12746,7 +12801,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -12805,7 +12860,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -12852,7 +12907,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -13148,7 +13203,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -13207,7 +13262,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -13254,7 +13309,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -13562,7 +13617,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["RunCheckInput"] | null;
             };
@@ -14422,7 +14477,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -14481,7 +14536,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -14701,7 +14756,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -14760,7 +14815,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -14807,7 +14862,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -15422,7 +15477,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -16055,7 +16110,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -16823,7 +16878,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -16882,7 +16937,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -16929,7 +16984,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -17165,7 +17220,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -17224,7 +17279,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -17271,7 +17326,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -17491,7 +17546,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -17550,7 +17605,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -17597,7 +17652,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -18329,7 +18384,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -18388,7 +18443,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -18435,7 +18490,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -18710,7 +18765,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -18769,7 +18824,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -18816,7 +18871,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -19140,7 +19195,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -19199,7 +19254,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -19246,7 +19301,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -19324,6 +19379,177 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description The ETag that the client has: the response is 304 while the resource is the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The id of the account of the key. */
+                accountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: Read the account of the key. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description Not modified; no body. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description `*` creates a resource only if its id is free. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
+            };
+            path: {
+                /** @description The id of the account of the key. */
+                accountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountChanges"];
+            };
+        };
+        responses: {
+            /** @description Done: Change the name or the time zone of the account. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of the account of the key. */
+                accountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountChanges"];
+            };
+        };
+        responses: {
+            /** @description Done: Change the name or the time zone of the account. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             /** @description An error */
@@ -19562,7 +19788,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -19621,7 +19847,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -19668,7 +19894,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -20046,7 +20272,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -20105,7 +20331,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -20152,7 +20378,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -20481,7 +20707,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -20540,7 +20766,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -20587,7 +20813,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -20645,7 +20871,7 @@ export interface operations {
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -20705,7 +20931,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -20766,7 +20992,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -20815,7 +21041,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -21040,7 +21266,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -21099,7 +21325,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -21146,7 +21372,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -21204,7 +21430,7 @@ export interface operations {
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -21264,7 +21490,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -21325,7 +21551,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -21374,7 +21600,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -21747,7 +21973,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*` creates a resource only if its id is free. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
@@ -21806,7 +22032,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -21853,7 +22079,7 @@ export interface operations {
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
-                /** @description The ETag of a read: refuses the request if the resource has changed since. */
+                /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -22112,7 +22338,7 @@ export interface operations {
                 /** @description The id of a user or key, or its name at the time. */
                 actor?: string;
                 /** @description The kind of the resource. */
-                kind?: "check" | "check-group" | "alert-channel" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
+                kind?: "check" | "check-group" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
                 /** @description The id of the resource. */
                 resourceId?: string;
                 action?: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";

@@ -236,8 +236,44 @@ describe.each(databases)('on %s', (kind) => {
       const created_at = new Date(clock.wallMs()).toISOString();
       const reader = await service().clientWith('read');
       expect((await reader.get('/v1/accounts')).json).toEqual([
-        { id: mine.accountId, name: 'mine', created_at },
+        { id: mine.accountId, name: 'mine', timeZone: 'UTC', created_at, updated_at: null },
       ]);
+    });
+
+    it('changes the given fields of the own account alone', async () => {
+      const { mine, theirs, clock } = service();
+      const at = `/v1/accounts/${mine.accountId}`;
+      const first = await mine.get(at);
+      const known = { 'if-match': String(first.headers.etag) };
+      clock.spend(1_000);
+      const zoned = await mine.ask('PATCH', at, { timeZone: 'Asia/Kathmandu' }, known);
+      expect(zoned.status).toBe(200);
+      expect(zoned.json).toEqual({
+        ...first.json,
+        timeZone: 'Asia/Kathmandu',
+        updated_at: new Date(clock.wallMs()).toISOString(),
+      });
+      expect((await mine.ask('PATCH', at, { name: 'x' }, known)).status).toBe(412);
+      const named = await mine.put(at, { ...zoned.json, name: HOSTILE });
+      expect(named.json).toMatchObject({ name: HOSTILE, timeZone: 'Asia/Kathmandu' });
+      expect((await mine.get(at)).json).toEqual(named.json);
+      expect((await theirs.get(at)).status).toBe(404);
+      expect((await theirs.put(at, {})).status).toBe(404);
+      const writer = await service().clientWith('write');
+      expect((await writer.patch(at, { name: 'x' })).status).toBe(403);
+    });
+
+    it.each([
+      [{ name: ' ' }, 'body.name'],
+      [{ name: 'n'.repeat(256) }, 'body.name'],
+      [{ timeZone: 'Mars/Olympus' }, 'body.timeZone'],
+      [{ timeZone: '+01:00' }, 'body.timeZone'],
+      [{ id: 'other' }, 'body.id'],
+    ])('refuses %j for an account', async (body, path) => {
+      const { mine } = service();
+      const refused = await mine.patch(`/v1/accounts/${mine.accountId}`, body);
+      expect(refused.status).toBe(400);
+      expect(refused.json.attributes.problems).toMatchObject([{ path }]);
     });
 
     it('shows entitlements only for the own account', async () => {
@@ -245,6 +281,15 @@ describe.each(databases)('on %s', (kind) => {
       const { status, json } = await mine.get(`/v1/accounts/${mine.accountId}/entitlements`);
       expect(status).toBe(200);
       expect(json).toMatchObject({ plan: 'unlimited', planDisplayName: 'Unlimited' });
+      const usedOf = async (key: string): Promise<unknown> => {
+        const { json: shown } = await mine.get(`/v1/accounts/${mine.accountId}/entitlements`);
+        return shown.entitlements.find((each: { key: string }) => each.key === key).used;
+      };
+      const before = await usedOf('variables');
+      await mine.post('/v1/variables', { key: 'ONE_MORE', value: '1' });
+      await theirs.post('/v1/variables', { key: 'NOT_MINE', value: '1' });
+      expect(await usedOf('variables')).toBe(Number(before) + 1);
+      expect(await usedOf('parallelRuns')).toBeUndefined();
       expect((await theirs.get(`/v1/accounts/${mine.accountId}/entitlements`)).status).toBe(404);
     });
 

@@ -50,6 +50,7 @@ describe.each(databases)('on %s', (kind) => {
         alertChannels: { email: [], webhook: [], slack: [], sms: [] },
         created_at: new Date(clock.wallMs()).toISOString().slice(0, 10),
         updated_at: null,
+        lastPingAt: null,
         heartbeat: {
           ...HOURLY,
           pingToken: expect.stringMatching(/^[0-9a-f]{40}$/),
@@ -60,6 +61,24 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${id}`)).json).toEqual(created.json);
       expect((await mine.get(`/v1/checks/${id}`)).json).toEqual(created.json);
       expect((await mine.get(`/v1/check-statuses/${id}`)).json).toBeNull();
+    });
+
+    it('show when the last ping arrived, which does not outdate an ETag for writing', async () => {
+      const { mine, clock } = service();
+      const { id, heartbeat } = (await mine.post(PATH, BACKUP)).json;
+      const before = await mine.get(`${PATH}/${id}`);
+      await running().app.ask(`/heartbeat/${heartbeat.pingToken}`, { key: null });
+      const after = await mine.get(`${PATH}/${id}`);
+      expect(after.json).toEqual({
+        ...before.json,
+        lastPingAt: new Date(clock.wallMs()).toISOString(),
+      });
+      expect(after.headers.etag).not.toBe(before.headers.etag);
+      expect((await mine.get(`/v1/checks/${id}`)).json).toEqual(after.json);
+      const known = { 'if-match': String(before.headers.etag) };
+      const changed = await mine.ask('PUT', `${PATH}/${id}`, after.json, known);
+      expect(changed.status, changed.text).toBe(200);
+      expect(changed.json.lastPingAt).toBe(after.json.lastPingAt);
     });
 
     it('have a ping URL below PUBLIC_URL, whatever the Host header', async () => {

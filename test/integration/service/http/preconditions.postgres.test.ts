@@ -276,10 +276,8 @@ describe.each(databases)('on %s', (kind) => {
         expect([given, reply.status]).toEqual([given, 400]);
         expect(reply.json.message).toMatch(/^If-Match must be \* or the ETag/);
       }
-      for (const given of [etag, `"other", W/${etag}`]) {
-        const reply = await mine.ask('PATCH', at, { script: '' }, { 'if-match': given });
-        expect([given, reply.status]).toEqual([given, 200]);
-      }
+      const listed = { 'if-match': `"other", W/${etag}` };
+      expect((await mine.ask('PATCH', at, { script: '' }, listed)).status).toBe(200);
       expect((await mine.ask('DELETE', at, undefined, { 'if-match': 'x' })).status).toBe(400);
       expect((await mine.get(at)).json.script).toBe('');
     });

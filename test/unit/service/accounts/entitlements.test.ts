@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { planOf, plansSchema, UNLIMITED } from '../../../../src/model/account/plan.ts';
+import { PLAN_LIMITS, planOf, plansSchema, UNLIMITED } from '../../../../src/model/account/plan.ts';
 import { LOCATIONS } from '../../../../src/model/enums.ts';
 import { createAllowance } from '../../../../src/service/accounts/allowance.ts';
-import { entitlementsOf } from '../../../../src/service/accounts/entitlements.ts';
+import { type AccountUse, entitlementsOf } from '../../../../src/service/accounts/entitlements.ts';
 
 const PLANS = plansSchema.parse({
   plans: {
@@ -20,12 +20,20 @@ const PLANS = plansSchema.parse({
   accounts: { big: 'everything' },
 });
 
+/** Seven of each resource. */
+const USE: AccountUse = {
+  privateLocations: [],
+  counts: Object.fromEntries(
+    Object.keys(PLAN_LIMITS).map((key) => [key, 7]),
+  ) as AccountUse['counts'],
+};
+
 const byKey = (accountId: string) =>
-  new Map(entitlementsOf(PLANS, accountId, []).entitlements.map((each) => [each.key, each]));
+  new Map(entitlementsOf(PLANS, accountId, USE).entitlements.map((each) => [each.key, each]));
 
 describe('what an account may have', () => {
   it('is everything without a limit', () => {
-    const { plan, locations, entitlements, addons } = entitlementsOf(UNLIMITED, 'any', []);
+    const { plan, locations, entitlements, addons } = entitlementsOf(UNLIMITED, 'any', USE);
     expect(plan).toBe('unlimited');
     expect(locations.all.map(({ id }) => id)).toEqual([...LOCATIONS]);
     expect(entitlements.length).toBeGreaterThan(10);
@@ -40,6 +48,7 @@ describe('what an account may have', () => {
       type: 'metered',
       enabled: true,
       quantity: 5,
+      used: 7,
       requiredPlan: 'team',
       requiredPlanDisplayName: 'Team',
     });
@@ -49,17 +58,22 @@ describe('what an account may have', () => {
       enabled: false,
       requiredPlan: 'everything',
     });
+    expect(own.get('subMinuteChecks')).not.toHaveProperty('used');
     expect(own.get('snippets')).not.toHaveProperty('quantity');
-    expect(entitlementsOf(PLANS, 'small', []).locations.maxPerCheck).toBe(2);
+    expect(own.get('snippets')).toMatchObject({ used: 7 });
+    expect(entitlementsOf(PLANS, 'small', USE).locations.maxPerCheck).toBe(2);
     expect(byKey('big').get('checks')).not.toHaveProperty('quantity');
   });
 });
 
 it('a location is available only if something runs there', () => {
-  const { locations } = entitlementsOf(UNLIMITED, 'any', [
-    { slug: 'office', name: 'The office', hasAgent: true },
-    { slug: 'cellar', name: 'The cellar', hasAgent: false },
-  ]);
+  const { locations } = entitlementsOf(UNLIMITED, 'any', {
+    ...USE,
+    privateLocations: [
+      { slug: 'office', name: 'The office', hasAgent: true },
+      { slug: 'cellar', name: 'The cellar', hasAgent: false },
+    ],
+  });
   expect(locations.all.slice(LOCATIONS.length)).toEqual([
     { id: 'office', name: 'The office', available: true },
     { id: 'cellar', name: 'The cellar', available: false },

@@ -6,6 +6,7 @@ import { ErrorState } from '../../parts/error-state.tsx';
 import { count } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Table } from '../../parts/table.tsx';
+import { AccountPanel } from './account-form.tsx';
 import { SettingsFrame } from './settings-frame.tsx';
 
 /** The account, its plan and what it allows. */
@@ -28,10 +29,6 @@ export function Page() {
       <section class="panel" aria-label="The account">
         <dl class="settings-facts panel-body">
           <div>
-            <dt>Name</dt>
-            <dd>{account?.name}</dd>
-          </div>
-          <div>
             <dt>Id</dt>
             <dd>
               <Copyable text={accountId} />
@@ -47,6 +44,7 @@ export function Page() {
           </div>
         </dl>
       </section>
+      <AccountPanel key={accountId} accountId={accountId} />
       {error.value !== null && <ErrorState error={error.value} retry={reload} />}
       {plan === null && error.value === null && (
         <div class="panel">
@@ -65,6 +63,19 @@ export function Page() {
               keyOf={({ key }) => key}
               columns={[
                 { name: 'name', head: 'What', cell: ({ name }) => name },
+                {
+                  name: 'used',
+                  head: 'In use',
+                  isNumber: true,
+                  cell: ({ used = 0, quantity }) => (
+                    <>
+                      {quantity !== undefined && used >= quantity && (
+                        <span class="chip settings-full">no more</span>
+                      )}{' '}
+                      {count(used)}
+                    </>
+                  ),
+                },
                 {
                   name: 'limit',
                   head: 'At most',

@@ -19,6 +19,7 @@ const KINDS = namesOf({
   check: true,
   'check-group': true,
   'alert-channel': true,
+  account: true,
   'alert-settings': true,
   'maintenance-window': true,
   'private-location': true,

@@ -255,6 +255,8 @@ export const partsScenario: Scenario = {
       await done(200, 'PUT', settings, { escalationType: 'RUN_BASED' });
       await done(200, 'GET', settings);
       await done(200, 'GET', '/v1/accounts');
+      await done(200, 'PUT', `/v1/accounts/${accountId}`, { timeZone: 'Europe/Berlin' });
+      await done(200, 'GET', `/v1/accounts/${accountId}`);
       await done(200, 'GET', `/v1/accounts/${accountId}/entitlements`);
       const check = {
         ...URL_CHECK,

@@ -1,9 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { ALERT_TYPES } from '../../../../../src/model/alerting/alert.ts';
 import { sampleNotice } from '../../../../../src/service/alerts/delivery/sample-notice.ts';
-import { headlineOf } from '../../../../../src/service/alerts/senders/headline.ts';
+import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
+import { headlineOf, noticeFacts } from '../../../../../src/service/alerts/senders/headline.ts';
 
 const NOTICE = sampleNotice({ alertId: 'a', atMs: 0 });
+
+describe('the facts of a notice', () => {
+  const factOf = (notice: AlertNotice, label: string) => new Map(noticeFacts(notice)).get(label);
+
+  it('have times in the zone of the account, in UTC without one', () => {
+    const { timeZone: _, ...earlier } = NOTICE;
+    expect(factOf(earlier, 'Time')).toBe('1970-01-01T00:00:00.000Z');
+    expect(factOf({ ...NOTICE, timeZone: 'Asia/Kathmandu' }, 'Time')).toBe(
+      '1970-01-01T05:30:00.000+05:30 (Asia/Kathmandu)',
+    );
+    const location = { id: 'l', slug: 'berlin', name: 'Berlin', checks: 3 };
+    const silent = { ...NOTICE, location, timeZone: 'Europe/Berlin' };
+    expect(factOf(silent, 'Silent since')).toBe('1970-01-01T01:00:00.000+01:00 (Europe/Berlin)');
+  });
+});
 
 describe('the headline of a notice', () => {
   it('differs for each type of alert', () => {

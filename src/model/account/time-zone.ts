@@ -1,0 +1,56 @@
+import { z } from 'zod';
+
+const MAX_CHARS = 64;
+/** A name of the IANA database: not an offset such as `+01:00`, which Intl also takes. */
+const NAME = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*$/;
+
+export const timeZoneSchema = z
+  .string()
+  .max(MAX_CHARS)
+  .refine(
+    (name) => NAME.test(name) && isKnown(name),
+    'is not a time zone of the IANA database, such as Europe/Berlin or UTC',
+  );
+
+/**
+ * A time with its offset: `2026-01-31T13:00:00.000+01:00 (Europe/Berlin)`. In UTC, and in a zone that this
+ * Node does not know, as ISO 8601 in UTC.
+ */
+export function zonedTime(epochMs: number, timeZone: string): string {
+  const utc = new Date(epochMs).toISOString();
+  if (timeZone === 'UTC' || !isKnown(timeZone)) return utc;
+  const offsetMs = offsetMsOf(epochMs, timeZone);
+  const local = new Date(epochMs + offsetMs).toISOString().slice(0, -1);
+  return `${local}${offsetText(offsetMs)} (${timeZone})`;
+}
+
+function isKnown(timeZone: string): boolean {
+  try {
+    formatOf(timeZone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+}
+
+/** What the zone is ahead of UTC at that time. */
+function offsetMsOf(epochMs: number, timeZone: string): number {
+  const parts = formatOf(timeZone).formatToParts(epochMs);
+  const text = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  // GMT+05:30, with seconds in the 19th century, or GMT alone.
+  const found = /([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(text);
+  if (found === null) return 0;
+  const [, sign, hours, minutes, seconds = 0] = found;
+  const total = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);
+  return (sign === '-' ? -total : total) * 1_000;
+}
+
+function offsetText(offsetMs: number): string {
+  const minutes = Math.round(Math.abs(offsetMs) / 60_000);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${offsetMs < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { timeZoneSchema, zonedTime } from '../../../../src/model/account/time-zone.ts';
+
+const WINTER = Date.parse('2026-01-31T12:00:00.000Z');
+const SUMMER = Date.parse('2026-07-31T23:30:00.250Z');
+
+describe('a time in a zone', () => {
+  it.each([
+    [WINTER, 'UTC', '2026-01-31T12:00:00.000Z'],
+    [WINTER, 'Europe/Berlin', '2026-01-31T13:00:00.000+01:00 (Europe/Berlin)'],
+    [SUMMER, 'Europe/Berlin', '2026-08-01T01:30:00.250+02:00 (Europe/Berlin)'],
+    [WINTER, 'America/St_Johns', '2026-01-31T08:30:00.000-03:30 (America/St_Johns)'],
+    [WINTER, 'Asia/Kathmandu', '2026-01-31T17:45:00.000+05:45 (Asia/Kathmandu)'],
+    [WINTER, 'Europe/London', '2026-01-31T12:00:00.000+00:00 (Europe/London)'],
+  ])('%s in %s is %s', (epochMs, timeZone, text) => {
+    expect(zonedTime(epochMs, timeZone)).toBe(text);
+  });
+
+  it('is the same instant, whatever the zone', () => {
+    for (const timeZone of Intl.supportedValuesOf('timeZone')) {
+      const [iso = ''] = zonedTime(SUMMER, timeZone).split(' ');
+      expect([timeZone, Date.parse(iso)]).toEqual([timeZone, SUMMER]);
+    }
+  });
+
+  it('is in UTC if the zone is not known here', () => {
+    expect(zonedTime(WINTER, 'Mars/Olympus')).toBe('2026-01-31T12:00:00.000Z');
+  });
+});
+
+describe('the name of a time zone', () => {
+  it.each(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5'])(
+    'may be %s',
+    (name) => {
+      expect(timeZoneSchema.safeParse(name).success).toBe(true);
+    },
+  );
+
+  it.each(['', '+01:00', 'Mars/Olympus', 'Europe/Berlin ', 'Europe/Berlin\n', 'x'.repeat(65)])(
+    'may not be %j',
+    (name) => {
+      expect(timeZoneSchema.safeParse(name).success).toBe(false);
+    },
+  );
+});
