@@ -12,6 +12,7 @@ import { TEST_SECRETS } from '../../../support/service/service-features.ts';
 /** What some routes need beside their paths. */
 function queryOf(url: string, checkId = ''): string {
   if (url === '/v1/error-groups') return `?checkId=${checkId}`;
+  if (url === '/v1/check-state-breakdown') return '?by=tag';
   return url.startsWith('/v1/analytics/') ? '?metrics=availability&quickRange=last24Hours' : '';
 }
 
