@@ -6,7 +6,7 @@ import { callerOf } from '../http/access/authentication.ts';
 import { MAX_CHECKS, MAX_CHECKS_OF_ONE, MAX_KEYS, type VariableUses } from './uses.ts';
 
 /** Each looks at the requests of all checks. */
-const REQUESTS_PER_MINUTE = 120;
+const REQUESTS_PER_MINUTE = 30;
 
 const response = z.strictObject({
   uses: z
