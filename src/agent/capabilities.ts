@@ -21,5 +21,6 @@ export async function capabilitiesOf(clock: Clock, capture: boolean): Promise<Ca
     ipv6: hostHasIpv6(),
     icmp: opened.ok,
     capture,
+    trials: true,
   };
 }

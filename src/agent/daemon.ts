@@ -23,6 +23,7 @@ import { Scheduler } from './scheduler/scheduler.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 import { missedBeforeTakeover } from './slots/missed-since.ts';
 import type { CheckSet } from './source/check-source.ts';
+import { TrialRuns } from './trials/trial-runs.ts';
 
 export interface DaemonParts {
   readonly config: Pick<DaemonConfig, 'concurrency'>;
@@ -59,6 +60,7 @@ const LAST_WORD_MS = 1_000;
 export class Daemon implements RunProgress {
   readonly #parts: DaemonParts;
   readonly #scheduler: Scheduler;
+  readonly #trials: TrialRuns;
   readonly #throttled: ThrottledLog;
   #state: AgentState = 'starting';
   #clientCertificates: readonly ClientCertificate[] = [];
@@ -90,11 +92,14 @@ export class Daemon implements RunProgress {
       onShed: metrics.shed,
       onBodyWithoutRoom: metrics.bodyWithoutRoom,
     };
+    this.#trials = new TrialRuns(runnerParts);
     this.#scheduler = new Scheduler({
       clock,
       concurrency: config.concurrency,
       maxWaiting: waiting.runs,
-      run: (run) => runCheck(run, runnerParts),
+      run: async (run) => {
+        if (!(await this.#trials.run(run))) await runCheck(run, runnerParts);
+      },
       onMissed: (missed) => {
         sendMissed(missed);
         if (missed.reason === 'agent_busy' && this.#scheduler.isWaitingFull) this.#warnOfWaiting();
@@ -181,6 +186,11 @@ export class Daemon implements RunProgress {
                 // Its check may be missing from the set.
                 await secrets.admit(run.check);
                 this.#runOnce(run);
+              }),
+            onTrial: (trial) =>
+              this.#applyInOrder(async () => {
+                await secrets.admit(trial.check);
+                this.#try(trial);
               }),
           },
           stop.stopping,
@@ -311,6 +321,14 @@ export class Daemon implements RunProgress {
 
   #runOnce(run: OneOff): void {
     this.#scheduler.runOnce(run, (outcome) => this.#parts.backend.runEnded(run.runId, outcome));
+  }
+
+  #try(trial: OneOff): void {
+    const { backend } = this.#parts;
+    this.#trials.begin(trial.sequenceId);
+    this.#scheduler.runOnce(trial, (outcome) =>
+      backend.trialEnded(trial.runId, this.#trials.end(trial.sequenceId, outcome)),
+    );
   }
 
   async #drain(now: AbortSignal): Promise<void> {

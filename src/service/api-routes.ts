@@ -22,6 +22,8 @@ import { certificatesRoutes } from './certificates/routes.ts';
 import { checkGroupsRoutes } from './check-groups/routes.ts';
 import { handoversRoutes } from './check-runs/handovers.routes.ts';
 import { checkRunsRoutes } from './check-runs/routes.ts';
+import { agentTrialsRoutes } from './check-trials/report.routes.ts';
+import { checkTrialsRoutes } from './check-trials/routes.ts';
 import { checksRoutes } from './checks/routes.ts';
 import { clientCertificatesRoutes } from './client-certificates/routes.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
@@ -70,6 +72,7 @@ export function apiRoutes(
     heartbeatsRoutes(features),
     heartbeatEventsRoutes(features),
     heartbeatPingsRoutes(features),
+    checkTrialsRoutes({ ...features, stopping }),
     checkRunsRoutes(features),
     checkResultsRoutes(features),
     runsRoutes(features),
@@ -121,6 +124,7 @@ export function apiRoutes(
     pollRoutes({ ...features, stopping }),
     agentResultsRoutes(features),
     agentArtifactsRoutes(features),
+    agentTrialsRoutes(features),
     handoversRoutes(features),
     agentErrorsRoutes(features),
   ];

@@ -25,6 +25,7 @@ import { createBulkFeature } from './bulk/create-feature.ts';
 import { type Certificates, createCertificates } from './certificates/certificates.ts';
 import { type CheckGroups, createCheckGroups } from './check-groups/check-groups.ts';
 import { type CheckRuns, createCheckRuns } from './check-runs/check-runs.ts';
+import { type CheckTrials, createCheckTrials } from './check-trials/check-trials.ts';
 import { createCheckVariables } from './checks/check-variables.ts';
 import { type Checks, createChecks } from './checks/checks.ts';
 import { sealedVariablesOf } from './checks/shared.sql.ts';
@@ -119,6 +120,7 @@ export interface Features
   readonly checkResults: CheckResults;
   readonly checkRuns: CheckRuns;
   readonly checkStatuses: CheckStatuses;
+  readonly checkTrials: CheckTrials;
   readonly checks: Checks;
   readonly clientCertificates: ClientCertificates;
   readonly domainChecks: DomainChecks;
@@ -213,6 +215,7 @@ export function createFeatures(given: FeatureParts): Features {
   const proxyPasswords = createProxyPasswords(parts);
   const scrubbing = createSecretScrubbing({ ...parts, variables, checkVariables });
   const checkRuns = createCheckRuns({ ...parts, checkVariables, retentionDays });
+  const checkTrials = createCheckTrials({ ...parts, checkVariables, scrubbing });
   const artifacts = createArtifacts({
     ...parts,
     retentionDays,
@@ -308,6 +311,7 @@ export function createFeatures(given: FeatureParts): Features {
     partitions.maintain,
     rollUps.maintain,
     checkRuns.maintain,
+    checkTrials.maintain,
     artifacts.maintain,
     missedSlots.maintain,
     locationSilence.maintain,
@@ -332,6 +336,7 @@ export function createFeatures(given: FeatureParts): Features {
   const agents = createAgents({
     ...parts,
     checkRuns,
+    checkTrials,
     checkVariables,
     proxyPasswords,
     leaseMs,
@@ -372,6 +377,7 @@ export function createFeatures(given: FeatureParts): Features {
     checkResults: createCheckResults(parts),
     checkRuns,
     checkStatuses: createCheckStatuses({ ...parts, availability, outdatedStates }),
+    checkTrials,
     checks,
     clientCertificates,
     domainChecks: createDomainChecks({

@@ -10,6 +10,7 @@ import type { OneOffOutcome } from '../scheduler/one-offs.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import type { CheckSource } from '../source/check-source.ts';
+import type { TrialOutcome } from '../trials/trial-runs.ts';
 import type { ArtifactOutbox } from '../upload/artifact-outbox.ts';
 import type { BackendStatus } from './backend-status.ts';
 
@@ -41,6 +42,8 @@ export interface Backend {
   pollForAssignments(since: Moment): Promise<void> | null;
   /** The outcome of a run that the source passed on with `onRun`. */
   runEnded(runId: string, outcome: OneOffOutcome): void;
+  /** The outcome of a trial that the source passed on with `onTrial`. */
+  trialEnded(trialId: string, outcome: TrialOutcome): void;
   /** Works beside the runs, until the signal aborts. */
   work(signal: AbortSignal): Promise<void>;
   /** No run begins here from now on: releases the checks to other agents. Never rejects. */

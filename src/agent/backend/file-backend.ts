@@ -22,6 +22,7 @@ export function createFileBackend({
     ledgerIsOurs() {},
     pollForAssignments: () => null,
     runEnded() {},
+    trialEnded() {},
     work: async () => {},
     release: async () => {},
     close: (signal) => sink.flush(signal),

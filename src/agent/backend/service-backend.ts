@@ -10,10 +10,11 @@ import type { ResultSink } from '../output/result-sink.ts';
 import { ServiceClient } from '../service-client/service-client.ts';
 import { damagedSlots } from '../slots/damaged-slots.ts';
 import { openSlotLedger } from '../slots/ledger.ts';
-import { createServiceSource } from '../source/service/service-source.ts';
+import { createServiceSource, type ServiceSource } from '../source/service/service-source.ts';
 import { openSpool } from '../spool/open-spool.ts';
 import type { SpoolSlots } from '../spool/spool.ts';
 import { SpoolSink } from '../spool/spool-sink.ts';
+import { TrialReporter } from '../trials/trial-reporter.ts';
 import { openArtifactOutbox } from '../upload/artifact-outbox.ts';
 import { Uploader } from '../upload/uploader.ts';
 import type { Backend, BackendParts } from './backend.ts';
@@ -76,8 +77,16 @@ export async function openServiceBackend(
   };
   try {
     const outbox = await openArtifactOutbox({ dataDir, spool, clock, log });
-    const source = await createServiceSource({
+    const trials = new TrialReporter({
       client,
+      clock,
+      log,
+      agentId: () => source.agentId,
+      epoch: () => source.epoch,
+    });
+    const source: ServiceSource = await createServiceSource({
+      client,
+      onTrialRefused: (trialId, problem) => trials.report(trialId, { kind: 'refused', problem }),
       dataDir,
       capabilities: await capabilitiesOf(clock, await captures),
       concurrency,
@@ -135,7 +144,11 @@ export async function openServiceBackend(
             location = set.location;
             listener.onChecks(set);
           };
-          return source.watch({ onChecks, onRun: (run) => listener.onRun(run) }, signal);
+          const onTrial: typeof listener.onTrial = (trial) => {
+            trials.began(trial.runId);
+            listener.onTrial(trial);
+          };
+          return source.watch({ onChecks, onTrial, onRun: (run) => listener.onRun(run) }, signal);
         },
       },
       sink,
@@ -160,6 +173,10 @@ export async function openServiceBackend(
         if (outcome === 'stopped') return;
         // The service may forget the run only when its result is on disk.
         void spool.committed().then(() => source.done(runId));
+      },
+      trialEnded(trialId, outcome) {
+        trials.report(trialId, outcome);
+        source.trialDone(trialId);
       },
       async work(signal) {
         const accounting = async (): Promise<void> => {
@@ -187,6 +204,7 @@ export async function openServiceBackend(
         const cancel = clock.after(DISK_LIMIT_MS, () => disk.abort());
         const inTime = AbortSignal.any([signal, disk.signal]);
         try {
+          await trials.close(signal);
           await isInTime(outbox.close(), inTime);
           await sink.flush(inTime);
           await account.save(inTime);

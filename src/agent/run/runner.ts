@@ -72,8 +72,10 @@ export interface Run {
  * one. Sends ATTEMPT results and one FINAL to the sink, or one missed slot with the reason why
  * there is no FINAL. A one-off run has no slot that could be missed: only the log reports that it
  * did not run.
+ *
+ * @returns why there is no FINAL; null if there is one, or another location makes it
  */
-export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
+export async function runCheck(run: Run, parts: RunnerParts): Promise<MissedReason | null> {
   const { check, slotMs } = run;
   const { clock, sink } = parts;
   const plan = retryPlanOf(check.retryStrategy, check.doubleCheck);
@@ -117,12 +119,12 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
     sink.result(
       await buildResult(check, attempt, found, { ...name, retriesMade, resultType }, parts),
     );
-    if (delayMs === null) return;
+    if (delayMs === null) return null;
 
     const retry = { checkId: check.id, slotMs, sequenceId, firstStartedAtMs, notBeforeMs };
     const offer = plan.sameRegion ? null : { ...retry, retriesMade: retriesMade + 1 };
     const next = await waitForRetry(run, { offer, dueMs: endMs + delayMs }, parts);
-    if (next === 'taken') return;
+    if (next === 'taken') return null;
     if (next === 'stopped') return reportMissed(run, 'agent_stopped', parts);
   }
 }
@@ -293,11 +295,12 @@ async function waitForRetry(
   return await permit.rest(wait, (next) => next !== 'due');
 }
 
-function reportMissed(run: Run, reason: MissedReason, { sink, log }: RunnerParts): void {
+function reportMissed(run: Run, reason: MissedReason, { sink, log }: RunnerParts): MissedReason {
   const { check, slotMs, sequenceId } = run;
   if (sequenceId === null) {
     sink.missed({ checkId: check.id, slot: slotMs, lastSlot: slotMs, count: 1, reason });
   } else {
     log.warn({ checkId: check.id, reason }, 'a requested run was missed');
   }
+  return reason;
 }

@@ -46,6 +46,8 @@ export interface CheckListener {
   onChecks(set: CheckSet): void;
   /** Called once per one-off run. */
   onRun(run: OneOff): void;
+  /** Called once per check that is tried without being saved. Its `runId` is the id of the trial. */
+  onTrial(trial: OneOff): void;
 }
 
 /** The source of checks: a file that is watched, or a service that is polled. */

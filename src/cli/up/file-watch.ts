@@ -18,6 +18,7 @@ export class FileWatch {
       },
       // A file never requests runs.
       onRun: (): void => {},
+      onTrial: (): void => {},
     };
     this.#watching = source.watch(listener, signal);
     // `next` reports the rejection; without this it would be unhandled before and after.

@@ -6,7 +6,9 @@ import type { OneOffMessage } from '../../wire/v1/assignment.ts';
 import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
 import type { LocationSettings, PollRequest, PollResponse } from '../../wire/v1/poll.ts';
 import { pollHoldMs } from '../../wire/v1/poll-timing.ts';
+import type { TrialMessage } from '../../wire/v1/trials.ts';
 import type { CheckRuns, LeaseHolder } from '../check-runs/check-runs.ts';
+import type { CheckTrials } from '../check-trials/check-trials.ts';
 import type { CheckVariables } from '../checks/check-variables.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { badToken } from '../errors.ts';
@@ -29,6 +31,7 @@ export interface PollResponsesParts {
   readonly clock: Clock;
   readonly wake: LocationWake;
   readonly checkRuns: Pick<CheckRuns, 'claim'>;
+  readonly checkTrials: Pick<CheckTrials, 'claim'>;
   readonly checkVariables: Pick<CheckVariables, 'open'>;
   readonly proxyPasswords: Pick<ProxyPasswords, 'open'>;
   readonly leaseMs: number;
@@ -66,25 +69,26 @@ interface Found {
   readonly position: AgentPosition;
   readonly checks: SentChecks;
   readonly runs: readonly OneOffMessage[];
+  readonly trials: readonly TrialMessage[];
   /** Ends the hold. */
   readonly isNews: boolean;
 }
 
 /** The most JSON of one-offs in an answer. */
 const MAX_RUNS_BYTES = 4 * 1024 * 1024;
-/** Agents whose sent one-offs are cached. */
+/** Agents whose sent one-offs and trials are cached. */
 const MAX_AGENTS = 10_000;
 
 /** The agent keeps the settings and variables that it has. */
 const UNCHANGED_SETTINGS = { settings: null, variables: null, unreadableVariables: [] };
 
 export function createPollResponses(parts: PollResponsesParts): PollResponses {
-  const { store, clock, wake, checkRuns, checkVariables, leaseMs, settingsOf } = parts;
+  const { store, clock, wake, checkRuns, checkTrials, checkVariables, leaseMs, settingsOf } = parts;
   const { proxyPasswords } = parts;
   const source = { sql: store, checkVariables };
   /**
-   * The ids of the one-offs that this process last sent to each agent. Every answer repeats them until
-   * they have run, but only one that was not sent before ends the hold of a poll.
+   * The ids of the one-offs and trials that this process last sent to each agent. Every answer repeats
+   * them until they have run, but only one that was not sent before ends the hold of a poll.
    */
   const sentRuns = new LruCache<ReadonlySet<string>>(MAX_AGENTS);
   const positionIn = batched(async (locationId, agentIds: readonly string[]) => {
@@ -114,9 +118,17 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
     return openRuns ? fitting(await checkRuns.claim(store, who)) : [];
   };
 
+  const claimTrials = async (
+    who: LeaseHolder,
+    { openTrials }: AgentPosition,
+    { capabilities }: PollRequest,
+  ): Promise<readonly TrialMessage[]> => {
+    return openTrials && capabilities.trials === true ? checkTrials.claim(store, who) : [];
+  };
+
   const response = (
     { accountId, locationId }: InLocation,
-    { position, checks, runs }: Omit<Found, 'isNews'>,
+    { position, checks, runs, trials }: Omit<Found, 'isNews'>,
     epoch: number,
     settings: SentSettings | typeof UNCHANGED_SETTINGS,
   ): PollResponse => ({
@@ -132,15 +144,17 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
       ...settings,
     },
     runs: [...runs],
+    trials: [...trials],
   });
 
   const answer = async (
     { who, request, lease }: Poll,
     found: Omit<Found, 'isNews'>,
   ): Promise<PollResponse> => {
-    const { position, checks, runs } = found;
-    if (runs.length === 0) sentRuns.delete(keyOf(who));
-    else sentRuns.set(keyOf(who), new Set(runs.map(({ runId }) => runId)), 1);
+    const { position, checks } = found;
+    const sent = idsIn(found);
+    if (sent.length === 0) sentRuns.delete(keyOf(who));
+    else sentRuns.set(keyOf(who), new Set(sent), 1);
     // Agents apply the settings of the last page of a set.
     const isKnown =
       checks.nextPage !== null || (!checks.full && request.revision >= position.settingsRevision);
@@ -150,7 +164,7 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
 
   const emptied = (who: InLocation, position: AgentPosition): PollResponse => {
     const checks = { ...unchanged(0), full: true };
-    return response(who, { position, checks, runs: [] }, 0, UNCHANGED_SETTINGS);
+    return response(who, { position, checks, runs: [], trials: [] }, 0, UNCHANGED_SETTINGS);
   };
 
   /** null if it does not fit into one answer. */
@@ -167,10 +181,12 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
   const find = async ({ who, request, lease }: Poll, isLast: boolean): Promise<Found> => {
     const position = await readPosition(who, request);
     const runs = await claimRuns(who, position);
+    const trials = await claimTrials(who, position, request);
     const { epoch } = lease;
     if (position.epoch !== epoch || !position.held) {
       // The agent has given the lease back since, or acquired a new one with another poll.
-      return { position, checks: unchanged(request.revision), runs: [], isNews: true };
+      const checks = unchanged(request.revision);
+      return { position, checks, runs: [], trials: [], isNews: true };
     }
     const { revision } = position;
     const isWhole =
@@ -180,7 +196,7 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
       request.revision > revision;
     // The agent's share is not known yet; an empty one would make it stop what it runs.
     if (isWhole && position.pending && !isLast) {
-      return { position, checks: unchanged(request.revision), runs, isNews: false };
+      return { position, checks: unchanged(request.revision), runs, trials, isNews: false };
     }
     const delta = isWhole ? null : await changedSince(who, request, position);
     const sent = delta ?? (await firstPage(source, who, { revision, epoch }));
@@ -192,8 +208,8 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
       checks.full ||
       checks.upsert.length + checks.remove.length > 0 ||
       position.settingsRevision > request.revision ||
-      runs.some(({ runId }) => sentBefore?.has(runId) !== true);
-    return { position, checks, runs, isNews };
+      idsIn({ runs, trials }).some((id) => sentBefore?.has(id) !== true);
+    return { position, checks, runs, trials, isNews };
   };
 
   return {
@@ -223,7 +239,8 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
       if (position.ended) return 'ended';
       const checks = await furtherPage(source, poll.who, marker, poll.lease.epoch);
       const runs = await claimRuns(poll.who, position);
-      return answer(poll, { position, checks, runs });
+      const trials = await claimTrials(poll.who, position, poll.request);
+      return answer(poll, { position, checks, runs, trials });
     },
 
     async withoutChecks(caller, agentId) {
@@ -234,6 +251,10 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
 
 function keyOf({ locationId, agentId }: AgentOfLocation): string {
   return `${locationId} ${agentId}`;
+}
+
+function idsIn({ runs, trials }: Pick<Found, 'runs' | 'trials'>): readonly string[] {
+  return [...runs.map(({ runId }) => runId), ...trials.map(({ trialId }) => trialId)];
 }
 
 function unchanged(revision: number): SentChecks {

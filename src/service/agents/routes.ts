@@ -32,6 +32,7 @@ const fields = {
     ipv6: z.boolean().describe('It has a route to IPv6.'),
     icmp: z.boolean().describe('It may open an ICMP socket.'),
     capture: z.boolean().describe('It may capture packets.'),
+    trials: z.boolean().describe('It can try checks that are not saved.'),
   }),
   refused: z
     .array(z.strictObject({ checkId: z.string(), problem: z.string() }))
@@ -165,13 +166,13 @@ function presentAgent({
   firstSeenAt,
   lastSeenAt,
   endedAt,
-  capabilities: { types, ipv6, icmp, capture },
+  capabilities: { types, ipv6, icmp, capture, trials },
   refused,
   ...agent
 }: ListedAgent): z.output<typeof response> {
   const shown = {
     ...agent,
-    capabilities: { types, ipv6, icmp, capture },
+    capabilities: { types, ipv6, icmp, capture, trials: trials === true },
     refused: refused.map(({ checkId, problem }) => ({ checkId, problem })),
     leaseUntil: leaseUntil?.toISOString() ?? null,
     firstSeen: firstSeenAt.toISOString(),

@@ -1,8 +1,9 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { CheckRuns } from '../check-runs/check-runs.ts';
+import type { CheckInput } from '../checks/check-input.ts';
 import { anyCheckBody } from '../checks/check-schemas.ts';
 import type { SelectedCheck } from '../checks/check-selection.ts';
-import type { CheckInput, Checks } from '../checks/checks.ts';
+import type { Checks } from '../checks/checks.ts';
 import { recordingOf, withoutRecorder } from '../database/recorded-store.ts';
 import { conflict, notFound, ServiceError } from '../errors.ts';
 import type { Heartbeats } from '../heartbeats/heartbeats.ts';

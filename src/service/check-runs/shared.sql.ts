@@ -1,2 +1,2 @@
 /** The statements of this feature that other features run, and their types. */
-export { MAY_BEGIN } from './claims.sql.ts';
+export { CAN_RUN, type LeaseHolder, MAY_BEGIN } from './claims.sql.ts';

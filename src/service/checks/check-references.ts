@@ -4,7 +4,8 @@ import { lockGroupShared } from '../check-groups/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
 import { invalid, type RequestProblem } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
-import { changeLocations } from '../private-locations/require-locations.ts';
+import { changeLocations, missingLocations } from '../private-locations/require-locations.ts';
+import { findLocationsOfSlugs } from '../private-locations/shared.sql.ts';
 import { lockServicesShared } from '../status-pages/shared.sql.ts';
 
 /**
@@ -27,9 +28,50 @@ export async function lockReferences(
     readonly after: AnyCheck | null;
   },
 ): Promise<void> {
+  const { problems, groupLocations } = await lockNamed(tx, { accountId, before, after });
+  const affected = [...locationsNamedBy(before), ...groupLocations];
+  const named = locationsNamedBy(after);
+  problems.push(...(await changeLocations(tx, { accountId, named, affected })));
+  if (problems.length > 0) throw invalid(problems);
+}
+
+/**
+ * Requires what a check that is not stored refers to, as `lockReferences` does: no location gets a change.
+ *
+ * @throws ServiceError 400
+ */
+export async function requireReferences(
+  tx: Sql,
+  change: {
+    readonly accountId: string;
+    readonly before: AnyCheck | null;
+    readonly after: AnyCheck;
+  },
+): Promise<void> {
+  const { accountId, after } = change;
+  const { problems } = await lockNamed(tx, change);
+  const named = locationsNamedBy(after);
+  const existing = await findLocationsOfSlugs(tx, { accountId, slugs: named });
+  problems.push(...missingLocations(named, new Set(existing.map(({ slug }) => slug))));
+  if (problems.length > 0) throw invalid(problems);
+}
+
+/** Locks all but the private locations, shared. */
+async function lockNamed(
+  tx: Sql,
+  {
+    accountId,
+    before,
+    after,
+  }: {
+    readonly accountId: string;
+    readonly before: AnyCheck | null;
+    readonly after: AnyCheck | null;
+  },
+): Promise<{ readonly problems: RequestProblem[]; readonly groupLocations: readonly string[] }> {
   const problems: RequestProblem[] = [];
-  const affected = [...locationsNamedBy(before)];
   const { groupId } = after ?? { groupId: null };
+  const groupLocations: string[] = [];
   if (groupId !== null) {
     // PostgreSQL would refuse a fraction or a number over 2^53.
     const group = Number.isSafeInteger(groupId)
@@ -38,19 +80,17 @@ export async function lockReferences(
     if (group === null) {
       problems.push(bodyProblem(['groupId'], `must be the id of a group: there is no ${groupId}`));
     }
-    affected.push(...(group?.fields.privateLocations ?? []));
+    groupLocations.push(...(group?.fields.privateLocations ?? []));
   }
   if (before !== null && before.groupId !== null && before.groupId !== groupId) {
     // Locked, too: if the group gets another location now, that location must get this change.
     const left = await lockGroupShared(tx, { accountId, id: before.groupId });
-    affected.push(...(left?.fields.privateLocations ?? []));
+    groupLocations.push(...(left?.fields.privateLocations ?? []));
   }
   const subscribed = after?.alertChannelSubscriptions ?? [];
   problems.push(...(await requireChannels(tx, accountId, subscribed)));
   problems.push(...(await requireTriggeredService(tx, accountId, before, after)));
-  const named = locationsNamedBy(after);
-  problems.push(...(await changeLocations(tx, { accountId, named, affected })));
-  if (problems.length > 0) throw invalid(problems);
+  return { problems, groupLocations };
 }
 
 /**

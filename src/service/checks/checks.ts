@@ -1,15 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-import { assertionProblems } from '../../model/check/assertion-problems.ts';
-import { type Check, checkBodySchema } from '../../model/check/check.ts';
-import { credentialTexts, URL_FIELDS } from '../../model/credentials/credential-fields.ts';
-import {
-  type CredentialProblem,
-  maskProblems,
-  withRetainedCredentials,
-} from '../../model/credentials/retained-credentials.ts';
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
-import { targetChange, targetOf } from '../../model/credentials/target.ts';
-import { urlSecretOf } from '../../model/credentials/url-secret.ts';
+import type { Check } from '../../model/check/check.ts';
 import type { RunnableCheckType, StoredCheckType } from '../../model/enums.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, unlimited } from '../accounts/allowance.ts';
@@ -25,12 +14,19 @@ import {
 } from '../alerts/channels/check-views.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
-import { conflict, invalid, notFound, type RequestProblem } from '../errors.ts';
+import { conflict, notFound } from '../errors.ts';
 import type { Precondition } from '../http/resources/etag.ts';
-import { givenFields } from '../http/resources/given-fields.ts';
-import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import type { OutdatedStates } from '../results/statuses/outdated-states.ts';
+
+import {
+  type CheckInput,
+  changesIn,
+  createCheckChanges,
+  refuseIncomplete,
+  refuseMasks,
+  wholeCheck,
+} from './check-input.ts';
 import { lockReferences } from './check-references.ts';
 import {
   type CheckCriteria,
@@ -40,7 +36,6 @@ import {
 } from './check-selection.ts';
 import type { CheckVariables } from './check-variables.ts';
 import { withWarnings } from './check-warnings.ts';
-import { refuseMaskedVariables, withRetainedVariables } from './retained-variables.ts';
 import { selectByFilter, selectByIds } from './selection.sql.ts';
 import {
   deleteCheck,
@@ -66,9 +61,6 @@ export interface ChecksParts {
   /** Left out, nothing is limited. */
   readonly allowance?: Allowance;
 }
-
-/** Fields of a check as a caller sent them, not validated yet. */
-export type CheckInput = Readonly<Record<string, unknown>>;
 
 export type CheckQuery = Page & CheckCriteria;
 
@@ -121,11 +113,9 @@ export interface CreateOptions {
 
 export interface PutOptions extends CreateOptions, ChangeOptions {}
 
-/** Ignored in an update. */
-const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels', 'warnings'];
-
 export function createChecks(parts: ChecksParts): Checks {
   const { store, clock, ids, checkVariables, outdatedStates, allowance = unlimited } = parts;
+  const changed = createCheckChanges({ checkVariables });
 
   async function insert(
     tx: Sql,
@@ -133,8 +123,7 @@ export function createChecks(parts: ChecksParts): Checks {
     check: Check,
     { autoAssignAlerts }: CreateOptions,
   ): Promise<CheckView | null> {
-    refuse(maskProblems(check.request));
-    refuseMaskedVariables(check.variables);
+    refuseMasks(check);
     allowance.admitCheck(accountId, check, null);
     // The first of all locks, as everywhere.
     await allowance.grow(tx, accountId, 'checks');
@@ -152,40 +141,14 @@ export function createChecks(parts: ChecksParts): Checks {
     return withWarnings(tx, accountId, await viewOf(tx, accountId, created));
   }
 
-  /** null if the URL has none. A template in the secret may change the host. */
-  async function urlSecret(tx: Sql, key: AccountKey, { request }: Check): Promise<string | null> {
-    if (!('url' in request)) return null;
-    const secret = urlSecretOf(request.url);
-    if (secret === null || secret.text !== MASK) return secret?.text ?? null;
-    const opened = checkVariables.open(key, { request }, await sealedVariablesOf(tx, key));
-    return credentialTexts(opened.request).get(URL_FIELDS[secret.part].id) ?? null;
-  }
-
   async function change(
     tx: Sql,
     accountId: string,
     stored: StoredCheck,
     input: CheckInput,
   ): Promise<CheckView> {
-    const before = runnable(stored);
-    const { id, ...fields } = before;
-    const given = changesIn(input, { id, checkType: before.checkType });
-    const { variables, retained } = withRetainedVariables(given.variables, before.variables);
-    const key = { accountId, id };
-    const secret = await urlSecret(tx, key, before);
-    const target = targetOf(before.request, secret);
-    const { request, problems } = withRetainedCredentials(given.request, {
-      before: before.request,
-      changeOf: (other) =>
-        targetChange(
-          { target, variables: before.variables },
-          { target: targetOf(other, secret), variables },
-          retained,
-        ),
-    });
-    refuse(problems);
-    const after = wholeCheck({ ...fields, ...given, variables, request }, id, before);
-    refuseMaskedVariables(after.variables);
+    const { key, before, after, retained } = await changed(tx, accountId, stored, input);
+    const { id } = key;
     allowance.admitCheck(accountId, after, before);
     await lockReferences(tx, { accountId, before, after });
     if (input.alertChannelSubscriptions !== undefined) {
@@ -296,69 +259,4 @@ function isOfType(
   type: StoredCheckType | undefined,
 ): stored is StoredCheck {
   return stored !== null && (type === undefined || stored.check.checkType === type);
-}
-
-/** @throws ServiceError 400 if there are any */
-function refuse(problems: readonly CredentialProblem[]): void {
-  if (problems.length === 0) return;
-  throw invalid(problems.map(({ path, message }) => bodyProblem(['request', ...path], message)));
-}
-
-function runnable({ check }: StoredCheck): Check {
-  if (check.checkType !== 'HEARTBEAT') return check;
-  throw conflict(
-    `${check.id} is a heartbeat check: change it at /v1/checks/heartbeats/${check.id}`,
-    { checkType: check.checkType },
-  );
-}
-
-/**
- * A PUT without these fields was meant for an existing check.
- *
- * @throws ServiceError 400 with those that are missing
- */
-export function refuseIncomplete(input: CheckInput, needed: readonly string[]): void {
-  const missing = needed.filter((field) => input[field] === undefined);
-  if (missing.length === 0) return;
-  const message = 'is missing: no check has the id in the path, and a new one needs this field';
-  throw invalid(missing.map((field) => bodyProblem([field], message)));
-}
-
-/** The check with these fields and all defaults. `fields` has no id. */
-function wholeCheck(fields: CheckInput, id: string, before: Check | null): Check {
-  const valid = validBody(checkBodySchema, fields);
-  const problems = [...newAssertionProblems(valid, before)];
-  const { locations, privateLocations } = valid;
-  if ((locations?.length ?? 0) + (privateLocations?.length ?? 0) === 0) {
-    const message =
-      'is empty, and so is privateLocations: one of them must name at least one location';
-    problems.push(bodyProblem(['locations'], message));
-  }
-  if (problems.length > 0) throw invalid(problems);
-  return { ...valid, id };
-}
-
-/**
- * Judges only assertions that `before` does not have: an earlier release accepted some that no response
- * can meet, and everything else in their checks can be changed.
- */
-function newAssertionProblems(
-  { request }: Pick<Check, 'request'>,
-  before: Check | null,
-): readonly RequestProblem[] {
-  const stored = before?.request.assertions ?? [];
-  const given = request.assertions.map((assertion) =>
-    stored.some((other) => isDeepStrictEqual(other, assertion)) ? null : assertion,
-  );
-  return assertionProblems(given).map(({ path, message }) =>
-    bodyProblem(['request', 'assertions', ...path], message),
-  );
-}
-
-/** @throws ServiceError 400 where the id or the type differs from that of the check */
-function changesIn(
-  input: CheckInput,
-  fixed: { readonly id: string; readonly checkType: RunnableCheckType | undefined },
-): CheckInput {
-  return givenFields(input, { fixed, responseOnly: RESPONSE_ONLY });
 }

@@ -10,16 +10,11 @@ import {
   replaceSubscriptions,
 } from '../alerts/channels/check-subscriptions.ts';
 import { type CheckView, viewOf, withoutSubscriptions } from '../alerts/channels/check-views.ts';
+import { type CheckInput, refuseIncomplete } from '../checks/check-input.ts';
 import { lockReferences } from '../checks/check-references.ts';
 import { requireMatching } from '../checks/check-selection.ts';
 import { withWarnings } from '../checks/check-warnings.ts';
-import {
-  type ChangeOptions,
-  type CheckInput,
-  type CheckPrecondition,
-  type CreateOptions,
-  refuseIncomplete,
-} from '../checks/checks.ts';
+import type { ChangeOptions, CheckPrecondition, CreateOptions } from '../checks/checks.ts';
 import {
   findCheck,
   insertCheck,

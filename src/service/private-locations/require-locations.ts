@@ -23,11 +23,21 @@ export async function changeLocations(
 ): Promise<readonly RequestProblem[]> {
   const slugs = [...new Set([...named, ...affected])];
   const existing = new Set(await lockLocationsOfSlugs(tx, { accountId, slugs }));
-  const problems = named.flatMap((slug, index) => {
-    if (existing.has(slug)) return [];
-    const message = `must be the slug of a private location: there is no ${JSON.stringify(slug)}`;
-    return [bodyProblem(['privateLocations', index], message)];
-  });
+  const problems = missingLocations(named, existing);
   if (problems.length === 0) await bumpLocations(tx, { accountId, slugs: [...existing] });
   return problems;
+}
+
+/** What is wrong with the `privateLocations` of a body. */
+export function missingLocations(
+  named: readonly string[],
+  existing: ReadonlySet<string>,
+): readonly RequestProblem[] {
+  return named.flatMap((slug, index) =>
+    existing.has(slug) ? [] : [bodyProblem(['privateLocations', index], noSuchLocation(slug))],
+  );
+}
+
+export function noSuchLocation(slug: string): string {
+  return `must be the slug of a private location: there is no ${JSON.stringify(slug)}`;
 }

@@ -137,6 +137,17 @@ export async function deletePrivateLocation(
   ]);
 }
 
+/** Those of the slugs that exist. */
+export function findLocationsOfSlugs(
+  sql: Sql,
+  { accountId, slugs }: { readonly accountId: string; readonly slugs: readonly string[] },
+): Promise<readonly Pick<PrivateLocation, 'id' | 'slug'>[]> {
+  return sql.query<Pick<PrivateLocation, 'id' | 'slug'>>(
+    'select id, slug from private_locations where account_id = $1 and slug = any($2::text[])',
+    [accountId, slugs],
+  );
+}
+
 /**
  * Locks the locations of these slugs until the transaction ends, in the order of ids: two transactions
  * cannot deadlock. Does not conflict with a key share lock, which the assigner may have for seconds

@@ -43,6 +43,13 @@ export interface SecretScrubbing {
     results: readonly ReceivedResult[],
     state?: SecretsState,
   ): Promise<readonly ReceivedResult[]>;
+  /** Masks these secrets and those of the account in a result of a check that is not stored. */
+  withOwn(
+    sql: Sql,
+    accountId: string,
+    result: ReceivedResult,
+    ownSecrets: readonly string[],
+  ): Promise<ReceivedResult>;
 }
 
 interface OfAccount {
@@ -102,13 +109,7 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
     if (cached?.ownSecrets === ownSecrets && cached.revision === revision) return cached.scrubber;
     const sealed = await sealedVariablesOf(sql, key);
     const own = sealed === null ? [] : checkVariables.readableSecrets(key, sealed);
-    // Masking a secret that is a part of another one first would reveal the rest of that.
-    const related: string[] = [];
-    for (const secret of account.secrets) {
-      if (own.some((one) => one.includes(secret) || secret.includes(one))) related.push(secret);
-      await yieldWhenDue();
-    }
-    const secrets = [...own, ...related];
+    const secrets = await withRelated(own, account, yieldWhenDue);
     const scrubber = await buildScrubber(secrets, yieldToEventLoop);
     checks.set(name, { revision, ownSecrets, scrubber }, weightOf(secrets));
     return scrubber;
@@ -142,7 +143,33 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
       }
       return scrubbed;
     },
+
+    async withOwn(sql, accountId, result, ownSecrets) {
+      const account = await ofAccount(sql, accountId, await secretsRevisionOf(sql, accountId));
+      const yieldWhenDue = createYielder(clock);
+      const secrets = await withRelated(ownSecrets, account, yieldWhenDue);
+      const first = await buildScrubber(secrets, yieldToEventLoop);
+      const masked = await scrubYielding(result, first, yieldWhenDue);
+      return scrubYielding(masked, account.scrubber, yieldWhenDue);
+    },
   };
+}
+
+/**
+ * The secrets of a check and those of its account that are parts of them: masking a secret that is a part
+ * of another one first would reveal the rest of that.
+ */
+async function withRelated(
+  own: readonly string[],
+  account: OfAccount,
+  yieldWhenDue: YieldWhenDue,
+): Promise<readonly string[]> {
+  const related: string[] = [];
+  for (const secret of account.secrets) {
+    if (own.some((one) => one.includes(secret) || secret.includes(one))) related.push(secret);
+    await yieldWhenDue();
+  }
+  return [...own, ...related];
 }
 
 function weightOf(secrets: readonly string[]): number {

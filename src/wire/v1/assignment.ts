@@ -10,7 +10,7 @@ const MAX_TAGS = 100;
 const MAX_TAG_CHARS = 255;
 
 /** Any object. Parsing each key would block the event loop: thousands come at once. */
-const body = z.custom<Readonly<Record<string, unknown>>>(
+export const checkBody = z.custom<Readonly<Record<string, unknown>>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'must be an object',
 );
@@ -22,7 +22,7 @@ const body = z.custom<Readonly<Record<string, unknown>>>(
 export const assignmentEnvelope = z.object({
   checkId: id,
   slots: rotationRuleSchema,
-  check: body,
+  check: checkBody,
   /**
    * Epoch milliseconds up to which another agent reports the slots, or of the first assignment where
    * there was no other; null if that is unknown. The agent reports the slots after it, past ones
@@ -40,7 +40,7 @@ export const ONE_OFF_REASONS = ['requested', 'retry'] as const;
 export const oneOffEnvelope = z.object({
   runId: id,
   checkId: id,
-  check: body,
+  check: checkBody,
   /** `requested` through the API; `retry` of a run in another location. */
   reason: z.enum(ONE_OFF_REASONS),
   /** Epoch milliseconds. Names the run (`checkRunId`); not the time at which it starts. */

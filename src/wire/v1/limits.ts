@@ -20,6 +20,7 @@ export const PATHS = {
   handovers: '/agent/v1/handovers',
   release: '/agent/v1/release',
   errors: '/agent/v1/errors',
+  trials: '/agent/v1/trials',
 } as const;
 
 /** The JSON of a batch of results, before gzip and after. */
@@ -39,6 +40,7 @@ export const MAX_RECORD_VALUES = 40_000;
 export const MAX_ASSIGNMENTS = 5_000;
 export const MAX_REMOVALS = 20_000;
 export const MAX_ONE_OFFS = 1_000;
+export const MAX_TRIALS = 100;
 export const MAX_VARIABLES = 2_000;
 export const MAX_CLIENT_CERTIFICATES = 500;
 export const MAX_PAUSES = 1_000;

@@ -11,8 +11,10 @@ import {
   MAX_PAUSES,
   MAX_REFUSALS,
   MAX_REMOVALS,
+  MAX_TRIALS,
   MAX_VARIABLES,
 } from './limits.ts';
+import { trialEnvelope } from './trials.ts';
 
 const MAX_TYPES = 32;
 
@@ -31,6 +33,8 @@ export const capabilitiesSchema = z.object({
   icmp: z.boolean(),
   /** It may capture packets (src/agent/README.md, "Evidence: traceroute and packet capture"). */
   capture: z.boolean(),
+  /** It runs checks that are not saved yet. Older agents do not send it. */
+  trials: z.literal(true).exactOptional(),
 });
 export type Capabilities = z.output<typeof capabilitiesSchema>;
 
@@ -137,6 +141,8 @@ export const pollResponseSchema = z.object({
   upsert: boundedList(assignmentEnvelope, MAX_ASSIGNMENTS),
   remove: boundedList(id, MAX_REMOVALS),
   runs: boundedList(oneOffEnvelope, MAX_ONE_OFFS),
+  /** All that the agent has and has not reported. Older services do not send it. */
+  trials: boundedList(trialEnvelope, MAX_TRIALS).default([]),
   /** Poll at once with this marker for the next page. null on the last page. */
   nextPage: pageMarker.nullable(),
 });

@@ -6,6 +6,7 @@ import { loadConfig } from '../../../src/agent/config.ts';
 import { NO_REPORTS } from '../../../src/agent/fault-reports/disabled-reports.ts';
 import { runAgent } from '../../../src/agent/main.ts';
 import type { CheckListener, CheckSet } from '../../../src/agent/source/check-source.ts';
+import { resultIdOf } from '../../../src/model/ids.ts';
 import type { MissedSlots } from '../../../src/model/result/result.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
 import { StopSignals } from '../../../src/runtime/lifecycle.ts';
@@ -102,6 +103,54 @@ describe('the daemon', () => {
     await eventually(() => clock.pendingTimers > 0);
     await clock.advance(GRACE_MS);
     await expect(ended).rejects.toMatchObject({ code: 'AGENT_REPLACED' });
+  });
+
+  it('runs a trial once, and passes its result neither to the sink nor to another location', async () => {
+    const target = await listenTcp((socket) => socket.end());
+    onTestFinished(() => target.close());
+    const outcomes: unknown[] = [];
+    const results: unknown[] = [];
+    const { listener } = await startAgent((missed) => ({
+      trialEnded: (trialId, outcome) => void outcomes.push({ trialId, ...outcome }),
+      sink: {
+        result: (result) => void results.push(result),
+        missed: (slots) => void missed.push(slots),
+        flush: async () => {},
+      },
+    }));
+    listener.onChecks(setOf());
+    const request = { port: target.port, assertions: [], data: 'hello' };
+    const trial = {
+      runId: 'trial-1',
+      check: checkOf('TCP', { id: 'trial-1', request, shouldFail: true }),
+      reason: 'requested',
+      slot: 1,
+      sequenceId: 'trial-1',
+      notBefore: null,
+      notAfter: Date.now() + 60_000,
+      retriesMade: 0,
+      firstStartedAt: null,
+    } as const;
+    listener.onTrial(trial);
+    await eventually(() => outcomes.length > 0);
+    expect(outcomes).toEqual([
+      {
+        trialId: 'trial-1',
+        kind: 'result',
+        result: expect.objectContaining({
+          id: resultIdOf('trial-1', 1),
+          checkId: 'trial-1',
+          checkRunId: 1,
+          resultType: 'FINAL',
+          runLocation: 'office',
+        }),
+      },
+    ]);
+    // A run with that sequence id would be one of a check.
+    listener.onTrial({ ...trial, runId: 'trial-2', sequenceId: 'trial-2', notAfter: 1 });
+    await eventually(() => outcomes.length > 1);
+    expect(outcomes[1]).toEqual({ trialId: 'trial-2', kind: 'missed', reason: 'agent_busy' });
+    expect(results).toEqual([]);
   });
 
   it('tells what was left before it bit by bit, and then that this is all', async () => {

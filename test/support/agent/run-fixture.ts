@@ -86,9 +86,9 @@ export function runFixture(options: RunFixtureOptions): RunFixture {
     },
     logRecords: records,
     run: (check, signal = new AbortController().signal, given = {}) =>
-      places.take((place) => {
+      places.take(async (place) => {
         const first = { sequenceId: null, retriesMade: 0, firstStartedAtMs: null };
-        return runCheck(
+        await runCheck(
           { check, slotMs: SLOT_MS, signal, permit: place, ...first, ...given },
           parts,
         );

@@ -11,14 +11,15 @@ import {
 import { insertSubscriber } from '../../../src/service/status-pages/subscriptions/sql.ts';
 import { newLinkToken } from '../../../src/service/users/link-token.ts';
 import { giveEverySlot } from '../agent/assigned-slots.ts';
+import { wireResult } from '../samples/wire-results.ts';
 import type { Identity } from '../servers/certificates.ts';
 import { TEST_SECRETS } from '../service/service-features.ts';
-import { workAsAgent } from './account-agent.ts';
+import { failedDetail, workAsAgent } from './account-agent.ts';
 import { type AskAs, createResources, findCreatedIds, type Ids } from './account-resources.ts';
 import { makeUser } from './account-user.ts';
 import type { Answer, Sent } from './request-sender.ts';
 import { credentialText } from './secret-texts.ts';
-import { REQUESTS } from './valid-bodies.ts';
+import { REQUESTS, trialOf } from './valid-bodies.ts';
 
 /** An account with one of everything, created as users and agents do it. */
 export interface FullAccount {
@@ -31,6 +32,8 @@ export interface FullAccount {
   readonly email: string;
   readonly cookie: string;
   readonly slug: string;
+  /** The slug of its location for trials. */
+  readonly labSlug: string;
   /** By the type's name in paths. */
   readonly checkIds: Readonly<Record<string, string>>;
   /** Ids of all its other resources, by kind: path-parameters.ts maps them to paths. */
@@ -128,6 +131,7 @@ export async function createFullAccount(
   const subscriber = await makeSubscriber(store, { accountId, pageId: resources.page, mark });
   await giveEverySlot(store, { accountId, checkId, slugs: [slug] });
   const work = await workAsAgent(askWith(agentKey), { mark, prefix, slug, checkId });
+  const trial = await makeTrial({ store, features, ask }, { accountId, mark, prefix });
   // As after the last retry: only then it can be sent again.
   await store.query(
     `update alert_deliveries set state = 'failed', finished_at = now()
@@ -146,6 +150,7 @@ export async function createFullAccount(
     email,
     cookie: user.cookie,
     slug,
+    labSlug: trial.slug,
     checkIds,
     ids: {
       apiKey: keyRow.id,
@@ -154,6 +159,7 @@ export async function createFullAccount(
       service: service.id,
       group: String(group.id),
       run: run.id,
+      trial: trial.id,
       user: user.id,
       userSession: user.sessionId,
       invitation: invited.id,
@@ -164,6 +170,45 @@ export async function createFullAccount(
     },
     identity,
   };
+}
+
+/**
+ * A location for trials of URL checks alone, with an agent that is connected as long as the tests run, and
+ * a trial that has ended.
+ */
+async function makeTrial(
+  { store, features, ask }: Omit<AccountParts, 'send'> & { readonly ask: AskAs },
+  { accountId, mark, prefix }: { accountId: string; mark: string; prefix: string },
+): Promise<{ readonly id: string; readonly slug: string }> {
+  const slug = `${prefix}-lab`;
+  const { id: locationId } = await ask('POST', '/v1/private-locations', { slug, name: mark });
+  const agentId = `${prefix}-trier`;
+  const capabilities = { types: ['URL'], ipv6: false, icmp: false, capture: false, trials: true };
+  await store.query(
+    `insert into agents (account_id, location_id, id, version, instance_id, capabilities, concurrency,
+       epoch, lease_until)
+     values ($1, $2, $3, '1.0.0', $3, $4::jsonb, 10, 1, now() + interval '1 day')`,
+    [accountId, locationId, agentId, capabilities],
+  );
+  const { id } = await ask('POST', '/v1/check-trials', trialOf(slug));
+  const [held] = await features.checkTrials.claim(store, {
+    accountId,
+    locationId,
+    agentId,
+    epoch: 1,
+  });
+  const result = wireResult(id, {
+    checkId: id,
+    name: mark,
+    checkRunId: held?.slot ?? 0,
+    runLocation: slug,
+    hasFailures: true,
+    apiCheckResult: failedDetail(mark),
+  });
+  const report = { agentId, epoch: 1, trialId: id, result, missed: null, problem: null };
+  const caller = { accountId, locationId, keyId: agentId };
+  if (!(await features.checkTrials.report(caller, report))) throw new Error('no trial was held');
+  return { id, slug };
 }
 
 /** A subscriber of a status page, who has confirmed. */

@@ -18,6 +18,7 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/heartbeat/{token}': ({ ids }) => [ids.pingToken],
   '/v1/checks/{id}/run': ({ checkIds }) => [checkIds.url],
   '/v1/check-runs/{id}': ({ ids }) => [ids.run],
+  '/v1/check-trials/{id}': ({ ids }) => [ids.trial],
   '/v1/check-results/{checkId}': ({ checkIds }) => [checkIds.url],
   '/v1/check-results/{checkId}/{id}': ({ checkIds, ids }) => [checkIds.url, ids.result],
   '/v1/check-results/{checkId}/{resultId}/artifacts': ({ checkIds, ids }) => [

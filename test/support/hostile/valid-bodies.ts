@@ -38,6 +38,7 @@ const BODIES: Readonly<Record<string, Make>> = {
     location: slug,
   }),
   '/v1/checks/:id/run': ({ slug }) => ({ location: slug }),
+  '/v1/check-trials': ({ labSlug }) => trialOf(labSlug),
   '/v1/check-groups': ({ slug }) => ({ name: 'A group', privateLocations: [slug] }),
   '/v1/private-locations': (_, isNew) => ({
     name: 'A place',
@@ -136,6 +137,10 @@ const BODIES: Readonly<Record<string, Make>> = {
     return { agentId: 'a', epoch: 1, checkId, slot, sequenceId, retriesMade: 1, ...times };
   },
   '/agent/v1/errors': ({ ids }) => errorsOf(ids.agent ?? '', 'word'),
+  '/agent/v1/trials': ({ ids }) => {
+    const trialId = ids.trial;
+    return { agentId: 'a', epoch: 1, trialId, result: null, missed: 'agent_busy', problem: null };
+  },
   '/agent/v1/release': () => ({ agentId: 'a', epoch: 1, done: [] }),
 };
 
@@ -143,6 +148,19 @@ const BODIES: Readonly<Record<string, Make>> = {
 export function bodyFor(route: { method: string; url: string }, account: FullAccount): unknown {
   const make = BODIES[route.url] ?? BODIES[route.url.replace(/\/:\w+$/, '')];
   return make?.(account, route.method === 'POST');
+}
+
+/** A trial of a check that the agent of the location can run. */
+export function trialOf(slug: string) {
+  return {
+    location: slug,
+    check: {
+      checkType: 'URL',
+      name: 'A check',
+      privateLocations: [slug],
+      request: REQUESTS.url,
+    },
+  };
 }
 
 function checkOf(type: string): Make {

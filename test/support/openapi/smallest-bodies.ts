@@ -3,6 +3,8 @@ import type { Identity } from '../servers/certificates.ts';
 export interface BodyParts {
   /** The slug of a private location. */
   readonly slug: string;
+  /** The slug of a private location with an agent that makes trials of URL checks. */
+  readonly agentSlug: string;
   readonly checkId: string;
   /** The id of a service of status pages. */
   readonly serviceId: string;
@@ -15,6 +17,7 @@ export interface BodyParts {
  */
 export function smallestBodies({
   slug,
+  agentSlug,
   checkId,
   serviceId,
   identity,
@@ -30,6 +33,15 @@ export function smallestBodies({
     createTcpCheck: { ...check, request: { hostname: 'example.com', port: 443 } },
     createDnsCheck: { ...check, request: { query: 'example.com' } },
     createIcmpCheck: { ...check, request: { hostname: 'example.com' } },
+    createCheckTrial: {
+      location: agentSlug,
+      check: {
+        checkType: 'URL',
+        name,
+        privateLocations: [agentSlug],
+        request: { url: 'https://example.com/' },
+      },
+    },
     createHeartbeatCheck: {
       name: 'Backup',
       heartbeat: { period: 1, periodUnit: 'DAYS', grace: 1, graceUnit: 'HOURS' },

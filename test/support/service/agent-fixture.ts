@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { NO_SECRETS } from '../../../src/scrub/scrubber.ts';
+import { unlimited } from '../../../src/service/accounts/allowance.ts';
 import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import {
   type AgentLimits,
@@ -18,6 +19,10 @@ import {
   createCheckGroups,
 } from '../../../src/service/check-groups/check-groups.ts';
 import { type CheckRuns, createCheckRuns } from '../../../src/service/check-runs/check-runs.ts';
+import {
+  type CheckTrials,
+  createCheckTrials,
+} from '../../../src/service/check-trials/check-trials.ts';
 import type { CheckVariables } from '../../../src/service/checks/check-variables.ts';
 import { type Checks, createChecks } from '../../../src/service/checks/checks.ts';
 import type { Store } from '../../../src/service/database/store.ts';
@@ -30,7 +35,12 @@ import { silentLog } from '../database/databases.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 import { PollingAgent, type PollingAgentFields } from './polling-agent.ts';
-import { NONE_OUTDATED, TEST_CHECK_VARIABLES, TEST_PROXY_PASSWORDS } from './service-features.ts';
+import {
+  NONE_OUTDATED,
+  TEST_CHECK_VARIABLES,
+  TEST_PROXY_PASSWORDS,
+  testScrubbing,
+} from './service-features.ts';
 
 /** Of a location without any. */
 export const noSettings = async () => ({
@@ -59,6 +69,7 @@ export interface AgentFixture {
   readonly groups: CheckGroups;
   readonly locations: PrivateLocations;
   readonly checkRuns: CheckRuns;
+  readonly checkTrials: CheckTrials;
   readonly checkVariables: CheckVariables;
   readonly agents: Agents;
   readonly assigner: Assigner;
@@ -120,11 +131,18 @@ async function makeFixture(
   const locations = createPrivateLocations(parts);
   const checkRuns = createCheckRuns(parts);
   const wake = await createLocationWake(store, clock);
+  const checkTrials = createCheckTrials({
+    ...parts,
+    wake,
+    scrubbing: testScrubbing(clock),
+    allowance: unlimited,
+  });
   const agents = createAgents({
     ...parts,
     log: logs.log,
     wake,
     checkRuns,
+    checkTrials,
     leaseMs: LEASE_MS,
     settingsOf: noSettings,
     scrubberOf: noSecrets,
@@ -156,6 +174,7 @@ async function makeFixture(
     groups: createCheckGroups(parts),
     locations,
     checkRuns,
+    checkTrials,
     checkVariables,
     agents,
     assigner,

@@ -136,7 +136,7 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
         () =>
           store.query(
             `select 1 from location_changes
-             union all select 1 from agents where lease_until is not null
+             union all select 1 from agents where lease_until < now() + interval '1 hour'
              union all select 1 from root_cause_analyses where state = 'PENDING'
              union all select 1 from alert_deliveries where finished_at is null`,
           ),

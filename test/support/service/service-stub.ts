@@ -82,6 +82,7 @@ export function answerOf(clock: Clock, parts: Partial<PollResponse>): PollRespon
     upsert: [],
     remove: [],
     runs: [],
+    trials: [],
     nextPage: null,
     ...parts,
   };

@@ -13,6 +13,7 @@ import {
   pollResponseSchema,
 } from '../../../wire/v1/poll.ts';
 import { DEFAULT_LEASE_MS, pollTimeoutMs } from '../../../wire/v1/poll-timing.ts';
+import { oneOffOfTrial } from '../../../wire/v1/trials.ts';
 import type { PostResponse, ServiceClient } from '../../service-client/service-client.ts';
 import type { ServiceFailure } from '../../service-client/service-failure.ts';
 import type { CheckListener } from '../check-source.ts';
@@ -68,6 +69,8 @@ export interface PollerOptions {
   readonly identity: AgentIdentity;
   readonly assigned: AssignedChecks;
   readonly store: AssignmentStore;
+  /** Called once per trial that this agent cannot read. */
+  readonly onTrialRefused: (trialId: string, problem: string) => void;
 }
 
 /**
@@ -82,6 +85,8 @@ export interface PollerOptions {
  */
 export class Poller {
   readonly oneOffs = new KnownOneOffs();
+  /** The trials that were passed on: the service repeats them until it has their ends. */
+  readonly trials = new KnownOneOffs();
   readonly #options: PollerOptions;
   readonly #serviceClock: ServiceClock;
   readonly #failures: PollFailures;
@@ -301,6 +306,7 @@ export class Poller {
     this.#refusedRuns = runs.refused;
     this.#logRefused(runs.refused);
     for (const run of runs.runs) listener.onRun(this.#serviceClock.onOwnClock(run));
+    this.#takeTrials(page, listener);
     this.#lease.answerPassedOn();
     this.#answerAsking();
     if (assigned.hasNewChecks) await this.#saveNewChecks(signal);
@@ -320,6 +326,13 @@ export class Poller {
     if (isWithin) return null;
     this.#revision = 0;
     return TOO_MANY_CHANGES;
+  }
+
+  /** After the checks and variables of the same answer, which a trial may need. */
+  #takeTrials({ trials }: PollResponse, listener: CheckListener): void {
+    const { runs, refused } = this.trials.take(trials.map(oneOffOfTrial));
+    for (const trial of runs) listener.onTrial(this.#serviceClock.onOwnClock(trial));
+    for (const { checkId, problem } of refused) this.#options.onTrialRefused(checkId, problem);
   }
 
   #addRuns({ runs }: PollResponse, bytes: number): void {

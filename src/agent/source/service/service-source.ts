@@ -47,6 +47,8 @@ export interface ServiceSource extends CheckSource {
    * Called when the run's result is saved, or it was missed: the service need not send it again.
    */
   done(runId: string): void;
+  /** Called when the trial has ended. */
+  trialDone(trialId: string): void;
   /**
    * Returns the lease, so that the checks move at once. To be called after the signal of `watch`
    * has aborted; waits until `watch` has ended. Never rejects: a failure is logged, and the lease
@@ -114,6 +116,7 @@ export async function createServiceSource(options: ServiceSourceOptions): Promis
     },
     pollForAssignments: (since) => poller.pollForAssignments(since),
     done: (runId) => poller.oneOffs.done(runId),
+    trialDone: (trialId) => poller.trials.done(trialId),
     release: (signal) => poller.release(signal),
     ended: () => poller.ended,
   };

@@ -8,7 +8,8 @@ import { checkId } from '../../http/resources/check-parameters.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { repeatable } from '../../http/resources/parameters.ts';
 import { parseWindow, windowQuery } from '../../http/resources/window-parameters.ts';
-import type { Explanation, RunSummary, Runs } from './runs.ts';
+import { attempt, explanation, presentExplanation, slot } from './explanation-schema.ts';
+import type { RunSummary, Runs } from './runs.ts';
 
 const TAGS = ['Check results'];
 const READ = { role: 'read' } as const;
@@ -26,24 +27,6 @@ const query = z.strictObject({
   ),
 });
 
-const attempt = z
-  .strictObject({
-    resultId: z.string(),
-    number: z.number().describe('From 1.'),
-    location: z.string(),
-    result: z.enum(RUN_RESULTS),
-    startedAt: z.iso.datetime(),
-    responseTime: z.number().describe('Milliseconds.'),
-    errorCode: z.string().nullable().describe('One of the error codes; null if there is none.'),
-    response: z
-      .string()
-      .nullable()
-      .describe('The response of the target in a few words; null if there was none.'),
-    reason: z.string().nullable().describe('The first reason for which it did not pass.'),
-  })
-  .meta({ title: 'AttemptSummary' });
-
-const slot = z.iso.datetime().describe('When it was due.');
 const run = z
   .strictObject({
     ...attempt.shape,
@@ -52,25 +35,6 @@ const run = z
     retried: z.array(attempt).describe('The attempts before the last one, in order.'),
   })
   .meta({ title: 'RunSummary' });
-
-const explanation = z
-  .strictObject({
-    resultId: z.string(),
-    result: z.enum(RUN_RESULTS),
-    reasons: z.array(z.string()).describe('Why it did not pass, the first one first.'),
-    errorCode: z.string().nullable(),
-    meaning: z.string().nullable().describe('What the error code means.'),
-    phase: z.string().nullable().describe('Where it failed or was slow, such as `dns`.'),
-    advice: z.string().nullable().describe('What to try first.'),
-    attempts: z
-      .array(attempt)
-      .describe('All stored attempts of its run in order, itself included.'),
-    lastPassing: z
-      .strictObject({ ...attempt.shape, slot })
-      .nullable()
-      .describe('The last run before it that passed and was not degraded.'),
-  })
-  .meta({ title: 'ResultExplanation' });
 
 /** Runs with their retries folded, and why they ended so: src/service/README.md, "Check results". */
 export function runsRoutes({ runs }: { readonly runs: Runs }): FastifyPluginAsync {
@@ -126,20 +90,4 @@ export function runsRoutes({ runs }: { readonly runs: Runs }): FastifyPluginAsyn
 
 function presentRun({ slotMs, retried, ...summary }: RunSummary): z.output<typeof run> {
   return { ...summary, slot: new Date(slotMs).toISOString(), retried: [...retried] };
-}
-
-function presentExplanation(found: Explanation): z.output<typeof explanation> {
-  const { advice, lastPassing, reasons, attempts, ...rest } = found;
-  return {
-    ...rest,
-    reasons: [...reasons],
-    attempts: [...attempts],
-    phase: advice?.phase ?? null,
-    advice: advice?.advice ?? null,
-    lastPassing: lastPassing === null ? null : withSlot(lastPassing),
-  };
-}
-
-function withSlot({ slotMs, ...summary }: NonNullable<Explanation['lastPassing']>) {
-  return { ...summary, slot: new Date(slotMs).toISOString() };
 }

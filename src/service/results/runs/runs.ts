@@ -123,22 +123,36 @@ export function createRuns({
         findAttempts(store, { accountId, checkId, attempts: attemptKeys(result, MAX_ATTEMPTS) }),
         findLastPassing(store, { accountId, checkId, before: new Date(result.created_at) }),
       ]);
-      const code = detailOf(result)?.requestErrorCode ?? null;
-      return {
-        resultId,
-        result: runResultOf(result),
-        reasons: reasonsFor(result, check),
-        errorCode: code,
-        meaning:
-          code !== null && Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code].meaning : null,
-        advice: adviceOf(result),
-        attempts: inOrder(attempts).map((each) => summaryOf(each, check)),
-        lastPassing:
-          lastPassing === null
-            ? null
-            : { ...summaryOf(lastPassing, check), slotMs: lastPassing.checkRunId },
-      };
+      return explanationOf(result, check, { attempts, lastPassing });
     },
+  };
+}
+
+/**
+ * @param attempts of its run, itself included
+ * @param lastPassing the last run before it that passed; null if there is none
+ */
+export function explanationOf(
+  result: CheckResult,
+  check: Check | null,
+  {
+    attempts,
+    lastPassing,
+  }: { readonly attempts: readonly CheckResult[]; readonly lastPassing: CheckResult | null },
+): Explanation {
+  const code = detailOf(result)?.requestErrorCode ?? null;
+  return {
+    resultId: result.id,
+    result: runResultOf(result),
+    reasons: reasonsFor(result, check),
+    errorCode: code,
+    meaning: code !== null && Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code].meaning : null,
+    advice: adviceOf(result),
+    attempts: inOrder(attempts).map((each) => summaryOf(each, check)),
+    lastPassing:
+      lastPassing === null
+        ? null
+        : { ...summaryOf(lastPassing, check), slotMs: lastPassing.checkRunId },
   };
 }
 

@@ -620,6 +620,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/check-trials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a check that is not saved
+         * @description Runs the check once at a connected agent of the location, without retries, artifacts, trace and capture. It changes no status, sends no alert and counts nowhere. The response comes before the run: read the trial by its id until it has ended.
+         *
+         *     Needs the role `write`.
+         */
+        post: operations["createCheckTrial"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/check-trials/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a trial of a check
+         * @description Kept for an hour, and at most the newest 100 of an account.
+         *
+         *     Needs the role `read`.
+         */
+        get: operations["getCheckTrial"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/checks/{id}/run": {
         parameters: {
             query?: never;
@@ -3056,7 +3100,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000036",
+         *       "id": "00000000-0000-4000-8000-000000000037",
          *       "channel": {
          *         "id": 1,
          *         "type": "EMAIL",
@@ -3064,7 +3108,7 @@ export interface components {
          *       },
          *       "checkId": "homepage",
          *       "location": null,
-         *       "alertId": "00000000-0000-4000-8000-000000000034",
+         *       "alertId": "00000000-0000-4000-8000-000000000035",
          *       "alertType": "ALERT_FAILURE",
          *       "reminder": 0,
          *       "state": "failed",
@@ -3721,7 +3765,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000033",
+         *       "id": "00000000-0000-4000-8000-000000000034",
          *       "name": "Homepage",
          *       "role": "admin",
          *       "prefix": "vk_000000",
@@ -3944,18 +3988,18 @@ export interface components {
          *       "at": "2026-01-31T12:00:00.000Z",
          *       "actor": {
          *         "kind": "key",
-         *         "id": "00000000-0000-4000-8000-000000000033",
+         *         "id": "00000000-0000-4000-8000-000000000034",
          *         "name": "Homepage"
          *       },
          *       "address": "127.0.0.1",
          *       "action": "create",
          *       "kind": "location-key",
-         *       "resourceId": "00000000-0000-4000-8000-000000000024",
+         *       "resourceId": "00000000-0000-4000-8000-000000000025",
          *       "resourceName": "pl_000000",
          *       "changes": [
          *         {
          *           "field": "id",
-         *           "after": "00000000-0000-4000-8000-000000000024"
+         *           "after": "00000000-0000-4000-8000-000000000025"
          *         },
          *         {
          *           "field": "prefix",
@@ -3985,7 +4029,7 @@ export interface components {
             /** @enum {string} */
             action: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
             /** @enum {string} */
-            kind: "check" | "check-group" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
+            kind: "check" | "check-group" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
             resourceId: string | null;
             resourceName: string | null;
             /** @description Without secrets. A long value ends with `… (cut)`. */
@@ -4357,13 +4401,13 @@ export interface components {
         /**
          * @example {
          *       "name": "Homepage",
-         *       "id": "00000000-0000-4000-8000-000000000034",
+         *       "id": "00000000-0000-4000-8000-000000000035",
          *       "checkId": "homepage",
          *       "alertType": "ALERT_FAILURE",
          *       "checkType": "URL",
          *       "isOpen": true,
          *       "runLocation": "shop-place",
-         *       "resultId": "00000000-0000-4000-8000-000000000032",
+         *       "resultId": "00000000-0000-4000-8000-000000000033",
          *       "responseTime": 11.75,
          *       "error": "shop refused the connection",
          *       "statusCode": null,
@@ -4601,7 +4645,7 @@ export interface components {
         CheckInput: components["schemas"]["TypedUrlCheckInput"] | components["schemas"]["TypedApiCheckInput"] | components["schemas"]["TypedTcpCheckInput"] | components["schemas"]["TypedDnsCheckInput"] | components["schemas"]["TypedIcmpCheckInput"];
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000025",
+         *       "id": "00000000-0000-4000-8000-000000000026",
          *       "name": "Homepage",
          *       "checkId": "homepage",
          *       "attempts": 0,
@@ -4613,7 +4657,7 @@ export interface components {
          *       "created_at": "2026-01-31T12:00:00.000Z",
          *       "isDegraded": false,
          *       "resultType": "FINAL",
-         *       "sequenceId": "00000000-0000-4000-8000-000000000026",
+         *       "sequenceId": "00000000-0000-4000-8000-000000000027",
          *       "hasFailures": false,
          *       "isCancelled": false,
          *       "runLocation": "shop-place",
@@ -4709,14 +4753,14 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000027",
+         *       "id": "00000000-0000-4000-8000-000000000028",
          *       "checkId": "shop-tcp",
          *       "location": "shop-place",
          *       "reason": "requested",
          *       "state": "assigned",
          *       "slot": "2026-01-31T12:00:00.000Z",
          *       "checkRunId": 1769860800000,
-         *       "sequenceId": "00000000-0000-4000-8000-000000000028",
+         *       "sequenceId": "00000000-0000-4000-8000-000000000029",
          *       "created_at": "2026-01-31T12:00:00.000Z",
          *       "notAfter": "2026-01-31T12:00:00.000Z",
          *       "resultId": null,
@@ -4795,6 +4839,9 @@ export interface components {
          *         "shop"
          *       ],
          *       "groupId": 2,
+         *       "locations": [
+         *         "shop-place"
+         *       ],
          *       "state": "failing",
          *       "since": "2026-01-31T12:00:00.000Z",
          *       "unknownReason": null,
@@ -4929,6 +4976,83 @@ export interface components {
             /** @description What to do. */
             advice: string;
         };
+        /**
+         * @example {
+         *       "id": "00000000-0000-4000-8000-000000000010",
+         *       "state": "waiting",
+         *       "checkId": null,
+         *       "name": "Homepage",
+         *       "checkType": "URL",
+         *       "target": "https://example.com/",
+         *       "location": "shop-lab",
+         *       "created_at": "2026-01-31T12:00:00.000Z",
+         *       "startBy": "2026-01-31T12:00:00.000Z",
+         *       "endedAt": null,
+         *       "reason": null,
+         *       "message": null,
+         *       "result": null,
+         *       "explanation": null
+         *     }
+         */
+        CheckTrial: {
+            id: string;
+            /**
+             * @description `waiting` for an agent, `running` at one, `finished` with a result, `missed`: the agent did not run it, `expired`: no agent ran it in time or its result did not come.
+             * @enum {string}
+             */
+            state: "waiting" | "running" | "finished" | "missed" | "expired";
+            /** @description The check that would be changed. */
+            checkId: string | null;
+            /** @description The name of the check. */
+            name: string;
+            /** @enum {string} */
+            checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP";
+            /** @description Where its request goes, without credentials. */
+            target: string;
+            /** @description The private location. */
+            location: string;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description It expires if no agent took it by then.
+             */
+            startBy: string;
+            endedAt: string | null;
+            /** @description Why it was missed or expired: a reason of missed slots, `refused`, `invalid_result`, `not_started`, `agent_lost` or `no_result`. */
+            reason: string | null;
+            /** @description The reason in words, with what to do. */
+            message: string | null;
+            /** @description Its result, as of check results; `checkId` is the id of the trial. */
+            result: components["schemas"]["CheckResult"] | null;
+            /** @description Why the result is as it is. */
+            explanation: components["schemas"]["ResultExplanation"] | null;
+        };
+        /**
+         * @example {
+         *       "location": "shop-lab",
+         *       "check": {
+         *         "checkType": "URL",
+         *         "name": "Homepage",
+         *         "privateLocations": [
+         *           "shop-lab"
+         *         ],
+         *         "request": {
+         *           "url": "https://example.com/"
+         *         }
+         *       }
+         *     }
+         */
+        CheckTrialInput: {
+            /** @description The slug of the private location whose agents try the check. It need not be one of the check. */
+            location: string;
+            /** @description The id of the check that would be changed; null for a new check. With it, omitted fields of `check` and masked secrets stand for the stored ones, as in PUT /v1/checks/{id}. */
+            checkId?: string | null;
+            /** @description The check, as the body of POST /v1/checks; with a `checkId` of PUT /v1/checks/{id}. */
+            check: {
+                [key: string]: unknown;
+            };
+        };
         CheckVariable: {
             /** @description The name of the variable in templates. */
             key: string;
@@ -4958,7 +5082,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000013",
+         *       "id": "00000000-0000-4000-8000-000000000014",
          *       "host": "mtls.example.com",
          *       "cert": "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----",
          *       "ca": null,
@@ -5707,7 +5831,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000029",
+         *       "id": "00000000-0000-4000-8000-000000000030",
          *       "errorHash": "7cdac20a1bb2f467966a82797b310408fa1bab8f614355491c22dc835e42fde2",
          *       "rawErrorMessage": "shop refused the connection",
          *       "cleanedErrorMessage": "shop refused the connection",
@@ -5717,7 +5841,7 @@ export interface components {
          *       "archivedUntilNextEvent": false,
          *       "rootCauseAnalyses": [
          *         {
-         *           "id": "00000000-0000-4000-8000-000000000011",
+         *           "id": "00000000-0000-4000-8000-000000000012",
          *           "provider": "rules",
          *           "model": "rules-1",
          *           "classification": "CONNECTION_FAILURE",
@@ -5725,7 +5849,7 @@ export interface components {
          *           "created_at": "2026-01-31"
          *         },
          *         {
-         *           "id": "00000000-0000-4000-8000-000000000030",
+         *           "id": "00000000-0000-4000-8000-000000000031",
          *           "provider": "rules",
          *           "model": "rules-1",
          *           "classification": "CONNECTION_FAILURE",
@@ -5734,7 +5858,7 @@ export interface components {
          *         }
          *       ],
          *       "checkId": "homepage",
-         *       "checkName": "Shop"
+         *       "checkName": "shop"
          *     }
          */
         ErrorGroup: {
@@ -5804,7 +5928,7 @@ export interface components {
         /**
          * @example {
          *       "kind": "location.created",
-         *       "resourceId": "00000000-0000-4000-8000-000000000035",
+         *       "resourceId": "00000000-0000-4000-8000-000000000036",
          *       "at": "2026-01-31T12:00:00.000Z",
          *       "data": {}
          *     }
@@ -5887,16 +6011,16 @@ export interface components {
          *         "pingToken": "TOKEN",
          *         "pingUrl": "https://vedette.example.com/heartbeat/TOKEN"
          *       },
-         *       "id": "00000000-0000-4000-8000-000000000010",
+         *       "id": "00000000-0000-4000-8000-000000000011",
          *       "created_at": "2026-01-31",
          *       "updated_at": null,
-         *       "lastPingAt": null,
          *       "alertChannels": {
          *         "email": [],
          *         "webhook": [],
          *         "slack": [],
          *         "sms": []
-         *       }
+         *       },
+         *       "lastPingAt": null
          *     }
          */
         HeartbeatCheck: {
@@ -6103,7 +6227,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000037",
+         *       "id": "00000000-0000-4000-8000-000000000038",
          *       "state": "RECEIVED",
          *       "timestamp": "2026-01-31T12:00:00.000Z",
          *       "source": "HTTP POST from 127.0.0.1",
@@ -6130,7 +6254,7 @@ export interface components {
         /**
          * @example {
          *       "event": {
-         *         "id": "00000000-0000-4000-8000-000000000037",
+         *         "id": "00000000-0000-4000-8000-000000000038",
          *         "state": "RECEIVED",
          *         "timestamp": "2026-01-31T12:00:00.000Z",
          *         "source": "HTTP POST from 127.0.0.1",
@@ -6706,7 +6830,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000019",
+         *       "id": "00000000-0000-4000-8000-000000000020",
          *       "name": "The API is slow",
          *       "impact": "MINOR",
          *       "dashboardId": null,
@@ -6784,8 +6908,8 @@ export interface components {
          * @example {
          *       "status": "INVESTIGATING",
          *       "description": "We look into it.",
-         *       "id": "00000000-0000-4000-8000-000000000020",
-         *       "incidentId": "00000000-0000-4000-8000-000000000021",
+         *       "id": "00000000-0000-4000-8000-000000000021",
+         *       "incidentId": "00000000-0000-4000-8000-000000000022",
          *       "created_at": "2026-01-31T12:00:00.000Z",
          *       "updated_at": null
          *     }
@@ -6908,7 +7032,8 @@ export interface components {
          *         ],
          *         "ipv6": true,
          *         "icmp": true,
-         *         "capture": true
+         *         "capture": true,
+         *         "trials": false
          *       },
          *       "refused": [],
          *       "clockAheadMs": null,
@@ -6947,6 +7072,8 @@ export interface components {
                 icmp: boolean;
                 /** @description It may capture packets. */
                 capture: boolean;
+                /** @description It can try checks that are not saved. */
+                trials: boolean;
             };
             /** @description Checks and runs that it got and cannot read, at most 100. */
             refused: {
@@ -7240,7 +7367,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000022",
+         *       "id": "00000000-0000-4000-8000-000000000023",
          *       "name": "Dashboard",
          *       "role": "read",
          *       "prefix": "vk_000000",
@@ -7287,7 +7414,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000023",
+         *       "id": "00000000-0000-4000-8000-000000000024",
          *       "email": "ada@example.com",
          *       "role": "read",
          *       "created_at": "2026-01-31T12:00:00.000Z",
@@ -7320,7 +7447,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000024",
+         *       "id": "00000000-0000-4000-8000-000000000025",
          *       "prefix": "pl_000000",
          *       "lastFour": "0000",
          *       "created_at": "2026-01-31T12:00:00.000Z",
@@ -7382,7 +7509,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000011",
+         *       "id": "00000000-0000-4000-8000-000000000012",
          *       "status": "PENDING"
          *     }
          */
@@ -7544,29 +7671,30 @@ export interface components {
             /** @description All stored attempts of its run in order, itself included. */
             attempts: components["schemas"]["AttemptSummary"][];
             /** @description The last run before it that passed and was not degraded. */
-            lastPassing: {
-                resultId: string;
-                /** @description From 1. */
-                number: number;
-                location: string;
-                /** @enum {string} */
-                result: "passed" | "degraded" | "failed" | "error" | "cancelled";
-                /** Format: date-time */
-                startedAt: string;
-                /** @description Milliseconds. */
-                responseTime: number;
-                /** @description One of the error codes; null if there is none. */
-                errorCode: string | null;
-                /** @description The response of the target in a few words; null if there was none. */
-                response: string | null;
-                /** @description The first reason for which it did not pass. */
-                reason: string | null;
-                /**
-                 * Format: date-time
-                 * @description When it was due.
-                 */
-                slot: string;
-            } | null;
+            lastPassing: components["schemas"]["ResultExplanationLastPassing"] | null;
+        };
+        ResultExplanationLastPassing: {
+            resultId: string;
+            /** @description From 1. */
+            number: number;
+            location: string;
+            /** @enum {string} */
+            result: "passed" | "degraded" | "failed" | "error" | "cancelled";
+            /** Format: date-time */
+            startedAt: string;
+            /** @description Milliseconds. */
+            responseTime: number;
+            /** @description One of the error codes; null if there is none. */
+            errorCode: string | null;
+            /** @description The response of the target in a few words; null if there was none. */
+            response: string | null;
+            /** @description The first reason for which it did not pass. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When it was due.
+             */
+            slot: string;
         };
         RetryStrategy: {
             /**
@@ -7619,11 +7747,11 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000030",
+         *       "id": "00000000-0000-4000-8000-000000000031",
          *       "checkId": "homepage",
-         *       "checkName": "Homepage",
-         *       "resultId": "00000000-0000-4000-8000-000000000031",
-         *       "errorGroupId": "00000000-0000-4000-8000-000000000029",
+         *       "checkName": "shop",
+         *       "resultId": "00000000-0000-4000-8000-000000000033",
+         *       "errorGroupId": "00000000-0000-4000-8000-000000000030",
          *       "checkType": "URL",
          *       "provider": "rules",
          *       "model": "rules-1",
@@ -7639,7 +7767,7 @@ export interface components {
          *           {
          *             "artifacts": [
          *               {
-         *                 "name": "/v1/check-results/homepage/00000000-0000-4000-8000-000000000032",
+         *                 "name": "/v1/check-results/homepage/00000000-0000-4000-8000-000000000033",
          *                 "type": "check-result"
          *               }
          *             ],
@@ -7648,7 +7776,7 @@ export interface components {
          *           {
          *             "artifacts": [
          *               {
-         *                 "name": "/v1/check-results/homepage/00000000-0000-4000-8000-000000000032",
+         *                 "name": "/v1/check-results/homepage/00000000-0000-4000-8000-000000000033",
          *                 "type": "check-result"
          *               }
          *             ],
@@ -8091,7 +8219,7 @@ export interface components {
          *       "logicalId": null,
          *       "cards": [],
          *       "hasPassword": false,
-         *       "id": "00000000-0000-4000-8000-000000000014"
+         *       "id": "00000000-0000-4000-8000-000000000015"
          *     }
          */
         StatusPage: {
@@ -8421,15 +8549,15 @@ export interface components {
          *       ],
          *       "isDraft": false,
          *       "postMortem": null,
-         *       "id": "00000000-0000-4000-8000-000000000015",
+         *       "id": "00000000-0000-4000-8000-000000000016",
          *       "incidentUpdates": [
          *         {
          *           "status": "INVESTIGATING",
          *           "description": "We look into it.",
          *           "publicIncidentUpdateDate": "2026-01-31T12:00:00.000Z",
          *           "notifySubscribers": false,
-         *           "id": "00000000-0000-4000-8000-000000000016",
-         *           "incidentId": "00000000-0000-4000-8000-000000000015",
+         *           "id": "00000000-0000-4000-8000-000000000017",
+         *           "incidentId": "00000000-0000-4000-8000-000000000016",
          *           "created_at": "2026-01-31T12:00:00.000Z",
          *           "updated_at": null
          *         }
@@ -8534,8 +8662,8 @@ export interface components {
          *       "description": "We look into it.",
          *       "publicIncidentUpdateDate": "2026-01-31T12:00:00.000Z",
          *       "notifySubscribers": false,
-         *       "id": "00000000-0000-4000-8000-000000000017",
-         *       "incidentId": "00000000-0000-4000-8000-000000000018",
+         *       "id": "00000000-0000-4000-8000-000000000018",
+         *       "incidentId": "00000000-0000-4000-8000-000000000019",
          *       "created_at": "2026-01-31T12:00:00.000Z",
          *       "updated_at": null
          *     }
@@ -8853,7 +8981,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000038",
+         *       "id": "00000000-0000-4000-8000-000000000039",
          *       "kind": "email",
          *       "address": "shop@subscriber.test",
          *       "state": "active",
@@ -9349,8 +9477,8 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000012",
-         *       "link": "/v1/test-sessions/00000000-0000-4000-8000-000000000012",
+         *       "id": "00000000-0000-4000-8000-000000000013",
+         *       "link": "/v1/test-sessions/00000000-0000-4000-8000-000000000013",
          *       "name": null,
          *       "projectId": null,
          *       "environment": null,
@@ -13588,6 +13716,121 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createCheckTrial: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckTrialInput"];
+            };
+        };
+        responses: {
+            /** @description Done: Try a check that is not saved. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckTrial"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCheckTrial: {
+        parameters: {
+            query?: {
+                /** @description How long the response may wait until the state changes, 0 to 20. Default: 0. */
+                waitSeconds?: number;
+            };
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description The ETag that the client has: the response is 304 while the resource is the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The id of the resource. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: Read a trial of a check. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckTrial"];
+                };
+            };
+            /** @description Not modified; no body. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
@@ -22338,7 +22581,7 @@ export interface operations {
                 /** @description The id of a user or key, or its name at the time. */
                 actor?: string;
                 /** @description The kind of the resource. */
-                kind?: "check" | "check-group" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
+                kind?: "check" | "check-group" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
                 /** @description The id of the resource. */
                 resourceId?: string;
                 action?: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";

@@ -67,6 +67,7 @@ describe.each(databases)('on %s', (kind) => {
           log: logs.log,
           wake,
           checkRuns,
+          checkTrials: fixture.checkTrials,
           leaseMs: LEASE_MS,
           checkVariables,
           proxyPasswords,

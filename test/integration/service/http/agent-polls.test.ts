@@ -193,6 +193,7 @@ describe('agents over HTTP', () => {
         ipv6: true,
         icmp: true,
         capture: false,
+        trials: false,
       },
       refused: [],
       leaseUntil: expect.stringMatching(/^\d{4}-.*Z$/),

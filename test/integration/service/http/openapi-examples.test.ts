@@ -25,6 +25,7 @@ const READ: Readonly<Record<string, string>> = {
   getAvailability: '',
   getUrlAnalytics: '?metrics=responseTime_avg,responseTime_p95,availability',
   getCheckRun: '',
+  getCheckTrial: '',
   getErrorGroup: '',
   getRootCauseAnalysis: '',
   getApiKey: '',
@@ -80,7 +81,7 @@ describe('the examples of /openapi.json', () => {
     const { cert, key: privateKey } = await createSelfSigned();
     // Only of a check that fails can the cause be asked for.
     const { url: checkId = '' } = account.checkIds;
-    const parts = { slug: 'office', checkId, serviceId: '' };
+    const parts = { slug: 'office', agentSlug: account.labSlug, checkId, serviceId: '' };
     const stable = stableExamples();
     const keep = (schema: unknown, value: unknown): void => {
       const name = /schemas\/(\w+)"/.exec(JSON.stringify(schema ?? null))?.[1];

@@ -13,6 +13,7 @@ const DASHBOARD_TYPES = join(ROOT, 'src/web/dashboard/api/openapi.d.ts');
 const DASHBOARD_FIELDS = join(ROOT, 'src/web/dashboard/api/check-fields.json');
 const OPTIONS = ['--noEmit', '--strict', '--exactOptionalPropertyTypes'];
 const BODIES = smallestBodies({
+  agentSlug: 'office',
   slug: 'office',
   checkId: 'homepage',
   serviceId: 'b3d4f0a1-6f1e-4c57-9d6b-0a52f1f0c7aa',

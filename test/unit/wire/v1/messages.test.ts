@@ -25,6 +25,7 @@ import {
 } from '../../../../src/wire/v1/poll-timing.ts';
 import { releaseRequestSchema, releaseResponseSchema } from '../../../../src/wire/v1/release.ts';
 import { resultsEnvelope, resultsResponseSchema } from '../../../../src/wire/v1/results.ts';
+import { trialReportSchema } from '../../../../src/wire/v1/trials.ts';
 import { overTheWire } from './arbitraries.ts';
 
 const SLOTS = { periodMs: 60_000, phaseMs: 6_000, stride: 3, index: 2 };
@@ -86,6 +87,7 @@ const ANSWER = {
   upsert: [{ checkId: 'shop', slots: SLOTS, check: CHECK, answeredUntil: null, groupTags: [] }],
   remove: ['gone'],
   runs: [ONE_OFF],
+  trials: [{ trialId: 'trial-1', check: CHECK, slot: 1, notAfter: 1_800_000_000_000 }],
   nextPage: 'marker',
 };
 const BEGIN = {
@@ -119,6 +121,10 @@ const REPORT = {
 const MESSAGES: Readonly<Record<string, readonly [z.ZodType, object]>> = {
   'poll request': [pollRequestSchema, POLL],
   'poll answer': [pollResponseSchema, ANSWER],
+  'trial report': [
+    trialReportSchema,
+    { agentId: 'agent-1', epoch: 2, trialId: 't', result: null, missed: 'refused', problem: 'x' },
+  ],
   assignment: [
     assignmentEnvelope,
     { checkId: 'shop', slots: SLOTS, check: CHECK, answeredUntil: null, groupTags: [] },

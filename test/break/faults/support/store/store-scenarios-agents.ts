@@ -11,6 +11,7 @@ const CAPABILITIES = {
   ipv6: true,
   icmp: true,
   capture: false,
+  trials: true,
 };
 const POLLS = 20;
 
@@ -30,6 +31,7 @@ class FaultAgent {
   /** The names by id. */
   readonly checks = new Map<string, string>();
   runs: readonly ToldRun[] = [];
+  trials: readonly { readonly trialId: string }[] = [];
   variables: readonly string[] = [];
   done: readonly string[] = [];
   concurrency = 100;
@@ -70,6 +72,7 @@ class FaultAgent {
     this.#epoch = json.epoch;
     this.#revision = json.revision;
     this.runs = json.runs;
+    this.trials = json.trials;
   }
 
   /** Polls until it has received that. */
@@ -125,6 +128,19 @@ class FaultAgent {
     );
     if (status !== 200) throw new Error(`the handover was answered ${status} ${text}`);
     return json.location;
+  }
+
+  /** Reports that it could not make its trials. */
+  async missTrials(): Promise<void> {
+    for (const { trialId } of this.trials) {
+      const report = { agentId: this.id, epoch: this.#epoch, trialId, result: null };
+      const { status, text } = await this.#fixture.agentAsk(
+        this.#location.key,
+        '/agent/v1/trials',
+        { ...report, missed: 'agent_offline', problem: null },
+      );
+      if (status !== 200) throw new Error(`the report was answered ${status} ${text}`);
+    }
   }
 
   /** Runs all one-off runs that it received. */
@@ -216,6 +232,56 @@ export const agentsScenario: Scenario = {
         seen: [`${agents.length} agents`, `shared ${share(one, three).join()}`],
         // Reports of an agent's errors have no known id.
         mayDiffer: (row) => row.startsWith('too many: agent_errors'),
+      };
+    };
+  },
+};
+
+export const trialsScenario: Scenario = {
+  name: 'checks are tried before they are saved, and the trials end or expire',
+  async prepare(fixture) {
+    const berlin = await fixture.location('berlin');
+    const one = new FaultAgent(fixture, berlin, 'one');
+    await one.poll();
+    const check = {
+      checkType: 'TCP',
+      name: 'shop',
+      privateLocations: ['berlin'],
+      request: { hostname: 'shop.test', port: 22 },
+    };
+    const stateOf = async (id: string): Promise<string> =>
+      (await fixture.done(200, 'GET', `/v1/check-trials/${id}?waitSeconds=1`)).state;
+    return async () => {
+      // A client without an answer tries again.
+      const trial = await fixture.done(201, 'POST', '/v1/check-trials', {
+        location: 'berlin',
+        check,
+      });
+      await one.pollUntil('a trial is wanted', () =>
+        one.trials.some(({ trialId }) => trialId === trial.id),
+      );
+      await one.missTrials();
+      const missed = await stateOf(trial.id);
+
+      const lost = await fixture.done(201, 'POST', '/v1/check-trials', {
+        location: 'berlin',
+        check,
+      });
+      await silence(fixture, one.id);
+      await fixture.rows(
+        `update check_trials set not_after = now() - interval '1 hour' where account_id = $1`,
+      );
+      await fixture.passUntil('it expires, and its agent is gone', async () => {
+        const open = await fixture.rows(
+          `select 1 from check_trials where account_id = $1 and state in ('waiting', 'running')
+           union all select 1 from agents where account_id = $1 and lease_until is not null`,
+        );
+        return open.length === 0;
+      });
+      return {
+        seen: [missed, await stateOf(lost.id)],
+        slotsVary: true,
+        mayDiffer: (row) => row.includes('check_trials'),
       };
     };
   },

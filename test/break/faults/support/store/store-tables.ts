@@ -23,6 +23,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   check_alerts: ['check_id', 'alert_type', 'run_location'],
   check_groups: ['name', 'activated', 'tags'],
   check_results: ['check_id', 'result_type', '# slot', 'has_failures', 'run_location', 'attempts'],
+  check_trials: [LOCATION, 'check_type', 'state', 'reason', 'body is null as emptied'],
   check_statuses: ['check_id', 'has_failures', 'is_degraded'],
   checks: ['id', 'name', 'activated'],
   client_certificates: ['host'],

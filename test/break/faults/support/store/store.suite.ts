@@ -5,7 +5,12 @@ import { createSelfSigned } from '../../../../support/servers/certificates.ts';
 import type { Scenario } from './store-cases.ts';
 import { allOperations } from './store-operations.ts';
 import { type Campaign, type Choice, tryFaults } from './store-plan.ts';
-import { agentsScenario, runsScenario, silenceScenario } from './store-scenarios-agents.ts';
+import {
+  agentsScenario,
+  runsScenario,
+  silenceScenario,
+  trialsScenario,
+} from './store-scenarios-agents.ts';
 import { alertsScenario, failuresScenario, remindersScenario } from './store-scenarios-alerts.ts';
 import { crudScenarios, partsScenario } from './store-scenarios-crud.ts';
 import { artifactsScenario, heartbeatsScenario, startScenario } from './store-scenarios-rest.ts';
@@ -150,6 +155,7 @@ const WORKLOADS: readonly Scenario[] = [
   failuresScenario,
   agentsScenario,
   runsScenario,
+  trialsScenario,
   silenceScenario,
   artifactsScenario,
   heartbeatsScenario,

@@ -4,7 +4,10 @@ import { NO_PROXIES } from '../../../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../../../../src/agent/secrets/cut-scrubbed.ts';
 import { ServiceClient } from '../../../../../src/agent/service-client/service-client.ts';
 import type { CheckSet } from '../../../../../src/agent/source/check-source.ts';
-import { createServiceSource } from '../../../../../src/agent/source/service/service-source.ts';
+import {
+  createServiceSource,
+  type ServiceSource,
+} from '../../../../../src/agent/source/service/service-source.ts';
 import { systemCodeOf } from '../../../../../src/runtime/errors.ts';
 import { type OneOff, readAssignment } from '../../../../../src/wire/v1/assignment.ts';
 import { errorResponseIn } from '../../../../../src/wire/v1/error-response.ts';
@@ -217,7 +220,7 @@ async function startAgent(serviceUrl: URL): Promise<Agent> {
     scrub: NOT_SCRUBBED,
   });
   let inFlight = 0;
-  const source = await createServiceSource({
+  const source: ServiceSource = await createServiceSource({
     client: {
       key,
       async post(...request) {
@@ -243,6 +246,7 @@ async function startAgent(serviceUrl: URL): Promise<Agent> {
     version: '1.2.3',
     clock,
     log,
+    onTrialRefused: (trialId) => source.trialDone(trialId),
   });
   let received = 0;
   let last: CheckSet | null = null;
@@ -254,6 +258,7 @@ async function startAgent(serviceUrl: URL): Promise<Agent> {
       last = set;
     },
     onRun: ({ runId }: OneOff): void => source.done(runId),
+    onTrial: ({ runId }: OneOff): void => source.trialDone(runId),
   };
   const watching = source.watch(listener, stopping.signal).then(
     () => null,

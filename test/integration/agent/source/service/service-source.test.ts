@@ -93,6 +93,8 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key =
     scrub: NOT_SCRUBBED,
   });
   let inFlight = 0;
+  const trials: OneOff[] = [];
+  const refused: { readonly trialId: string; readonly problem: string }[] = [];
   const source = await createServiceSource({
     client: {
       get key() {
@@ -115,6 +117,7 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key =
     version: '1.2.3',
     clock,
     log,
+    onTrialRefused: (trialId, problem) => void refused.push({ trialId, problem }),
   });
   const sets: CheckSet[] = [];
   const runs: OneOff[] = [];
@@ -122,6 +125,7 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key =
   const listener = {
     onChecks: (set: CheckSet) => void sets.push(set),
     onRun: (run: OneOff) => void runs.push(run),
+    onTrial: (trial: OneOff) => void trials.push(trial),
   };
   const watching = source.watch(listener, controller.signal);
   watching.catch(() => {});
@@ -152,6 +156,8 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key =
     source,
     sets,
     runs,
+    trials,
+    refused,
     watching,
     stop,
     end: () => controller.abort(),
@@ -211,6 +217,37 @@ it('passes on an empty set of checks, and nothing if nothing changed (trust mode
   next.answer({});
   await answered({ revision: 2 });
   expect(sets).toHaveLength(1);
+});
+
+it('passes on each trial once, after the checks of the same answer, and names those that it cannot read', async () => {
+  const { answered, nextPoll, source, sets, trials, refused } = await startAgent();
+  const { check } = assignment('a');
+  const given = { trialId: 'trial-1', check, slot: 5, notAfter: Date.now() + 60_000 };
+  const unreadable = { ...given, trialId: 'trial-2', check: { checkType: 'NONE' } };
+  const second = await answered({
+    full: true,
+    upsert: [assignment('a')],
+    trials: [given, unreadable],
+  });
+  expect(sets).toHaveLength(1);
+  expect(trials).toEqual([
+    expect.objectContaining({
+      runId: 'trial-1',
+      sequenceId: 'trial-1',
+      slot: 5,
+      retriesMade: 0,
+      check: expect.objectContaining({ id: 'trial-1' }),
+    }),
+  ]);
+  expect(refused).toEqual([{ trialId: 'trial-2', problem: expect.any(String) }]);
+  second.answer({ trials: [given, unreadable] });
+  const third = await nextPoll();
+  // Its end is on its way while the service repeats it.
+  source.trialDone('trial-1');
+  third.answer({ trials: [given] });
+  await nextPoll();
+  expect(trials).toHaveLength(1);
+  expect(refused).toHaveLength(1);
 });
 
 it('applies changes to the set of checks', async () => {

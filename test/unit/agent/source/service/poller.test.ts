@@ -71,12 +71,13 @@ async function startSource(
     version: '1.2.3',
     clock,
     log,
+    onTrialRefused: () => {},
   });
   const sets: string[][] = [];
   const onChecks = ({ checks }: CheckSet) => void sets.push(checks.map(({ id }) => id));
   const controller = new AbortController();
   const watching = source.watch(
-    { onChecks, onRun: ({ check }) => onRun(check.id) },
+    { onChecks, onRun: ({ check }) => onRun(check.id), onTrial: () => {} },
     controller.signal,
   );
   return {

@@ -1,0 +1,59 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { runEvery } from '../../runtime/run-every.ts';
+import type { Store } from '../database/store.ts';
+import { storeErrorKind } from '../database/store-errors.ts';
+import { deleteOldTrials, expireTrials } from './expiry.sql.ts';
+import { EXPIRED } from './reasons.ts';
+
+/** How long trials can be read. */
+export const TRIAL_RETENTION_MS = 3_600_000;
+/** An attempt takes 30 s, and is repeated while the agent is short of CPU. */
+const RUNNING_MS = 120_000;
+const SWEEP_EVERY_MS = 1_000;
+const DELETE_EVERY_MS = 60_000;
+const MAX_BACK_OFF_MS = 30_000;
+const BATCH = 500;
+
+/** Expires all overdue trials once. Safe on several replicas. @returns how many */
+export async function sweepTrials(store: Store): Promise<number> {
+  const batch = { reasons: EXPIRED, runningMs: RUNNING_MS, limit: BATCH };
+  let swept = 0;
+  for (;;) {
+    const expired = await expireTrials(store, batch);
+    swept += expired;
+    if (expired < BATCH) return swept;
+  }
+}
+
+/** Deletes trials that are no longer shown. */
+export async function deleteTrials(store: Store, signal: AbortSignal): Promise<void> {
+  const old = { olderThanMs: TRIAL_RETENTION_MS, limit: BATCH };
+  while (!signal.aborted && (await deleteOldTrials(store, old)) === BATCH);
+}
+
+/** Sweeps about every second, and deletes old trials about every minute, until the signal aborts. */
+export async function runTrialExpiry(
+  { store, clock, log }: { readonly store: Store; readonly clock: Clock; readonly log: Logger },
+  signal: AbortSignal,
+): Promise<void> {
+  let deletedAtMs = Number.NEGATIVE_INFINITY;
+  const options = {
+    everyMs: SWEEP_EVERY_MS,
+    maxMs: MAX_BACK_OFF_MS,
+    failure: 'expired trials of checks could not be ended',
+    kindOf: storeErrorKind,
+    log,
+  };
+  await runEvery(
+    clock,
+    options,
+    async () => {
+      await sweepTrials(store);
+      if (clock.monotonicMs() - deletedAtMs < DELETE_EVERY_MS) return;
+      await deleteTrials(store, signal);
+      deletedAtMs = clock.monotonicMs();
+    },
+    signal,
+  );
+}

@@ -1,0 +1,157 @@
+import { isDeepStrictEqual } from 'node:util';
+import { assertionProblems } from '../../model/check/assertion-problems.ts';
+import { type Check, checkBodySchema } from '../../model/check/check.ts';
+import { credentialTexts, URL_FIELDS } from '../../model/credentials/credential-fields.ts';
+import {
+  type CredentialProblem,
+  maskProblems,
+  withRetainedCredentials,
+} from '../../model/credentials/retained-credentials.ts';
+import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { targetChange, targetOf } from '../../model/credentials/target.ts';
+import { urlSecretOf } from '../../model/credentials/url-secret.ts';
+import type { RunnableCheckType } from '../../model/enums.ts';
+import type { AccountKey } from '../database/account-key.ts';
+import type { Sql } from '../database/store.ts';
+import { conflict, invalid, type RequestProblem } from '../errors.ts';
+import { givenFields } from '../http/resources/given-fields.ts';
+import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
+import type { CheckVariables, VariablesChange } from './check-variables.ts';
+import { refuseMaskedVariables, withRetainedVariables } from './retained-variables.ts';
+import { type StoredCheck, sealedVariablesOf } from './sql.ts';
+
+/** Fields of a check as a caller sent them, not validated yet. */
+export type CheckInput = Readonly<Record<string, unknown>>;
+
+/** Ignored in an update. */
+const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels', 'warnings'];
+
+/**
+ * Refuses masks in a new check: there are no stored values that they could stand for.
+ *
+ * @throws ServiceError 400
+ */
+export function refuseMasks(check: Check): void {
+  refuse(maskProblems(check.request));
+  refuseMaskedVariables(check.variables);
+}
+
+/** A change of a stored check, validated and not stored yet. */
+export interface CheckChange extends VariablesChange {
+  readonly key: AccountKey;
+}
+
+/**
+ * The stored check with the given fields, each replaced as a whole. A mask stands for the stored secret.
+ *
+ * @throws ServiceError 400 where the result is invalid, 409 for a heartbeat
+ */
+export type ChangeCheck = (
+  sql: Sql,
+  accountId: string,
+  stored: StoredCheck,
+  input: CheckInput,
+) => Promise<CheckChange>;
+
+export function createCheckChanges({
+  checkVariables,
+}: {
+  readonly checkVariables: Pick<CheckVariables, 'open'>;
+}): ChangeCheck {
+  /** null if the URL has none. A template in the secret may change the host. */
+  async function urlSecret(sql: Sql, key: AccountKey, { request }: Check): Promise<string | null> {
+    if (!('url' in request)) return null;
+    const secret = urlSecretOf(request.url);
+    if (secret === null || secret.text !== MASK) return secret?.text ?? null;
+    const opened = checkVariables.open(key, { request }, await sealedVariablesOf(sql, key));
+    return credentialTexts(opened.request).get(URL_FIELDS[secret.part].id) ?? null;
+  }
+
+  return async (sql, accountId, stored, input) => {
+    const before = runnable(stored);
+    const { id, ...fields } = before;
+    const given = changesIn(input, { id, checkType: before.checkType });
+    const { variables, retained } = withRetainedVariables(given.variables, before.variables);
+    const key = { accountId, id };
+    const secret = await urlSecret(sql, key, before);
+    const target = targetOf(before.request, secret);
+    const { request, problems } = withRetainedCredentials(given.request, {
+      before: before.request,
+      changeOf: (other) =>
+        targetChange(
+          { target, variables: before.variables },
+          { target: targetOf(other, secret), variables },
+          retained,
+        ),
+    });
+    refuse(problems);
+    const after = wholeCheck({ ...fields, ...given, variables, request }, id, before);
+    refuseMaskedVariables(after.variables);
+    return { key, before, after, retained };
+  };
+}
+
+function runnable({ check }: StoredCheck): Check {
+  if (check.checkType !== 'HEARTBEAT') return check;
+  throw conflict(
+    `${check.id} is a heartbeat check: change it at /v1/checks/heartbeats/${check.id}`,
+    { checkType: check.checkType },
+  );
+}
+
+/** @throws ServiceError 400 if there are any */
+function refuse(problems: readonly CredentialProblem[]): void {
+  if (problems.length === 0) return;
+  throw invalid(problems.map(({ path, message }) => bodyProblem(['request', ...path], message)));
+}
+
+/**
+ * A PUT without these fields was meant for an existing check.
+ *
+ * @throws ServiceError 400 with those that are missing
+ */
+export function refuseIncomplete(input: CheckInput, needed: readonly string[]): void {
+  const missing = needed.filter((field) => input[field] === undefined);
+  if (missing.length === 0) return;
+  const message = 'is missing: no check has the id in the path, and a new one needs this field';
+  throw invalid(missing.map((field) => bodyProblem([field], message)));
+}
+
+/** The check with these fields and all defaults. `fields` has no id. */
+export function wholeCheck(fields: CheckInput, id: string, before: Check | null): Check {
+  const valid = validBody(checkBodySchema, fields);
+  const problems = [...newAssertionProblems(valid, before)];
+  const { locations, privateLocations } = valid;
+  if ((locations?.length ?? 0) + (privateLocations?.length ?? 0) === 0) {
+    const message =
+      'is empty, and so is privateLocations: one of them must name at least one location';
+    problems.push(bodyProblem(['locations'], message));
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return { ...valid, id };
+}
+
+/**
+ * Judges only assertions that `before` does not have: an earlier release accepted some that no response
+ * can meet, and everything else in their checks can be changed.
+ */
+function newAssertionProblems(
+  { request }: Pick<Check, 'request'>,
+  before: Check | null,
+): readonly RequestProblem[] {
+  const stored = before?.request.assertions ?? [];
+  const given = request.assertions.map((assertion) =>
+    stored.some((other) => isDeepStrictEqual(other, assertion)) ? null : assertion,
+  );
+  return assertionProblems(given).map(({ path, message }) =>
+    bodyProblem(['request', 'assertions', ...path], message),
+  );
+}
+
+/** @throws ServiceError 400 where the id or the type differs from that of the check */
+export function changesIn(
+  input: CheckInput,
+  fixed: { readonly id: string; readonly checkType: RunnableCheckType | undefined },
+): CheckInput {
+  return givenFields(input, { fixed, responseOnly: RESPONSE_ONLY });
+}
