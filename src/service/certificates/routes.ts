@@ -10,32 +10,36 @@ import { type Certificates, MAX_CHECKS, type ShownFacts } from './certificates.t
 
 const TAGS = ['Certificates'];
 
-const facts = z.strictObject({
-  subject: z.string(),
-  issuer: z.string(),
-  validFrom: z.string(),
-  validTo: z.string(),
-  serialNumber: z.string(),
-  fingerprint256: z.string().describe('The same for all checks that see this certificate.'),
-  names: z.array(z.string()).describe('The first 50 of its alternative names.'),
-  nameCount: z.int(),
-});
+const facts = z
+  .strictObject({
+    subject: z.string(),
+    issuer: z.string(),
+    validFrom: z.string(),
+    validTo: z.string(),
+    serialNumber: z.string(),
+    fingerprint256: z.string().describe('The same for all checks that see this certificate.'),
+    names: z.array(z.string()).describe('The first 50 of its alternative names.'),
+    nameCount: z.int(),
+  })
+  .meta({ title: 'CertificateFacts' });
 const daysRemaining = z
   .int()
   .describe('Whole days until it expires, as of now; negative once it has expired.');
 
-const seen = z.strictObject({
-  checkId: z.string(),
-  name: z.string().describe('Of the check.'),
-  checkType: z.enum(STORED_CHECK_TYPES),
-  activated: z.boolean(),
-  daysRemaining,
-  seenAt: z.iso.datetime().describe('The slot of the run that saw it last.'),
-  location: z.string().nullable().describe('Of that run; null if its result is gone.'),
-  authorized: z.boolean().nullable().describe('Whether the agent trusts it for the host.'),
-  protocol: z.string().nullable().describe('For example TLSv1.3.'),
-  certificate: facts.nullable().describe('null if the result of that run is gone.'),
-});
+const seen = z
+  .strictObject({
+    checkId: z.string(),
+    name: z.string().describe('Of the check.'),
+    checkType: z.enum(STORED_CHECK_TYPES),
+    activated: z.boolean(),
+    daysRemaining,
+    seenAt: z.iso.datetime().describe('The slot of the run that saw it last.'),
+    location: z.string().nullable().describe('Of that run; null if its result is gone.'),
+    authorized: z.boolean().nullable().describe('Whether the agent trusts it for the host.'),
+    protocol: z.string().nullable().describe('For example TLSv1.3.'),
+    certificate: facts.nullable().describe('null if the result of that run is gone.'),
+  })
+  .meta({ title: 'SeenCertificate' });
 
 const ofClient = z.strictObject({
   id: z.string(),

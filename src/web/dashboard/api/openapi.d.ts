@@ -4293,30 +4293,7 @@ export interface components {
             serialNumber: string;
             fingerprint256: string;
         };
-        Certificate2: {
-            checkId: string;
-            /** @description Of the check. */
-            name: string;
-            /** @enum {string} */
-            checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP" | "HEARTBEAT";
-            activated: boolean;
-            /** @description Whole days until it expires, as of now; negative once it has expired. */
-            daysRemaining: number;
-            /**
-             * Format: date-time
-             * @description The slot of the run that saw it last.
-             */
-            seenAt: string;
-            /** @description Of that run; null if its result is gone. */
-            location: string | null;
-            /** @description Whether the agent trusts it for the host. */
-            authorized: boolean | null;
-            /** @description For example TLSv1.3. */
-            protocol: string | null;
-            /** @description null if the result of that run is gone. */
-            certificate: components["schemas"]["Certificate2Certificate"] | null;
-        };
-        Certificate2Certificate: {
+        CertificateFacts: {
             subject: string;
             issuer: string;
             validFrom: string;
@@ -5142,7 +5119,7 @@ export interface components {
             host: string;
             daysRemaining: number | null;
             /** @description null if it cannot be read. */
-            certificate: components["schemas"]["Certificate2Certificate"] | null;
+            certificate: components["schemas"]["CertificateFacts"] | null;
             /** @description URL and API checks with an https address whose host it matches. Hosts with variables do not count. */
             checkCount: number;
             /** @description The first 100 of them by name. */
@@ -7892,6 +7869,29 @@ export interface components {
             sequenceId: string;
             /** @description The attempts before the last one, in order. */
             retried: components["schemas"]["AttemptSummary"][];
+        };
+        SeenCertificate: {
+            checkId: string;
+            /** @description Of the check. */
+            name: string;
+            /** @enum {string} */
+            checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP" | "HEARTBEAT";
+            activated: boolean;
+            /** @description Whole days until it expires, as of now; negative once it has expired. */
+            daysRemaining: number;
+            /**
+             * Format: date-time
+             * @description The slot of the run that saw it last.
+             */
+            seenAt: string;
+            /** @description Of that run; null if its result is gone. */
+            location: string | null;
+            /** @description Whether the agent trusts it for the host. */
+            authorized: boolean | null;
+            /** @description For example TLSv1.3. */
+            protocol: string | null;
+            /** @description null if the result of that run is gone. */
+            certificate: components["schemas"]["CertificateFacts"] | null;
         };
         ServiceUnavailableError: {
             /** @constant */
@@ -19197,7 +19197,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Certificate2"][];
+                    "application/json": components["schemas"]["SeenCertificate"][];
                 };
             };
             400: components["responses"]["BadRequest"];

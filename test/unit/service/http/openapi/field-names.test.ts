@@ -30,6 +30,7 @@ const TIMES: Readonly<Record<string, string>> = {
   receivedAt: 'when the service received a report',
   repeatEndsAt: 'when a window repeats no more',
   revokedAt: 'when a key was revoked',
+  seenAt: 'when a run last saw a certificate',
   silentSince: 'when the last lease of a location ended',
   since: 'since when a check is in its state',
   slot: 'when a run is due, which identifies it',
