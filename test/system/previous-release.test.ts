@@ -85,7 +85,9 @@ async function sendAhead({
   readonly location: { readonly id: string; readonly slug: string; readonly key: string };
 }): Promise<{ arrived(): Promise<void> }> {
   // A slot some seconds from now, and so every minute: the one after it waits for as long.
-  const soonMs = Math.ceil((Date.now() + 15_000) / OFFSET_MS) * OFFSET_MS;
+  const nextMs = Math.ceil((Date.now() + 15_000) / OFFSET_MS) * OFFSET_MS;
+  // No offset is 0.
+  const soonMs = nextMs % MINUTE_MS === 0 ? nextMs + OFFSET_MS : nextMs;
   const rule = { periodMs: MINUTE_MS, phaseMs: soonMs % MINUTE_MS, stride: 1, index: 0 };
   const checkId = await service.addCheck('url', {
     name: 'Ahead',
