@@ -35,6 +35,7 @@ const TIMES: Readonly<Record<string, string>> = {
   since: 'since when a check is in its state',
   slot: 'when a run is due, which identifies it',
   start: 'the beginning of an interval of a series',
+  startBy: 'when an unsaved check that was tried expires unless it has begun',
   startedAt: 'when a run, an outage or a session of tests began',
   startsAt: 'when a planned window begins',
   stoppedAt: 'when a run, an outage or a session of tests ended',
