@@ -1,3 +1,4 @@
+import { TrialAgent, trialResult } from '../../support/check-trials/trials-fixture.ts';
 import { addCheck, addLocations, ORDERS } from './check-data.ts';
 import type { Scene } from './scenes.ts';
 
@@ -48,6 +49,18 @@ export const addRich: Prepare = async (account, service) => {
   await addCheck(account, service, 'orders', RICH);
 };
 
+/** By account: scenes have accounts of their own. */
+const agents = new Map<string, TrialAgent>();
+
+const addAgent: Prepare = async (account, service) => {
+  const keys = await addLocations(account, service, ['office']);
+  const [{ id }] = (await account.get('/v1/private-locations')).json;
+  const location = { id, key: keys.office ?? '' };
+  const agent = new TrialAgent(service, account.accountId, location, 'agent-7f2c');
+  await agent.poll();
+  agents.set(account.accountId, agent);
+};
+
 export const EDITING_SCENES: readonly Scene[] = [
   { name: 'editing-new-empty', path: '/checks/new' },
   {
@@ -73,6 +86,23 @@ export const EDITING_SCENES: readonly Scene[] = [
       );
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('meanwhile').waitFor();
+    },
+  },
+  {
+    name: 'editing-tried',
+    path: '/checks/new?type=API',
+    prepare: addAgent,
+    act: async ({ page }, account) => {
+      await page.getByLabel('Name', { exact: true }).fill('Shop');
+      await page.getByLabel('URL', { exact: true }).fill('http://shop.test/health');
+      const panel = page.getByRole('region', { name: 'Try it' });
+      await panel.getByRole('button', { name: 'Try it' }).click();
+      await panel.getByText('Waiting for an agent').waitFor();
+      const agent = agents.get(account.accountId);
+      const [trial] = (await agent?.poll()) ?? [];
+      if (agent === undefined || trial === undefined) throw new Error('no trial');
+      await agent.report(trial.trialId, { result: trialResult(trial, { runLocation: 'office' }) });
+      await panel.getByText('has ended').waitFor();
     },
   },
 ];

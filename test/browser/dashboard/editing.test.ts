@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RUNNABLE_CHECK_TYPES } from '../../../src/model/enums.ts';
 import { fieldsOf } from '../../../src/web/dashboard/pages/editing/facts.ts';
 import { LABELS } from '../../../src/web/dashboard/pages/editing/form-fields.ts';
+import { TrialAgent, trialResult } from '../../support/check-trials/trials-fixture.ts';
 import { LACKING, THEMES } from '../support/browser.ts';
 import { useDashboard } from '../support/dashboard.ts';
 import { addCheck, addLocations, ORDERS } from './check-data.ts';
@@ -195,6 +196,76 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
       request: { hostname: 'shop.internal', port: 443 },
     });
     expect(faults().filter(isOwnFault)).toEqual([]);
+  });
+
+  it('tries a check that is not saved, follows the run, and shows its result', async () => {
+    const account = await newAccount();
+    const keys = await addLocations(account, service(), ['office']);
+    const [{ id }] = (await account.get('/v1/private-locations')).json;
+    const { page, goto, faults } = await open(account);
+    await goto('/checks/new?type=API');
+    const panel = page.getByRole('region', { name: 'Try it' });
+    const start = panel.getByRole('button', { name: 'Try it' });
+    await field(page, 'Name').fill('Shop');
+    await field(page, 'URL').fill('shop.test');
+    await start.click();
+    await panel.getByText('Some fields are not valid').waitFor();
+    expect(await field(page, 'URL').getAttribute('aria-invalid')).toBe('true');
+    await field(page, 'URL').fill('http://shop.test/health');
+    await start.click();
+    await panel.getByText(/No agent of/).waitFor();
+    expect(await field(page, 'URL').getAttribute('aria-invalid')).toBeNull();
+    const location = { id, key: keys.office ?? '' };
+    const agent = new TrialAgent(service(), account.accountId, location, 'agent-1');
+    await agent.poll();
+    await start.click();
+    await panel.getByText('Waiting for an agent at office').waitFor();
+    const [trial] = await agent.poll();
+    if (trial === undefined) throw new Error('the agent did not get the trial');
+    expect(trial.check).toMatchObject({
+      name: 'Shop',
+      request: { url: 'http://shop.test/health' },
+    });
+    await panel.getByText('An agent at office makes the run').waitFor();
+    const result = trialResult(trial, { runLocation: 'office' });
+    expect((await agent.report(trial.trialId, { result })).json).toEqual({ accepted: true });
+    await panel.getByText('The run at office has ended.').waitFor();
+    await panel.getByText('Failed', { exact: true }).waitFor();
+    await panel.getByRole('region', { name: 'Job log' }).waitFor();
+    expect((await account.get('/v1/checks')).json).toEqual([]);
+    expect(await field(page, 'Name').inputValue()).toBe('Shop');
+    expect(faults().filter((fault) => !/status of 4(?:00|09)/.test(fault))).toEqual([]);
+  });
+
+  it('tries a change of a check with the values that the API hides', async () => {
+    const account = await newAccount();
+    await addRich(account, service());
+    const locations = (await account.get('/v1/private-locations')).json;
+    const { id } = locations.find(({ slug }: { slug: string }) => slug === 'office');
+    const { key } = await service().features.locationKeys.create(account.accountId, id);
+    const agent = new TrialAgent(service(), account.accountId, { id, key }, 'agent-1');
+    await agent.poll();
+    const { page, goto, axe, faults } = await open(account);
+    await goto('/checks/orders/edit');
+    const panel = page.getByRole('region', { name: 'Try it' });
+    await field(page, 'Name').fill('Changed');
+    await panel.getByLabel('At the location').selectOption('office');
+    await panel.getByRole('button', { name: 'Try it' }).click();
+    await panel.getByText('Waiting for an agent at office').waitFor();
+    const [trial] = await agent.poll();
+    expect(trial?.check).toMatchObject({
+      name: 'Changed',
+      request: { headers: [{}, { key: 'authorization', value: 'Bearer 8c1f' }] },
+    });
+    const told = await agent.report(trial?.trialId ?? '', { missed: 'agent_busy' });
+    expect(told.json).toEqual({ accepted: true });
+    await panel
+      .getByRole('status')
+      .getByText(/ Try again\.$/)
+      .waitFor();
+    expect(await axe()).toEqual([]);
+    expect((await account.get('/v1/checks/orders')).json.name).toBe(ORDERS.name);
+    expect(faults()).toEqual([]);
   });
 
   it('begins with a copy where a check is duplicated', async () => {

@@ -23,7 +23,7 @@ export interface Scene {
   /** Makes what the account has. Default: nothing. */
   readonly prepare?: (account: DashboardAccount, service: DashboardService) => Promise<void>;
   /** What a reader does there, before the picture. */
-  readonly act?: (opened: OpenDashboard) => Promise<void>;
+  readonly act?: (opened: OpenDashboard, account: DashboardAccount) => Promise<void>;
 }
 
 /** One line or more for each page. Scenes have an account of their own. */

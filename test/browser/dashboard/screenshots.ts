@@ -41,7 +41,7 @@ export async function dashboardScreenshots(
         for (const width of WIDTHS) {
           const opened = await openDashboardPage(browser, service, account, { theme, width });
           await opened.goto(typeof path === 'string' ? path : path(account));
-          await act?.(opened);
+          await act?.(opened, account);
           // Not until the network is idle: the stream of events never ends.
           await waitUntilLoaded(opened.page);
           await opened.page.screenshot({

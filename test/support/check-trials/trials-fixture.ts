@@ -26,13 +26,18 @@ export interface GivenTrial {
 
 /** An agent's side of trials. Its polls are not held, its reports go over HTTP. */
 export class TrialAgent {
-  readonly #service: RunningService;
-  readonly #location: TestLocation;
+  readonly #service: Pick<RunningService, 'features' | 'app'>;
+  readonly #location: Omit<TestLocation, 'slug'>;
   readonly #polling: PollingAgent;
   /** Of its reports. */
   epoch = 0;
 
-  constructor(service: RunningService, accountId: string, location: TestLocation, id: string) {
+  constructor(
+    service: Pick<RunningService, 'features' | 'app'>,
+    accountId: string,
+    location: Omit<TestLocation, 'slug'>,
+    id: string,
+  ) {
     const caller = { accountId, locationId: location.id, keyId: 'key' };
     this.#service = service;
     this.#location = location;

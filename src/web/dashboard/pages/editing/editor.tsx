@@ -15,7 +15,7 @@ import { AlertFields } from './alerting.tsx';
 import { Assertions } from './assertions.tsx';
 import { Belonging } from './belonging.tsx';
 import { type CheckForm, CheckFormContext } from './check-form.ts';
-import { type Draft, draftOf, updateOf, withType, withValue } from './draft.ts';
+import { type Draft, draftOf, listAt, updateOf, withType, withValue } from './draft.ts';
 import { patternOf } from './facts.ts';
 import { isShown } from './form-fields.ts';
 import { Retries } from './retries.tsx';
@@ -23,6 +23,7 @@ import { Schedule, Thresholds } from './schedule.tsx';
 import { Section } from './section.tsx';
 import { create, update } from './store-check.ts';
 import { Request, Target, Variables } from './target.tsx';
+import { TrialPanel } from './trial/trial-panel.tsx';
 import { ManagedByFile, TypeChoice } from './type-choice.tsx';
 import { LazyYaml } from './yaml/lazy-yaml.tsx';
 
@@ -63,8 +64,9 @@ export function Editor(props: EditorProps) {
   }, [etag, isChanged]);
   useUnsavedGuard(isChanged);
 
+  const [trialProblems, setTrialProblems] = useState<readonly FieldProblem[]>([]);
   const type = draft.checkType as CheckType;
-  const problems = saving.problems.map(ofForm);
+  const problems = [...saving.problems, ...trialProblems].map(ofForm);
   const idProblem = problemOfId(saving.error, stored === null);
   const form = useMemo<CheckForm>(
     () => ({
@@ -77,11 +79,12 @@ export function Editor(props: EditorProps) {
         setChanged(true);
       },
     }),
-    [draft, saving.problems],
+    [draft, saving.problems, trialProblems],
   );
 
   const save = async (): Promise<void> => {
     let saved: Loaded<Check> | null = null;
+    setTrialProblems([]);
     const isDone = await saving.run(async (key) => {
       saved =
         base === null
@@ -180,6 +183,18 @@ export function Editor(props: EditorProps) {
             />
             <Variables />
             <Belonging />
+            <TrialPanel
+              checkOf={() =>
+                base === null ? draft : updateOf(draft, draftOf(base.resource), type)
+              }
+              checkId={stored?.resource.id ?? null}
+              chosen={listAt(draft, 'privateLocations').map(String)}
+              isDisabled={!isYamlValid}
+              onProblems={(found) => {
+                saving.forget();
+                setTrialProblems(found);
+              }}
+            />
           </fieldset>
           {isYamlOpen && (
             <LazyYaml
@@ -235,9 +250,12 @@ function isWithoutChannels(draft: Draft): boolean {
   return draft.alertChannelSubscriptions === undefined;
 }
 
-/** Where the path of a problem names the type of the check, the form does not. */
+/** Paths of trials name the check, and those of unions its type: the form does not. */
 function ofForm({ path, message }: FieldProblem): FieldProblem {
-  return { path: path.replace(/^body\.(?:URL|API|TCP|DNS|ICMP)\./, 'body.'), message };
+  return {
+    path: path.replace(/^body\.(?:check\.)?(?:(?:URL|API|TCP|DNS|ICMP)\.)?/, 'body.'),
+    message,
+  };
 }
 
 function problemOfId(error: ApiError | null, isNew: boolean): string | null {

@@ -83,14 +83,19 @@ function Every() {
 
 const SHOWN = 100;
 
-function Locations() {
-  const { draft, change, problemAt } = useCheckForm();
-  const query = useQuery(
+/** The private locations to choose from. */
+export function useLocations() {
+  return useQuery(
     'private-locations to choose',
     (signal) =>
       pageOf(api.GET('/v1/private-locations', { params: { query: { limit: SHOWN } }, signal })),
     { on: ['location'] },
   );
+}
+
+function Locations() {
+  const { draft, change, problemAt } = useCheckForm();
+  const query = useLocations();
   const found = query.data.value;
   const error = query.error.value;
   const chosen = listAt(draft, 'privateLocations').map(String);
