@@ -65,7 +65,7 @@ export type ChecksOfHost = {
 };
 
 /** The host of an https address that contains no variable before its path. */
-const HTTPS_HOST = String.raw`^https://(?:[^/?#{}]*@)?([^/:?#@{}]+)(?::[0-9]+)?(?:[/?#]|$)`;
+const HTTPS_HOST = '^https://(?:[^/?#{}]*@)?([^/:?#@{}]+)(?::[0-9]+)?(?:[/?#]|$)';
 
 /** Which checks a client certificate is sent for, as far as the addresses of the checks say it. */
 export function findChecksOfHosts(

@@ -175,7 +175,7 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
         checkId: group.scope,
         first: oldest[0] ?? null,
         last: newest[0] ?? null,
-        locations: [...locations].sort(),
+        locations: [...locations].sort((one, other) => (one < other ? -1 : 1)),
       };
     },
 

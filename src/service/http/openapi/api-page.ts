@@ -205,9 +205,9 @@ function commandOf(
 
 /** Of an update, whose fields are all optional, the change of the name. */
 function changeOf(schema: JsonSchema): unknown {
-  const { required = [], properties = {} } = schema;
-  const { name } = properties;
-  if (required.length > 0 || name === undefined) return smallestOf(schema);
+  const needed = schema.required?.length ?? 0;
+  const name = schema.properties?.name;
+  if (needed > 0 || name === undefined) return smallestOf(schema);
   return { name: smallestOf(name, 'name') };
 }
 

@@ -60,7 +60,7 @@ describe.each(databases)('on %s', (kind) => {
         [id, ms],
       );
 
-    it('run once at an agent of the location, and show the whole result that it sends (trust model AC14)', async () => {
+    it('run once at an agent of the location, and show the whole result that it sends (trust model AC16)', async () => {
       await agent.poll();
       const made = await create();
       expect(made.status).toBe(201);

@@ -9,8 +9,8 @@ import './findings.css';
 import { type RootCauseAnalysis, useAnalysis, wordsOf } from './queries.ts';
 
 /** One analysis, with the run that it is about. */
-export function Page({ params }: PageProps) {
-  const { data, error, isLoading, reload } = useAnalysis(params.id ?? '');
+export function Page({ params: { id = '' } }: PageProps) {
+  const { data, error, isLoading, reload } = useAnalysis(id);
   const found = data.value;
   const title = found === null ? 'Root cause' : wordsOf(found.analysis.classification);
   useTitle(found === null ? null : title);

@@ -14,8 +14,7 @@ import { type TestSession, useSessionResults, useTestSession } from './queries.t
 import { Counts, sourceOf, Verdict } from './test-sessions-page.tsx';
 
 /** One test session, with its results. */
-export function Page({ params }: PageProps) {
-  const id = params.id ?? '';
+export function Page({ params: { id = '' } }: PageProps) {
   const { data, error, reload } = useTestSession(id);
   const session = data.value;
   useTitle(session === null ? null : (session.name ?? 'Test session'));
