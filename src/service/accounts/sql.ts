@@ -4,7 +4,7 @@ import type { Sql } from '../database/store.ts';
 export type StoredAccount = {
   readonly id: string;
   readonly name: string;
-  /** Of the IANA database. */
+  /** A name of the IANA database, such as `Europe/Berlin`. */
   readonly timeZone: string;
   readonly createdAt: Date;
   /** null until the first update. */

@@ -23,7 +23,7 @@ export type SeenCertificate = {
 
 const ENDS_AT = 's.ssl_slot + make_interval(days => s.ssl_days_remaining)';
 
-/** Of checks that saw one; what expires first comes first. */
+/** Reads the certificates that checks saw, the one that expires first at the top. */
 export function listSeenCertificates(
   sql: Sql,
   { accountId, ...range }: AccountRange,

@@ -16,7 +16,7 @@ export interface StoredCheck {
   readonly check: AnyCheck;
   /** The token of a heartbeat; null for all other checks. */
   readonly pingToken: string | null;
-  /** Of a heartbeat that was pinged; null for all other checks. */
+  /** The time of a heartbeat's last ping; null before the first one, and for other checks. */
   readonly lastPingAt: Date | null;
   readonly createdAt: Date;
   /** null until the first update. */

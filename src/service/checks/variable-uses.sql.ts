@@ -3,7 +3,7 @@ import type { Sql } from '../database/store.ts';
 
 export type VariableUse = {
   readonly key: string;
-  /** Of how many checks. */
+  /** The number of checks that use the variable. */
   readonly checkCount: number;
   /** The first of them by name. */
   readonly checks: readonly { readonly id: string; readonly name: string }[];

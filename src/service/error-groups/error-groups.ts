@@ -94,11 +94,11 @@ export interface GroupOccurrences {
   /** The earliest and the latest whose results are stored; null if none is. */
   readonly first: FailedRun | null;
   readonly last: FailedRun | null;
-  /** Of those looked at, sorted. */
+  /** The sorted locations of the runs that were read. */
   readonly locations: readonly string[];
 }
 
-/** Of a check, from either end of the time of a group. */
+/** The most failed runs of a check that are read from each end of a group's time. */
 export const MAX_FAILURES = 500;
 const MAX_GROUPS = 1_000;
 /** Bounds how long a statement takes. */

@@ -20,7 +20,7 @@ export interface VariableUses {
 /** More than the account can define, so that some that are not defined are listed, too. */
 export const MAX_KEYS = 3_000;
 export const MAX_CHECKS = 10;
-/** Of one variable. */
+/** The most checks that are listed for one variable. */
 export const MAX_CHECKS_OF_ONE = 1_000;
 
 export function createVariableUses({ store }: { readonly store: Store }): VariableUses {

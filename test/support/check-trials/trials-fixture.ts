@@ -5,7 +5,7 @@ import { PollingAgent, type PollingAgentFields } from '../service/polling-agent.
 import type { Reply } from '../service/service-app.ts';
 import type { RunningService } from '../service/service-fixture.ts';
 
-/** Of an agent of this release. */
+/** The capability that agents of this release report. */
 const TRIAL = { trials: true } as const;
 
 /** The body of a check that is not saved. */
@@ -29,7 +29,7 @@ export class TrialAgent {
   readonly #service: Pick<RunningService, 'features' | 'app'>;
   readonly #location: Omit<TestLocation, 'slug'>;
   readonly #polling: PollingAgent;
-  /** Of its reports. */
+  /** The epoch that its reports name. */
   epoch = 0;
 
   constructor(

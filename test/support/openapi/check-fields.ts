@@ -19,7 +19,7 @@ interface Facts {
 
 type Fields = Readonly<Record<string, Facts>>;
 
-/** Of 2⁵³ − 1 nobody is told. */
+/** Larger bounds, such as 2⁵³ − 1, are left out: they tell people nothing. */
 const MAX_TOLD = 1_000_000_000;
 
 /**

@@ -26,7 +26,7 @@ export function stableExamples(): (value: unknown) => unknown {
     return (
       text
         .replace(/\bat 20\d\d-\d\d-\d\dT[\d:.]+Z/g, `at ${TIME}`)
-        // Of a certificate that has expired: one more each day.
+        // The age of an expired certificate grows each day.
         .replace(/\b\d+ days before this run/g, '30 days before this run')
         .replace(UUID, stableId)
         .replace(/https?:\/\/127\.0\.0\.1:\d+/, ORIGIN)

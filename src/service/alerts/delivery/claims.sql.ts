@@ -9,7 +9,7 @@ export type ClaimedDelivery = SealedTarget & {
   readonly channelId: number;
   /** As the outbox stored it. */
   readonly notice: unknown;
-  /** Of the account. */
+  /** The account's time zone. */
   readonly timeZone: string;
   /** Counts from 1. */
   readonly attempt: number;

@@ -203,7 +203,7 @@ function commandOf(
   return { method, path, parameters, body, needsKey, streams };
 }
 
-/** Of an update, whose fields are all optional, the change of the name. */
+/** Returns a change of the name for an update, whose fields are all optional. */
 function changeOf(schema: JsonSchema): unknown {
   const needed = schema.required?.length ?? 0;
   const name = schema.properties?.name;

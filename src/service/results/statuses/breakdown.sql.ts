@@ -13,9 +13,9 @@ import type { BreakdownBy } from './breakdown-by.ts';
 export type BreakdownEntry = Readonly<Record<CheckState, number>> & {
   /** The tag, the id of the group, or the location; null: the checks without. */
   readonly value: string | null;
-  /** Of a group or a private location. */
+  /** The name of a group or a private location; null for a tag. */
   readonly name: string | null;
-  /** Of a private location that is silent. */
+  /** Since when a private location is silent; null otherwise. */
   readonly silentSince: Date | null;
 };
 

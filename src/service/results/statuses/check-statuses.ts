@@ -29,7 +29,7 @@ export interface CheckStatusesParts {
 export type StatusFilter = Omit<CheckFilter, 'accountId'>;
 export type StateCounts = Readonly<Record<CheckState, number>>;
 
-/** Of an account with more tags, groups or locations the least urgent are omitted. */
+/** An account with more tags, groups or locations gets the most urgent ones. */
 export const MAX_BREAKDOWN = 500;
 
 export interface StateBreakdown {

@@ -5,11 +5,11 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 export interface RowBlock {
   readonly key: string;
   readonly length: number;
-  /** Of each row, in pixels. */
+  /** The height of each row, in pixels. */
   readonly rowHeight: number;
   /** Each an `<li>`; without a label anything. */
   readonly row: (index: number) => ComponentChildren;
-  /** Of their list; null: they are no list, as a heading. */
+  /** The label of the rows' list; null if they are no list, such as a heading. */
   readonly label: string | null;
 }
 
@@ -106,7 +106,7 @@ export function VirtualBlocks({
 
 interface ShownBlock {
   readonly block: RowBlock;
-  /** Of the block, in pixels. */
+  /** The block's distance from the top, in pixels. */
   readonly top: number;
   readonly from: number;
   readonly to: number;

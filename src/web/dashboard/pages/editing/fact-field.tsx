@@ -13,7 +13,7 @@ interface FactFieldProps {
   /** `none` where the label says all. Default: the text of the document. */
   readonly hint?: ComponentChildren | 'none';
   readonly placeholder?: string;
-  /** Of a text of several lines. */
+  /** The height of a text of several lines. */
   readonly rows?: number;
   readonly isPassword?: boolean;
   /** In place of `wordsOf`. */

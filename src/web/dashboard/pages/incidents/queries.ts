@@ -64,7 +64,7 @@ export function useServices(): Query<ReadonlyMap<string, Service>> {
   );
 }
 
-/** Of whom notifications can reach. */
+/** Whom notifications of an incident can reach. */
 export interface Audience {
   /** On which pages the incident is. */
   readonly pages: readonly { readonly id: string; readonly name: string }[];

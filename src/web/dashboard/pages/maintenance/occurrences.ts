@@ -10,7 +10,7 @@ export interface Occurrence {
 }
 
 const DAY_MS = 86_400_000;
-/** Of one window in the range that is shown: one that repeats daily has at most 42 in a month. */
+/** The most occurrences of a window in the range that is shown: a daily one has at most 42 in a month. */
 const MAX_OCCURRENCES = 400;
 
 /** When the occurrence of that number begins, as the service has it: in UTC, the last day of a short month. */

@@ -54,7 +54,7 @@ const EVENTS = /^(?:check|group|location)\.(?!agent_)/;
 /** What the overview shows of the checks that match a filter, as far as it is shown. */
 export class OverviewData {
   readonly counts = signal<StateCounts | null>(null);
-  /** Of the same filter without states. */
+  /** Counts for the same filter without its states. */
   readonly allCounts = signal<StateCounts | null>(null);
   /** Null without grouping, and before they are read. */
   readonly sections = signal<Sections | null>(null);
@@ -84,12 +84,12 @@ export class OverviewData {
     this.#heardRows = this.#rowsOf({ ...filter, silent: false }, options);
   }
 
-  /** Of the list without grouping. */
+  /** Counts for the list without grouping. */
   get listCounts(): StateCounts | null {
     return this.#heardCounts.value ?? this.counts.value;
   }
 
-  /** Of the list without grouping. */
+  /** Rows of the list without grouping. */
   get rows(): CheckRows {
     return this.silent.value.length === 0 ? this.#allRows : this.#heardRows;
   }

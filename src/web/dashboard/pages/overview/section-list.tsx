@@ -37,7 +37,7 @@ export function SectionList({
   const found = data.sections.value;
   if (found === null || found.sections.length === 0) return null;
   const blocks: RowBlock[] = [];
-  /** Of each block of rows: whose rows, and the first of them. */
+  /** The rows that each block shows, and the index of its first one. */
   const rowsIn = new Map<string, { readonly rows: CheckRows; readonly start: number }>();
   const openRows: CheckRows[] = [];
   for (const section of found.sections) {

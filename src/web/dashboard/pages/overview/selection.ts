@@ -6,7 +6,7 @@ import type { OverviewData } from './overview-data.ts';
 export const MAX_SELECTED = 1_000;
 
 export interface Selection {
-  /** Of those that were selected one by one. */
+  /** The checks that were selected one by one. */
   readonly ids: readonly string[];
   /** Whether all checks that match the filters are selected, also those that are not shown. */
   readonly isAll: boolean;

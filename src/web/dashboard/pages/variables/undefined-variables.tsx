@@ -4,7 +4,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import type { VariableUse } from './queries.ts';
 import { UsedBy } from './used-by.tsx';
 
-/** Of the first ones; a check that names thousands by mistake does not fill the page. */
+/** Shows the first ones only: a check that names thousands by mistake does not fill the page. */
 const MAX_SHOWN = 50;
 
 /** Variables that checks name and the account lacks. */

@@ -35,7 +35,7 @@ export function VariableDialog({
 }: {
   /** Null: a new one. */
   readonly variable: Variable | null;
-  /** Of a new one, as far as it is known. */
+  /** The name to begin with; empty if none is known. */
   readonly name: string;
   readonly onClose: () => void;
 }) {
