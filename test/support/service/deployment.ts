@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { inject, onTestFinished } from 'vitest';
+import { inspect } from 'node:util';
+import { inject, onTestFailed, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
 import type { Row, Store } from '../../../src/service/database/store.ts';
@@ -15,6 +16,11 @@ import { type Ask, askService, type Reply } from './service-app.ts';
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
 /** For services on a new database: on PostgreSQL they make no key themselves. */
 const ENCRYPTION_KEY = randomBytes(32).toString('hex');
+/** Of each process of a test that failed. */
+const SHOWN_LOG_LINES = 40;
+/** How often `until` says what it still waits for. */
+const STILL_WAITING_MS = 60_000;
+const SHOWN_ANSWER_CHARS = 1_000;
 
 /** A process of the compiled product. It is killed with the test. */
 export interface Running {
@@ -60,6 +66,10 @@ export function startProcess(args: readonly string[], options: StartOptions = {}
   onTestFinished(async () => {
     child.kill('SIGKILL');
     await ended;
+  });
+  onTestFailed(() => {
+    const end = text.trimEnd().split('\n').slice(-SHOWN_LOG_LINES).join('\n');
+    console.info(`${args.join(' ')} (process ${child.pid}) had logged at last:\n${end}`);
   });
   return {
     child,
@@ -231,12 +241,20 @@ export async function withDatabase<Result>(
 
 /**
  * Polls, at most every 50 ms, until the answer is as wanted, and returns it. Otherwise the test's
- * time limit ends it.
+ * time limit ends it; before that it prints the latest answer each minute, which the limit's error
+ * does not contain.
  */
 export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean): Promise<T> {
+  const { stack } = new Error('until was called here');
+  let printedAtMs = performance.now();
   for (;;) {
     const answer = await ask();
     if (wanted(answer)) return answer;
+    if (performance.now() - printedAtMs > STILL_WAITING_MS) {
+      printedAtMs = performance.now();
+      const shown = inspect(answer, { depth: 4 }).slice(0, SHOWN_ANSWER_CHARS);
+      console.info(`still not as wanted: ${shown}\n${stack}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

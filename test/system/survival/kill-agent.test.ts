@@ -47,7 +47,7 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
   const where = await newDatabase(kind);
   let service = await startService(where);
   const services = [service];
-  const { key, slug } = await service.addLocation('cellar');
+  const { id: locationId, key, slug } = await service.addLocation('cellar');
   const addChecksTo = await mixedChecks(slug);
   const options = { serviceUrl: service.url, key, dataDir: makeTestFolder() };
   const firstIds = await addChecksTo(service)(CHECKS);
@@ -129,12 +129,22 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
   async function killService(signal: AbortSignal): Promise<void> {
     const randomService = randomFrom(seed + 1);
     for (;;) {
-      await pause(1_000 + randomService() * 3_000);
+      // Agents wait longer and longer for a service that is away: mostly it lives until one has polled.
+      if (randomService() < 0.7) await untilPolled(signal);
+      await pause(randomService() * 3_000);
       if (signal.aborted) return;
       await service.kill('SIGKILL');
       service = await startService({ ...where, port: service.port, apiKey: service.apiKey });
       services.push(service);
     }
+  }
+
+  async function untilPolled(signal: AbortSignal): Promise<void> {
+    const sinceMs = Date.now();
+    await until(
+      async () => (await service.ask(`/v1/private-location-statuses/${locationId}`)).json.lastSeen,
+      (lastSeen) => signal.aborted || Date.parse(lastSeen) > sinceMs,
+    );
   }
 
   /** Only the database knows when later checks were assigned. */
