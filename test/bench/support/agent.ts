@@ -72,7 +72,8 @@ export async function withLoadedAgent<Value>(
         SPOOL_MAX_MIB: '4096',
         ...env,
       },
-      readyOn: { stream: 'stderr', pattern: /"port":(\d+)/ },
+      // Its port is served before it has checks.
+      readyOn: { stream: 'stderr', pattern: /"port":(\d+)[^]*checks loaded/ },
     });
     started.push(agent);
     if (onPrinted !== undefined && agent.child.stdout !== null) {

@@ -21,21 +21,28 @@ export function measureAgent(
   const probes = Array.from({ length: load.checks }, (_, n) => probeOf(wire, n));
   const checks = manyChecks(load.checks, (n) => checkOf(probes[n] ?? probeOf(wire, n)));
   let results: CheckResult[] = [];
+  let missed: MissedSlots[] = [];
   const onPrinted = (line: string): void => {
     const record = JSON.parse(line) as CheckResult | { readonly missed: MissedSlots };
-    if (!('missed' in record) && record.resultType === 'FINAL') results.push(record);
+    if ('missed' in record) missed.push(record.missed);
+    else if (record.resultType === 'FINAL') results.push(record);
   };
   const windowOf = async (): Promise<Outcome> => {
     await wire.flows();
     results = [];
+    missed = [];
     const fromMs = Date.now();
     await delay(Math.max(pace.windowMs, load.leastWindowMs), undefined, { signal });
     const toMs = Date.now();
     const due = dueBetween(load.checks, load.phaseMsOf, fromMs, toMs);
     const ofWindow = (): CheckResult[] =>
       results.filter(({ checkRunId }) => checkRunId > fromMs && checkRunId <= toMs);
+    const missedIn = (): number =>
+      missed
+        .filter(({ slot, lastSlot }) => slot > fromMs && lastSlot <= toMs)
+        .reduce((sum, { count }) => sum + count, 0);
     const untilMs = Date.now() + pace.resultsMs;
-    while (ofWindow().length < due && Date.now() < untilMs) {
+    while (ofWindow().length + missedIn() < due && Date.now() < untilMs) {
       await delay(LOOK_MS, undefined, { signal });
     }
     const found = ofWindow();
