@@ -14,7 +14,7 @@ import type { Sql, Store } from '../database/store.ts';
 import { badToken } from '../errors.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import type { ProxyPasswords } from '../private-locations/proxy-passwords.ts';
-import type { LocationWake } from './assignment/location-wake.ts';
+import { holdUntil, type LocationWake } from './assignment/location-wake.ts';
 import { type Lease, replaced } from './lease.ts';
 import {
   assignmentDelta,
@@ -213,25 +213,14 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
   };
 
   return {
-    async hold(poll, signal) {
-      const untilMs = clock.monotonicMs() + pollHoldMs(leaseMs);
-      const ended = new AbortController();
-      const end = (): void => ended.abort();
-      signal.addEventListener('abort', end, { once: true });
-      try {
-        for (;;) {
-          const leftMs = untilMs - clock.monotonicMs();
-          const isLast = leftMs <= 0 || signal.aborted;
-          const woken = wake.wait(poll.who.locationId, Math.max(0, leftMs), ended.signal);
-          const found = await find(poll, isLast);
-          if (found.position.ended) return emptied(poll.who, found.position);
-          if (found.isNews || isLast) return await answer(poll, found);
-          await woken;
-        }
-      } finally {
-        signal.removeEventListener('abort', end);
-        end();
-      }
+    hold(poll, signal) {
+      const { locationId } = poll.who;
+      const look = async (isLast: boolean): Promise<PollResponse | null> => {
+        const found = await find(poll, isLast);
+        if (found.position.ended) return emptied(poll.who, found.position);
+        return found.isNews || isLast ? answer(poll, found) : null;
+      };
+      return holdUntil({ wake, locationId, clock, holdMs: pollHoldMs(leaseMs) }, look, signal);
     },
 
     async furtherPage(poll, marker) {

@@ -4,9 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { runEvery } from '../../runtime/run-every.ts';
 import type { Sql, Store } from '../database/store.ts';
-import { storeErrorKind } from '../database/store-errors.ts';
 import { recordMissed } from '../results/missed-slots/record-missed.ts';
 import { lockSubjects } from '../results/shared.sql.ts';
 import {
@@ -18,6 +16,7 @@ import {
   returnRuns,
 } from './expiry.sql.ts';
 import { RETRY_WINDOW_MS } from './handovers.ts';
+import { runSweeps } from './sweeps.ts';
 
 /** How long a requested run may wait for an agent. */
 export const REQUEST_WINDOW_MS = 600_000;
@@ -27,9 +26,7 @@ const LIMITS = {
   /** Agents upload their spools within seconds, unless the service was down. */
   uploadMs: 30_000,
 } as const;
-const SWEEP_EVERY_MS = 1000;
 const DELETE_EVERY_MS = 3_600_000;
-const MAX_BACK_OFF_MS = 30_000;
 const BATCH = 500;
 const DELETE_BATCH = 5000;
 
@@ -110,23 +107,11 @@ export async function runCheckRunExpiry(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  let deletedAtMs = Number.NEGATIVE_INFINITY;
-  const options = {
-    everyMs: SWEEP_EVERY_MS,
-    maxMs: MAX_BACK_OFF_MS,
+  const sweeps = {
     failure: 'expired runs could not be removed',
-    kindOf: storeErrorKind,
-    log,
+    sweep: () => sweepCheckRuns(store),
+    deleteEveryMs: DELETE_EVERY_MS,
+    deleteOld: (ending: AbortSignal) => deleteCheckRuns(store, retentionDays, ending),
   };
-  await runEvery(
-    clock,
-    options,
-    async () => {
-      await sweepCheckRuns(store);
-      if (clock.monotonicMs() - deletedAtMs < DELETE_EVERY_MS) return;
-      await deleteCheckRuns(store, retentionDays, signal);
-      deletedAtMs = clock.monotonicMs();
-    },
-    signal,
-  );
+  await runSweeps({ clock, log }, sweeps, signal);
 }

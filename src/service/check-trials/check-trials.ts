@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { TrialMessage, TrialReport } from '../../wire/v1/trials.ts';
 import type { Allowance } from '../accounts/allowance.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
-import type { LocationWake } from '../agents/assignment/location-wake.ts';
+import { holdUntil, type LocationWake } from '../agents/assignment/location-wake.ts';
 import type { LeaseHolder } from '../check-runs/check-runs.ts';
 import { type CheckInput, createCheckChanges } from '../checks/check-input.ts';
 import type { CheckVariables } from '../checks/check-variables.ts';
@@ -139,25 +139,15 @@ export function createCheckTrials(parts: CheckTrialsParts): CheckTrials {
     get,
 
     async waitFor(key, waitMs, signal) {
-      const untilMs = clock.monotonicMs() + waitMs;
       const before = await findTrialState(store, key);
       if (before === null) throw notFound('trial');
-      const ended = new AbortController();
-      const end = (): void => ended.abort();
-      signal.addEventListener('abort', end, { once: true });
-      try {
-        for (;;) {
-          const leftMs = untilMs - clock.monotonicMs();
-          const woken = wake.wait(before.locationId, Math.max(0, leftMs), ended.signal);
-          const now = await findTrialState(store, key);
-          const isNews = now?.state !== before.state || !OPEN_STATES.includes(before.state);
-          if (isNews || leftMs <= 0 || signal.aborted) return await get(key);
-          await woken;
-        }
-      } finally {
-        signal.removeEventListener('abort', end);
-        end();
-      }
+      const { locationId, state } = before;
+      const look = async (isLast: boolean): Promise<Trial | null> => {
+        const now = await findTrialState(store, key);
+        const isNews = now?.state !== state || !OPEN_STATES.includes(state);
+        return isNews || isLast ? get(key) : null;
+      };
+      return holdUntil({ wake, locationId, clock, holdMs: waitMs }, look, signal);
     },
 
     async claim(sql, who) {

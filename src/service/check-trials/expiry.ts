@@ -1,8 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { runEvery } from '../../runtime/run-every.ts';
+import { runSweeps } from '../check-runs/sweeps.ts';
 import type { Store } from '../database/store.ts';
-import { storeErrorKind } from '../database/store-errors.ts';
 import { deleteOldTrials, expireTrials } from './expiry.sql.ts';
 import { EXPIRED } from './reasons.ts';
 
@@ -10,9 +9,7 @@ import { EXPIRED } from './reasons.ts';
 export const TRIAL_RETENTION_MS = 3_600_000;
 /** An attempt takes 30 s, and is repeated while the agent is short of CPU. */
 const RUNNING_MS = 120_000;
-const SWEEP_EVERY_MS = 1_000;
 const DELETE_EVERY_MS = 60_000;
-const MAX_BACK_OFF_MS = 30_000;
 const BATCH = 500;
 
 /** Expires all overdue trials once. Safe on several replicas. @returns how many */
@@ -37,23 +34,11 @@ export async function runTrialExpiry(
   { store, clock, log }: { readonly store: Store; readonly clock: Clock; readonly log: Logger },
   signal: AbortSignal,
 ): Promise<void> {
-  let deletedAtMs = Number.NEGATIVE_INFINITY;
-  const options = {
-    everyMs: SWEEP_EVERY_MS,
-    maxMs: MAX_BACK_OFF_MS,
+  const sweeps = {
     failure: 'expired trials of checks could not be ended',
-    kindOf: storeErrorKind,
-    log,
+    sweep: () => sweepTrials(store),
+    deleteEveryMs: DELETE_EVERY_MS,
+    deleteOld: (ending: AbortSignal) => deleteTrials(store, ending),
   };
-  await runEvery(
-    clock,
-    options,
-    async () => {
-      await sweepTrials(store);
-      if (clock.monotonicMs() - deletedAtMs < DELETE_EVERY_MS) return;
-      await deleteTrials(store, signal);
-      deletedAtMs = clock.monotonicMs();
-    },
-    signal,
-  );
+  await runSweeps({ clock, log }, sweeps, signal);
 }

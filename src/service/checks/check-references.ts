@@ -8,25 +8,24 @@ import { changeLocations, missingLocations } from '../private-locations/require-
 import { findLocationsOfSlugs } from '../private-locations/shared.sql.ts';
 import { lockServicesShared } from '../status-pages/shared.sql.ts';
 
+interface ReferenceChange {
+  readonly accountId: string;
+  /** null for a check that is created. */
+  readonly before: AnyCheck | null;
+  /** null for one that is deleted. */
+  readonly after: AnyCheck | null;
+}
+
 /**
  * Locks what a check refers to until the transaction ends, and counts a change for its private
  * locations.
  *
- * @param change `before` is null for a check that is created, `after` for one that is deleted
  * @throws ServiceError 400 where `after` refers to a group, a private location, an alert channel or a
  *   service of status pages that the account does not have
  */
 export async function lockReferences(
   tx: Sql,
-  {
-    accountId,
-    before,
-    after,
-  }: {
-    readonly accountId: string;
-    readonly before: AnyCheck | null;
-    readonly after: AnyCheck | null;
-  },
+  { accountId, before, after }: ReferenceChange,
 ): Promise<void> {
   const { problems, groupLocations } = await lockNamed(tx, { accountId, before, after });
   const affected = [...locationsNamedBy(before), ...groupLocations];
@@ -42,11 +41,7 @@ export async function lockReferences(
  */
 export async function requireReferences(
   tx: Sql,
-  change: {
-    readonly accountId: string;
-    readonly before: AnyCheck | null;
-    readonly after: AnyCheck;
-  },
+  change: ReferenceChange & { readonly after: AnyCheck },
 ): Promise<void> {
   const { accountId, after } = change;
   const { problems } = await lockNamed(tx, change);
@@ -59,15 +54,7 @@ export async function requireReferences(
 /** Locks all but the private locations, shared. */
 async function lockNamed(
   tx: Sql,
-  {
-    accountId,
-    before,
-    after,
-  }: {
-    readonly accountId: string;
-    readonly before: AnyCheck | null;
-    readonly after: AnyCheck | null;
-  },
+  { accountId, before, after }: ReferenceChange,
 ): Promise<{ readonly problems: RequestProblem[]; readonly groupLocations: readonly string[] }> {
   const problems: RequestProblem[] = [];
   const { groupId } = after ?? { groupId: null };

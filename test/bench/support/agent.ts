@@ -73,7 +73,7 @@ export async function withLoadedAgent<Value>(
         ...env,
       },
       // Its port is served before it has checks.
-      readyOn: { stream: 'stderr', pattern: /"port":(\d+)[^]*checks loaded/ },
+      readyOn: { stream: 'stderr', pattern: /"port":(\d+).*checks loaded/s },
     });
     started.push(agent);
     if (onPrinted !== undefined && agent.child.stdout !== null) {

@@ -14,6 +14,42 @@ export interface LocationWake {
   close(): Promise<void>;
 }
 
+export interface Hold {
+  readonly wake: Pick<LocationWake, 'wait'>;
+  readonly locationId: string;
+  readonly clock: Clock;
+  readonly holdMs: number;
+}
+
+/**
+ * Looks at once and whenever the location is woken, until there is an answer. The last look comes when
+ * `holdMs` are over or the signal aborts.
+ *
+ * @param look returns null while there is no answer yet; the last look must return one
+ */
+export async function holdUntil<Answer>(
+  { wake, locationId, clock, holdMs }: Hold,
+  look: (isLast: boolean) => Promise<Answer | null>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const untilMs = clock.monotonicMs() + holdMs;
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    for (;;) {
+      const leftMs = untilMs - clock.monotonicMs();
+      const woken = wake.wait(locationId, Math.max(0, leftMs), ended.signal);
+      const answer = await look(leftMs <= 0 || signal.aborted);
+      if (answer !== null) return answer;
+      await woken;
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    end();
+  }
+}
+
 /**
  * One LISTEN for all polls of this process.
  *

@@ -62,7 +62,7 @@ export function TrialPanel({
   return (
     <Section title="Try it">
       <p class="editing-wide editing-lead muted">
-        Runs the check once as it stands here, without saving it. Nobody is told of the result.
+        Runs the check once as it stands here, without saving it. The result sends no alert.
       </p>
       <SelectField
         label="At the location"
