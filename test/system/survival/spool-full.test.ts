@@ -33,6 +33,7 @@ const DISK_MIB = 256;
 const EARLY = 10;
 const LOST = 10;
 const DROPPED = 'vedette_spool_dropped_total';
+const OF_POLLS = /^(cannot poll the service|the service answers polls again)/;
 const missing = lacking({ commands: ['mount', 'umount'], files: [] });
 
 describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
@@ -111,7 +112,10 @@ describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
       // A slow disk on a busy machine loses some before it is full, and afterwards.
       expect(recovered[0].dropped).toBeGreaterThan(0);
       expect(recovered[0].dropped).toBeLessThanOrEqual(dropped);
-      const warnings = log.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
+      // A service on a busy machine leaves polls without an answer more than once, and each time is logged.
+      const warnings = log
+        .filter(({ level, msg }) => level === 'warn' && !OF_POLLS.test(msg))
+        .map(({ msg }) => msg);
       expect(warnings).toEqual([...new Set(warnings)]);
     });
   },
