@@ -33,8 +33,8 @@ const SHORT_TEXTS: ReadonlySet<string> = new Set([
 ]);
 /** Words of the protocol that a newer library could have more of. */
 const HTTP_VERSIONS: ReadonlySet<string> = new Set(['1.0', '1.1', '2']);
-/** Instants, and counts of bytes. */
-const LARGE_NUMBERS: ReadonlySet<string> = new Set(['bodyBytes', 'time', 'TTL']);
+/** Instants, counts of bytes, and numbers of 32 bits. */
+const LARGE_NUMBERS: ReadonlySet<string> = new Set(['bodyBytes', 'serial', 'time', 'TTL']);
 /** A digest is of 64 digits in pairs with colons between. */
 const FINGERPRINT_CHARS = 95;
 

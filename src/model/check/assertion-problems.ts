@@ -1,6 +1,7 @@
 import { type JSONPathQuery, jsonpath } from 'json-p3';
 import { MIN_FINAL_STATUS } from '../result/criterion.ts';
-import type { DnsAnswer, IcmpResponse } from '../result/result.ts';
+import type { DnsAnswer } from '../result/dns-answer.ts';
+import type { IcmpResponse } from '../result/result.ts';
 import {
   type Assertion,
   type Comparison,
@@ -140,6 +141,7 @@ interface KnownDocument {
 
 const DNS_FIELDS: Readonly<Record<keyof DnsAnswer, true>> = {
   Status: true,
+  AA: true,
   TC: true,
   RD: true,
   RA: true,
@@ -147,6 +149,7 @@ const DNS_FIELDS: Readonly<Record<keyof DnsAnswer, true>> = {
   CD: true,
   Question: true,
   Answer: true,
+  Authority: true,
 };
 const ICMP_FIELDS: Readonly<Record<keyof IcmpResponse, true>> = {
   hostname: true,

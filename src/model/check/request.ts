@@ -40,6 +40,9 @@ export const DNS_RECORD_TYPES = [
   'CAA',
   'PTR',
   'HTTPS',
+  'DS',
+  'DNSKEY',
+  'TLSA',
 ] as const;
 export const DNS_PROTOCOLS = ['UDP', 'TCP'] as const;
 export type DnsProtocol = (typeof DNS_PROTOCOLS)[number];

@@ -1,6 +1,7 @@
 import type { AssertionResult } from '../check/assertion.ts';
 import type { DnsProtocol } from '../check/request.ts';
 import type { IpFamily, RunnableCheckType } from '../enums.ts';
+import type { DnsAnswer } from './dns-answer.ts';
 import type { ErrorCode } from './error-codes.ts';
 import type { Traceroute } from './traceroute.ts';
 
@@ -125,22 +126,6 @@ export interface TcpResponse {
   readonly address: string;
   readonly port: number;
   readonly ipFamily: IpFamily;
-}
-
-export interface DnsAnswer {
-  readonly Status: number;
-  readonly TC: boolean;
-  readonly RD: boolean;
-  readonly RA: boolean;
-  readonly AD: boolean;
-  readonly CD: boolean;
-  readonly Question: readonly { readonly name: string; readonly type: string }[];
-  readonly Answer: readonly {
-    readonly name: string;
-    readonly type: string;
-    readonly TTL: number;
-    readonly data: string;
-  }[];
 }
 
 export interface DnsResponse {

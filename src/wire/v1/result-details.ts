@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DNS_PROTOCOLS } from '../../model/check/request.ts';
 import { IP_FAMILIES } from '../../model/enums.ts';
+import { DNS_NUMBER_FIELDS, DNS_TEXT_FIELDS } from '../../model/result/dns-answer.ts';
 import {
   commonDetail,
   echoedPairs,
@@ -92,24 +93,42 @@ export const tcpDetail = z
   })
   .meta({ title: 'TcpCheckResult' });
 
+const uint32 = z.int().min(0).max(0xffff_ffff);
+const dnsText = text(524_288);
+
+const dnsRecords = boundedList(
+  z
+    .object({
+      name: text(8192),
+      type: text(64),
+      TTL: uint32,
+      data: dnsText,
+      ...fieldsOf(DNS_NUMBER_FIELDS, uint32.exactOptional()),
+      ...fieldsOf(DNS_TEXT_FIELDS, dnsText.exactOptional()),
+    })
+    .meta({ title: 'DnsRecord' }),
+  MAX_DNS_RECORDS,
+);
+
+function fieldsOf<Name extends string, Schema>(
+  names: readonly Name[],
+  schema: Schema,
+): Record<Name, Schema> {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
+}
+
 const dnsAnswer = z
   .object({
     Status: z.int().min(0).max(65_535),
+    AA: z.boolean().exactOptional(),
     TC: z.boolean(),
     RD: z.boolean(),
     RA: z.boolean(),
     AD: z.boolean(),
     CD: z.boolean(),
     Question: boundedList(z.object({ name: text(8192), type: text(64) }), MAX_DNS_RECORDS),
-    Answer: boundedList(
-      z.object({
-        name: text(8192),
-        type: text(64),
-        TTL: z.int().min(0).max(0xffff_ffff),
-        data: text(524_288),
-      }),
-      MAX_DNS_RECORDS,
-    ),
+    Answer: dnsRecords,
+    Authority: dnsRecords.exactOptional(),
   })
   .meta({ title: 'DnsAnswer' });
 

@@ -1,6 +1,6 @@
 import type { DnsProtocol } from '../../../model/check/request.ts';
 import { rcodeName } from '../../../model/check/response-codes.ts';
-import type { DnsAnswer } from '../../../model/result/result.ts';
+import type { DnsAnswer, DnsAnswerRecord } from '../../../model/result/dns-answer.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { DnsMessage, DnsRecord } from '../../net/dns/message/message.ts';
 import { className, opcodeName, TYPE_NUMBERS, typeName } from '../../net/dns/message/parameters.ts';
@@ -39,24 +39,27 @@ export function shownPartOf(message: DnsMessage): ShownMessage {
 /**
  * JSON_ANSWER (src/model/README.md, "DNS: `request`"). Names have their trailing dot, as in the
  * text form. Data has the form of a zone file, except for TXT: its strings are joined without
- * quotes and escapes, which is what users compare with.
+ * quotes and escapes, which is what users compare with. The parts of the data stand beside it by
+ * name.
  */
 export function jsonAnswerOf(message: DnsMessage): DnsAnswer {
   return {
     Status: message.rcode,
+    AA: message.authoritative,
     TC: message.truncated,
     RD: message.recursionDesired,
     RA: message.recursionAvailable,
     AD: message.authenticData,
     CD: message.checkingDisabled,
     Question: message.questions.map(({ name, type }) => ({ name, type: typeName(type) })),
-    Answer: message.answers.map((record) => ({
-      name: record.name,
-      type: typeName(record.type),
-      TTL: record.ttlSeconds,
-      data: dataOf(record),
-    })),
+    Answer: message.answers.map(jsonRecord),
+    Authority: message.authorities.map(jsonRecord),
   };
+}
+
+function jsonRecord(record: DnsRecord): DnsAnswerRecord {
+  const { name, type, ttlSeconds, fields } = record;
+  return { name, type: typeName(type), TTL: ttlSeconds, data: dataOf(record), ...fields };
 }
 
 function dataOf({ type, data, rdata }: DnsRecord): string {

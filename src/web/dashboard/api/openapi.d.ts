@@ -5170,6 +5170,7 @@ export interface components {
         };
         DnsAnswer: {
             Status: number;
+            AA?: boolean;
             TC: boolean;
             RD: boolean;
             RA: boolean;
@@ -5179,13 +5180,8 @@ export interface components {
                 name: string;
                 type: string;
             }[];
-            Answer: components["schemas"]["DnsAnswerAnswer"][];
-        };
-        DnsAnswerAnswer: {
-            name: string;
-            type: string;
-            TTL: number;
-            data: string;
+            Answer: components["schemas"]["DnsRecord"][];
+            Authority?: components["schemas"]["DnsRecord"][];
         };
         /**
          * @example {
@@ -5550,6 +5546,38 @@ export interface components {
             /** @enum {string} */
             protocol: "UDP" | "TCP";
         };
+        DnsRecord: {
+            name: string;
+            type: string;
+            TTL: number;
+            data: string;
+            serial?: number;
+            refresh?: number;
+            retry?: number;
+            expire?: number;
+            minimum?: number;
+            preference?: number;
+            priority?: number;
+            weight?: number;
+            port?: number;
+            flags?: number;
+            keyTag?: number;
+            algorithm?: number;
+            digestType?: number;
+            protocol?: number;
+            usage?: number;
+            selector?: number;
+            matchingType?: number;
+            mname?: string;
+            rname?: string;
+            exchange?: string;
+            target?: string;
+            tag?: string;
+            value?: string;
+            digest?: string;
+            publicKey?: string;
+            certificateData?: string;
+        };
         DnsRequest: {
             /** @description The name to look up. */
             query: string;
@@ -5558,7 +5586,7 @@ export interface components {
              * @default A
              * @enum {string}
              */
-            recordType: "A" | "AAAA" | "CNAME" | "MX" | "TXT" | "SOA" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS";
+            recordType: "A" | "AAAA" | "CNAME" | "MX" | "TXT" | "SOA" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "DS" | "DNSKEY" | "TLSA";
             /**
              * @description The name server to query. If omitted, the name servers of the system in their order.
              * @default null
@@ -5606,7 +5634,7 @@ export interface components {
             /** @description The name to look up. */
             query: string;
             /** @description The record type. */
-            recordType?: "A" | "AAAA" | "CNAME" | "MX" | "TXT" | "SOA" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS";
+            recordType?: "A" | "AAAA" | "CNAME" | "MX" | "TXT" | "SOA" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "DS" | "DNSKEY" | "TLSA";
             /** @description The name server to query. If omitted, the name servers of the system in their order. */
             nameServer?: string | null;
             /** @description The port to connect to. */

@@ -1,3 +1,4 @@
+import type { DnsRecordFields } from '../../../../model/result/dns-answer.ts';
 import { TYPE_NUMBERS } from './parameters.ts';
 import { readRdata } from './rdata.ts';
 import { WireReader } from './wire-reader.ts';
@@ -16,6 +17,8 @@ export interface DnsRecord {
   readonly ttlSeconds: number;
   /** Presentation form; see rdata.ts. */
   readonly data: string;
+  /** The parts of the data by name; empty if the type has none. */
+  readonly fields: DnsRecordFields;
   /** The same as bytes; a view into the message. */
   readonly rdata: Buffer;
 }
@@ -139,10 +142,10 @@ function readRecords(reader: WireReader, count: number): DnsRecord[] {
     const ttlSeconds = reader.u32();
     const length = reader.u16();
     const rdata = reader.peek(length);
-    const data = reader.within(length, 'the data of a record', () =>
+    const { data, fields } = reader.within(length, 'the data of a record', () =>
       readRdata(reader, type, rrClass),
     );
-    records.push({ name, type, class: rrClass, ttlSeconds, data, rdata });
+    records.push({ name, type, class: rrClass, ttlSeconds, data, fields, rdata });
   }
   return records;
 }

@@ -1,18 +1,40 @@
 import { isUtf8 } from 'node:buffer';
 import { SocketAddress } from 'node:net';
+import type {
+  DnsNumberField,
+  DnsRecordFields,
+  DnsTextField,
+} from '../../../../model/result/dns-answer.ts';
 import { decimalEscape } from './names.ts';
 import { CLASS_IN, TYPE_NUMBERS } from './parameters.ts';
 import { WireReader } from './wire-reader.ts';
 
-/**
- * RDATA in presentation form, as in a zone file; unknown types, and classes other than IN, in the
- * generic form of RFC 3597 5. The reader is bounded to the RDATA.
- */
-export function readRdata(reader: WireReader, type: number, rrClass: number): string {
-  const read = rrClass === CLASS_IN || type === TYPE_NUMBERS.TXT ? READERS.get(type) : undefined;
-  return read === undefined ? genericForm(reader.bytes(reader.remaining)) : read(reader);
+/** RDATA in presentation form, as in a zone file, and its parts by name. */
+interface ReadData {
+  readonly data: string;
+  readonly fields: DnsRecordFields;
 }
 
+const NO_FIELDS: DnsRecordFields = {};
+
+/**
+ * Reads RDATA; unknown types, and classes other than IN, in the generic form of RFC 3597 5. The
+ * reader is bounded to the RDATA.
+ */
+export function readRdata(reader: WireReader, type: number, rrClass: number): ReadData {
+  if (rrClass === CLASS_IN || type === TYPE_NUMBERS.TXT) {
+    const layout = LAYOUTS.get(type);
+    if (layout !== undefined) return readLayout(reader, layout);
+    const read = READERS.get(type);
+    if (read !== undefined) return { data: read(reader), fields: NO_FIELDS };
+    if (type === TYPE_NUMBERS.SVCB || type === TYPE_NUMBERS.HTTPS) {
+      return readServiceBinding(reader);
+    }
+  }
+  return { data: genericForm(reader.bytes(reader.remaining)), fields: NO_FIELDS };
+}
+
+/** Types whose data is one value, or a list of strings. */
 const READERS: ReadonlyMap<number, (reader: WireReader) => string> = new Map([
   [TYPE_NUMBERS.A, (reader) => readIpv4(reader)],
   [TYPE_NUMBERS.AAAA, (reader) => readIpv6(reader)],
@@ -20,27 +42,124 @@ const READERS: ReadonlyMap<number, (reader: WireReader) => string> = new Map([
   [TYPE_NUMBERS.CNAME, (reader) => reader.name()],
   [TYPE_NUMBERS.PTR, (reader) => reader.name()],
   [TYPE_NUMBERS.DNAME, (reader) => reader.name()],
-  [TYPE_NUMBERS.MX, (reader) => `${reader.u16()} ${reader.name()}`],
   [TYPE_NUMBERS.TXT, (reader) => readStrings(reader).map(quoted).join(' ')],
   [TYPE_NUMBERS.SPF, (reader) => readStrings(reader).map(quoted).join(' ')],
-  [
-    TYPE_NUMBERS.SRV,
-    (reader) => `${reader.u16()} ${reader.u16()} ${reader.u16()} ${reader.name()}`,
-  ],
-  [TYPE_NUMBERS.SOA, readSoa],
-  [
-    TYPE_NUMBERS.CAA,
-    (reader) =>
-      `${reader.u8()} ${escaped(reader.string())} ${quoted(reader.bytes(reader.remaining))}`,
-  ],
-  [TYPE_NUMBERS.SVCB, readServiceBinding],
-  [TYPE_NUMBERS.HTTPS, readServiceBinding],
 ]);
 
-function readSoa(reader: WireReader): string {
-  const names = [reader.name(), reader.name()];
-  const numbers = Array.from({ length: 5 }, () => reader.u32());
-  return [...names, ...numbers].join(' ');
+/** A part of RDATA: its value, and its text in a zone file. */
+interface ReadPart<Value> {
+  readonly value: Value;
+  readonly text: string;
+}
+
+type Part =
+  | readonly [DnsNumberField, (reader: WireReader) => ReadPart<number>]
+  | readonly [DnsTextField, (reader: WireReader) => ReadPart<string>];
+
+const u8 = (reader: WireReader): ReadPart<number> => ofNumber(reader.u8());
+const u16 = (reader: WireReader): ReadPart<number> => ofNumber(reader.u16());
+const u32 = (reader: WireReader): ReadPart<number> => ofNumber(reader.u32());
+const domain = (reader: WireReader): ReadPart<string> => ofText(reader.name());
+const tag = (reader: WireReader): ReadPart<string> => ofText(escaped(reader.string()));
+const hex = (reader: WireReader): ReadPart<string> => ofText(hexOf(reader.bytes(reader.remaining)));
+const base64 = (reader: WireReader): ReadPart<string> =>
+  ofText(reader.bytes(reader.remaining).toString('base64'));
+const rest = (reader: WireReader): ReadPart<string> => {
+  const bytes = reader.bytes(reader.remaining);
+  return { value: textOf(bytes), text: quoted(bytes) };
+};
+
+function ofNumber(value: number): ReadPart<number> {
+  return { value, text: String(value) };
+}
+
+function ofText(value: string): ReadPart<string> {
+  return { value, text: value };
+}
+
+/** Types whose data is a list of parts, named as in their RFC, in the order of the wire. */
+const LAYOUTS: ReadonlyMap<number, readonly Part[]> = new Map<number, readonly Part[]>([
+  [
+    // RFC 1035 3.3.13
+    TYPE_NUMBERS.SOA,
+    [
+      ['mname', domain],
+      ['rname', domain],
+      ['serial', u32],
+      ['refresh', u32],
+      ['retry', u32],
+      ['expire', u32],
+      ['minimum', u32],
+    ],
+  ],
+  [
+    // RFC 1035 3.3.9
+    TYPE_NUMBERS.MX,
+    [
+      ['preference', u16],
+      ['exchange', domain],
+    ],
+  ],
+  [
+    // RFC 2782
+    TYPE_NUMBERS.SRV,
+    [
+      ['priority', u16],
+      ['weight', u16],
+      ['port', u16],
+      ['target', domain],
+    ],
+  ],
+  [
+    // RFC 8659 4.1
+    TYPE_NUMBERS.CAA,
+    [
+      ['flags', u8],
+      ['tag', tag],
+      ['value', rest],
+    ],
+  ],
+  [
+    // RFC 4034 5.1
+    TYPE_NUMBERS.DS,
+    [
+      ['keyTag', u16],
+      ['algorithm', u8],
+      ['digestType', u8],
+      ['digest', hex],
+    ],
+  ],
+  [
+    // RFC 4034 2.1
+    TYPE_NUMBERS.DNSKEY,
+    [
+      ['flags', u16],
+      ['protocol', u8],
+      ['algorithm', u8],
+      ['publicKey', base64],
+    ],
+  ],
+  [
+    // RFC 6698 2.1
+    TYPE_NUMBERS.TLSA,
+    [
+      ['usage', u8],
+      ['selector', u8],
+      ['matchingType', u8],
+      ['certificateData', hex],
+    ],
+  ],
+]);
+
+function readLayout(reader: WireReader, layout: readonly Part[]): ReadData {
+  const texts: string[] = [];
+  const fields: Record<string, number | string> = {};
+  for (const [name, read] of layout) {
+    const { value, text } = read(reader);
+    texts.push(text);
+    fields[name] = value;
+  }
+  return { data: texts.join(' '), fields };
 }
 
 const MANDATORY = 0;
@@ -59,8 +178,10 @@ const PARAMETER_NAMES: ReadonlyMap<number, string> = new Map([
  * SVCB and HTTPS (RFC 9460 2.1, 2.2): `priority target key=value …`. Keys must be in strictly
  * increasing order; otherwise the whole record is malformed.
  */
-function readServiceBinding(reader: WireReader): string {
-  const parts = [String(reader.u16()), reader.name()];
+function readServiceBinding(reader: WireReader): ReadData {
+  const priority = reader.u16();
+  const target = reader.name();
+  const parts = [String(priority), target];
   let lastKey = -1;
   while (reader.remaining > 0) {
     const key = reader.u16();
@@ -70,7 +191,7 @@ function readServiceBinding(reader: WireReader): string {
     const value = reader.within(length, 'a service parameter', () => readValue(reader, key));
     parts.push(value === null ? parameterName(key) : `${parameterName(key)}=${value}`);
   }
-  return parts.join(' ');
+  return { data: parts.join(' '), fields: { priority, target } };
 }
 
 function parameterName(key: number): string {
@@ -132,8 +253,11 @@ function readIpv6(reader: WireReader): string {
 
 /** RFC 3597 5: `\# <length> <hex>`. */
 function genericForm(bytes: Buffer): string {
-  const hex = bytes.toString('hex').toUpperCase();
-  return hex === '' ? '\\# 0' : `\\# ${bytes.length} ${hex}`;
+  return bytes.length === 0 ? '\\# 0' : `\\# ${bytes.length} ${hexOf(bytes)}`;
+}
+
+function hexOf(bytes: Buffer): string {
+  return bytes.toString('hex').toUpperCase();
 }
 
 /** A character-string between quotes, with `"` and `\` escaped and the unprintable as \DDD. */
@@ -159,6 +283,9 @@ function escaped(bytes: Uint8Array): string {
  */
 export function textOfStrings(rdata: Buffer): string {
   const reader = new WireReader(rdata);
-  const bytes = Buffer.concat(readStrings(reader));
+  return textOf(Buffer.concat(readStrings(reader)));
+}
+
+function textOf(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : escaped(bytes);
 }

@@ -1,3 +1,4 @@
+import { type Answer, AUTHENTIC_DATA, CHECKING_DISABLED } from 'dns-packet';
 import { describe, expect, it } from 'vitest';
 import {
   type DnsMessage,
@@ -36,6 +37,8 @@ function messageOf(parts: AnswerParts): DnsMessage {
   if (!read.ok) throw new Error(read.problem);
   return read.value;
 }
+
+const name = 'example.com';
 
 const FULL = messageOf({
   answers: [
@@ -112,17 +115,104 @@ describe('the text form', () => {
 });
 
 describe('the JSON form', () => {
-  it('has status, flags, question and answer', () => {
+  it('has status, flags, question, answer and authority', () => {
     expect(jsonAnswerOf(FULL)).toEqual({
       Status: 0,
+      AA: false,
       TC: false,
       RD: true,
       RA: true,
       AD: false,
       CD: false,
       Question: [{ name: 'example.com.', type: 'MX' }],
-      Answer: [{ name: 'example.com.', type: 'MX', TTL: 300, data: '10 mail.example.com.' }],
+      Answer: [
+        {
+          name: 'example.com.',
+          type: 'MX',
+          TTL: 300,
+          data: '10 mail.example.com.',
+          preference: 10,
+          exchange: 'mail.example.com.',
+        },
+      ],
+      Authority: [{ name: 'example.com.', type: 'NS', TTL: 3600, data: 'ns1.example.com.' }],
     });
+  });
+
+  it.each<[string, Answer, string, object]>([
+    [
+      'SOA',
+      {
+        name,
+        type: 'SOA',
+        data: {
+          mname: 'ns1.example.com',
+          rname: 'hostmaster.example.com',
+          serial: 4_294_967_295,
+          refresh: 7200,
+          retry: 3600,
+          expire: 1_209_600,
+          minimum: 300,
+        },
+      },
+      'ns1.example.com. hostmaster.example.com. 4294967295 7200 3600 1209600 300',
+      {
+        mname: 'ns1.example.com.',
+        rname: 'hostmaster.example.com.',
+        serial: 4_294_967_295,
+        refresh: 7200,
+        retry: 3600,
+        expire: 1_209_600,
+        minimum: 300,
+      },
+    ],
+    [
+      'SRV',
+      { name, type: 'SRV', data: { priority: 1, weight: 2, port: 5060, target: 'a.example' } },
+      '1 2 5060 a.example.',
+      { priority: 1, weight: 2, port: 5060, target: 'a.example.' },
+    ],
+    [
+      'CAA',
+      { name, type: 'CAA', data: { flags: 128, tag: 'issue', value: 'ca "1"' } },
+      '128 issue "ca \\"1\\""',
+      { flags: 128, tag: 'issue', value: 'ca "1"' },
+    ],
+    [
+      'DS',
+      {
+        name,
+        type: 'DS',
+        data: { keyTag: 60_485, algorithm: 5, digestType: 1, digest: Buffer.from('2bb1', 'hex') },
+      },
+      '60485 5 1 2BB1',
+      { keyTag: 60_485, algorithm: 5, digestType: 1, digest: '2BB1' },
+    ],
+    [
+      'DNSKEY',
+      { name, type: 'DNSKEY', data: { flags: 257, algorithm: 13, key: Buffer.from('key') } },
+      '257 3 13 a2V5',
+      { flags: 257, protocol: 3, algorithm: 13, publicKey: 'a2V5' },
+    ],
+    [
+      'TLSA',
+      {
+        name,
+        type: 'TLSA',
+        data: { usage: 3, selector: 1, matchingType: 1, certificate: Buffer.from([0xd2, 0xab]) },
+      },
+      '3 1 1 D2AB',
+      { usage: 3, selector: 1, matchingType: 1, certificateData: 'D2AB' },
+    ],
+  ])('has the parts of %s by name', (type, record, data, fields) => {
+    const [read] = jsonAnswerOf(messageOf({ answers: [record] })).Answer;
+    expect(read).toEqual({ name: 'example.com.', type, TTL: 0, data, ...fields });
+  });
+
+  it('has the flags of the header', () => {
+    const flags = AUTHORITATIVE_ANSWER | AUTHENTIC_DATA | CHECKING_DISABLED;
+    const answer = jsonAnswerOf(messageOf({ flags }));
+    expect(answer).toMatchObject({ AA: true, TC: false, RD: false, RA: false, AD: true, CD: true });
   });
 
   it.each([
