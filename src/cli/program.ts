@@ -4,7 +4,7 @@ import { loadSequentially } from '../runtime/load-sequentially.ts';
 import { VERSION } from '../runtime/version.ts';
 import { firstSteps, helpAfter, type VariableRow, variableTable } from './help-text.ts';
 import { reportError } from './report-error.ts';
-import type { OutputFormat } from './run-printer.ts';
+import type { OutputFormat } from './run/run-printer.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 import { watchParent } from './up/parent-watch.ts';
 

@@ -45,6 +45,7 @@ import { runsRoutes } from './results/runs/routes.ts';
 import { checkStateCountsRoutes } from './results/statuses/count.routes.ts';
 import { checkStatusesRoutes } from './results/statuses/routes.ts';
 import { rootCauseAnalysesRoutes } from './root-cause/routes.ts';
+import { changePasswordRoutes } from './sessions/change-password.routes.ts';
 import { sessionsRoutes } from './sessions/routes.ts';
 import { snippetsRoutes } from './snippets/routes.ts';
 import { statusPagesRoutes } from './status-pages/routes.ts';
@@ -118,6 +119,7 @@ export function apiRoutes(
     invitationsRoutes(features),
     auditLogRoutes(features),
     sessionsRoutes(features),
+    changePasswordRoutes(features),
     userPagesRoutes({ ...features, hasProvider: features.oidc !== null }),
     oidcRoutes(features),
     dashboardRoutes(features),

@@ -13,9 +13,9 @@ import { createAssigner } from './agents/assignment/assigner.ts';
 import type { LocationWake } from './agents/assignment/location-wake.ts';
 import { type AlertFeatures, createAlertFeatures } from './alerts/create-feature.ts';
 import { type Analytics, createAnalytics } from './analytics/analytics.ts';
-import { saveRunMetrics } from './analytics/follow-finals.ts';
 import { type Availability, createAvailability } from './analytics/rollups/availability.ts';
 import { createRollUps, type RollUps } from './analytics/rollups/roll-up.ts';
+import { saveRunMetrics } from './analytics/save-run-metrics.ts';
 import { type ApiKeys, createApiKeys } from './api-keys/api-keys.ts';
 import { type Artifacts, createArtifacts } from './artifacts/artifacts.ts';
 import { DEFAULT_AUDIT_DAYS } from './audit-log/audit-config.ts';
@@ -59,7 +59,10 @@ import {
   type PrivateLocations,
 } from './private-locations/private-locations.ts';
 import { createProxyPasswords } from './private-locations/proxy-passwords.ts';
-import { createLocationSilence, type LocationSilence } from './private-locations/silence.ts';
+import {
+  createLocationSilence,
+  type LocationSilence,
+} from './private-locations/silent-locations.ts';
 import { type CheckResults, createCheckResults } from './results/check-results.ts';
 import { createAgentClocks } from './results/intake/agent-clocks.ts';
 import { createResultIntake, type ResultIntake } from './results/intake/intake.ts';
@@ -96,7 +99,7 @@ import {
 } from './status-pages/subscriptions/create-feature.ts';
 import { createStatusPageSummaries, type StatusPageSummaries } from './status-pages/summary.ts';
 import { createTestSessions, type TestSessions } from './test-sessions/test-sessions.ts';
-import { createPasswords, type Passwords } from './users/passwords.ts';
+import { createPasswords, type Passwords } from './users/password-hashing.ts';
 import { createVariableUses, type VariableUses } from './variables/uses.ts';
 import { createVariables, type Variables } from './variables/variables.ts';
 

@@ -4,6 +4,7 @@ import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ClientErrors } from '../../runtime/net/client-errors.ts';
 import { boundConnections, ConnectionBound } from '../../runtime/net/connection-bound.ts';
+import type { AgentMetrics } from './metrics.ts';
 import {
   type HealthResponse,
   type HealthStatus,
@@ -11,8 +12,7 @@ import {
   liveness,
   readiness,
   textResponse,
-} from './endpoints.ts';
-import type { AgentMetrics } from './metrics.ts';
+} from './readiness-and-liveness.ts';
 
 export interface HealthServerOptions {
   /** AGENT_HEALTH_PORT, on all addresses; 0 takes any free one. */

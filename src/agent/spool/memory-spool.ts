@@ -1,6 +1,7 @@
 import { bootTimeMs } from '../../runtime/boot-clock.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { frameBytes } from './frame.ts';
+import { isWithinRecordLimits } from './record-limits.ts';
 import type {
   SharedSpoolSpace,
   Spool,
@@ -11,7 +12,6 @@ import type {
   SpoolRecord,
 } from './spool.ts';
 import { SpoolIndex } from './spool-index.ts';
-import { isWithinRecordLimits } from './spool-rules.ts';
 import { SpoolWaiters } from './spool-waiters.ts';
 
 export interface MemorySpoolOptions {

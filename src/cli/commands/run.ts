@@ -8,10 +8,11 @@ import type { OwnVariable } from '../../model/check/variable.ts';
 import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { readEnvFile } from '../run/env-file.ts';
+import { exitCodeOf } from '../run/run-outcome.ts';
+import { type OutputFormat, RunPrinter } from '../run/run-printer.ts';
+import { selectChecks } from '../run/select-checks.ts';
 import { createSessionReporter } from '../run/send-report.ts';
-import { type OutputFormat, RunPrinter } from '../run-printer.ts';
-import { selectChecks } from '../select-checks.ts';
-import { EXIT, type Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal.ts';
 import { createTerminalLog, logLevelOr } from '../terminal-log.ts';
 
 export interface RunOptions {
@@ -83,9 +84,11 @@ export async function runCommand(
     });
     printer.summary();
     const isReported = (await reporter?.send(interruption.signal)) ?? true;
-    if (interruption.exitCode !== null) return interruption.exitCode;
-    if (!printer.allPassed) return EXIT.failed;
-    return isReported ? EXIT.ok : EXIT.unusable;
+    return exitCodeOf({
+      counts: printer.counts,
+      interruptedWith: interruption.exitCode,
+      isReported,
+    });
   } catch (thrown) {
     throw scrubError(thrown, secrets.scrubber);
   } finally {

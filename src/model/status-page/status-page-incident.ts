@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { instantSchema } from '../instant.ts';
-import { incidentUpdateSchema, MAX_INCIDENT_UPDATES } from './incident.ts';
+import { incidentUpdateSchema, MAX_INCIDENT_UPDATES } from './dashboard-incident.ts';
 import { serviceIdSchema } from './status-page.ts';
 
 /** Worst first. */

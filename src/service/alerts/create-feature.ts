@@ -13,9 +13,9 @@ import { createNoticeSender } from './delivery/sender.ts';
 import { runDeliveryWorker } from './delivery/worker.ts';
 import { type AlertEngine, createAlertEngine } from './engine.ts';
 import { createLocationAlerts, type LocationAlerts } from './location-alerts.ts';
+import { maintenanceSilences } from './maintenance-silences.ts';
 import { type AlertRecipients, createAlertRecipients } from './recipients/recipients.ts';
 import { type AccountAlertSettings, createAccountAlertSettings } from './settings.ts';
-import { maintenanceSilences } from './silences.ts';
 
 export interface AlertFeatureParts {
   readonly store: Store;

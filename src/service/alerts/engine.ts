@@ -8,10 +8,10 @@ import type { FinalFollower } from '../results/final-follower.ts';
 import { applyJudgements } from './apply-judgements.ts';
 import { earlierVerdicts } from './earlier-runs.ts';
 import { judgeRuns } from './judge.ts';
+import type { Silences } from './maintenance-silences.ts';
 import type { Outbox } from './notice.ts';
 import { type AlertObservation, observationOf } from './observation.ts';
 import { runReminders, sweepDueAlerts } from './reminders.ts';
-import type { Silences } from './silences.ts';
 import { findAlertSubjects } from './states.sql.ts';
 
 export type { AlertObservation } from './observation.ts';

@@ -20,8 +20,8 @@ import {
 } from '../../model/alerting/location-verdicts.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
 import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
+import type { Silence } from './maintenance-silences.ts';
 import type { AlertObservation } from './observation.ts';
-import type { Silence } from './silences.ts';
 import type { AlertRecord, AlertSubject, RunFacts } from './states.sql.ts';
 
 /** An alert that is given, or a reminder of one. */

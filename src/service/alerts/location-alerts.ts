@@ -5,8 +5,8 @@ import type { Sql } from '../database/store.ts';
 import { lockChannelsShared } from './channels/sql.ts';
 import { insertDeliveries } from './delivery/sql.ts';
 import { listLocationSubscribers, listNotifiedChannels } from './location-alerts.sql.ts';
+import type { Silences } from './maintenance-silences.ts';
 import type { AlertNotice } from './notice.ts';
-import type { Silences } from './silences.ts';
 
 /** A private location that became silent, or is no longer. */
 export type SilentLocation = {

@@ -6,7 +6,7 @@ import type { Store } from '../database/store.ts';
 import { storeErrorKind } from '../database/store-errors.ts';
 import { applyJudgements, type JudgementEffects } from './apply-judgements.ts';
 import { judgeTime } from './judge.ts';
-import type { Silences } from './silences.ts';
+import type { Silences } from './maintenance-silences.ts';
 import { claimDueSubjects } from './states.sql.ts';
 
 export interface ReminderParts extends JudgementEffects {

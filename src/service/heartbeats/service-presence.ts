@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/logger.ts';
 import type { Store } from '../database/store.ts';
-import { excuseAbsence, isAbsenceOpen, recordAlive, recordReturn } from './presence.sql.ts';
+import { excuseAbsence, isAbsenceOpen, recordAlive, recordReturn } from './service-presence.sql.ts';
 
 export interface PresenceParts {
   readonly store: Store;

@@ -4,7 +4,7 @@ import {
   incidentChangesSchema,
   incidentSchema,
   incidentUpdateSchema,
-} from '../../model/status-page/incident.ts';
+} from '../../model/status-page/dashboard-incident.ts';
 import { SECOND_MS } from '../../model/time-units.ts';
 import type { StoredIncident } from './incidents.sql.ts';
 import {

@@ -4,7 +4,7 @@ import {
   INCIDENT_STATUSES,
   incidentChangesSchema,
   incidentUpdateSchema,
-} from '../../model/status-page/incident.ts';
+} from '../../model/status-page/dashboard-incident.ts';
 import {
   pageIncidentChangesSchema,
   pageIncidentUpdateSchema,

@@ -7,7 +7,7 @@ import { pausesOf } from '../maintenance-windows/shared.sql.ts';
 import { withoutPaused } from '../results/missed-slots/paused-slots.ts';
 import { type MissedRange, recordMissed } from '../results/missed-slots/record-missed.ts';
 import { type AssignedRule, listAssignedRules, lockSubjects } from '../results/shared.sql.ts';
-import { putSilenceProgress, type SilenceProgress } from './silence.sql.ts';
+import { putSilenceProgress, type SilenceProgress } from './silent-locations.sql.ts';
 
 /** Checks of a transaction: bounds how long it locks them. */
 const CHECKS_AT_ONCE = 250;

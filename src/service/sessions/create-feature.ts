@@ -3,12 +3,13 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import type { Store } from '../database/store.ts';
 import { createInvitations, type Invitations } from '../users/invitations.ts';
+import { createPasswords, type Passwords } from '../users/password-hashing.ts';
 import { createPasswordLinks, type PasswordLinks } from '../users/password-links.ts';
-import { createPasswords, type Passwords } from '../users/passwords.ts';
 import { createSetup, type Setup } from '../users/setup.ts';
 import { createSignInLink, type SignInLink } from '../users/sign-in-link.ts';
 import { createUsers, type Users } from '../users/users.ts';
 import { type Attempts, createAttempts } from './attempts.ts';
+import { type ChangePassword, createChangePassword } from './change-password.ts';
 import { DEFAULT_SESSION_LIMITS, type SessionLimits } from './session-config.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createSignIn, type SignIn } from './sign-in.ts';
@@ -23,6 +24,7 @@ export interface UserFeatures {
   readonly sessions: Sessions;
   readonly attempts: Attempts;
   readonly signIn: SignIn;
+  readonly changePassword: ChangePassword;
 }
 
 export function createUserFeatures(given: {
@@ -49,5 +51,6 @@ export function createUserFeatures(given: {
     sessions,
     attempts,
     signIn,
+    changePassword: createChangePassword({ ...parts, passwords, sessions, signIn }),
   };
 }

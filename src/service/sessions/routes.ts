@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { newPassword } from '../../model/account/password.ts';
 import { ROLES } from '../../model/enums.ts';
 import { notFound } from '../errors.ts';
 import { userOf } from '../http/access/authentication.ts';
@@ -9,13 +8,14 @@ import { refuseForeignPage } from '../http/access/same-origin.ts';
 import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';
 import { emailSchema } from '../users/email.ts';
-import { givenPassword } from '../users/passwords.ts';
+import { givenPassword } from '../users/password-hashing.ts';
 import type { Users } from '../users/users.ts';
 import { beginSession, clearCookie, clientOf, type SessionParts } from './begin-session.ts';
 import type { SignIn } from './sign-in.ts';
 
-const TAGS = ['Sessions'];
-const USER = { user: true, audit: 'by its feature' } as const;
+export const SESSION_TAGS = ['Sessions'];
+/** Of routes about the user who is signed in. */
+export const USER = { user: true, audit: 'by its feature' } as const;
 
 const account = z.strictObject({ id: z.string(), name: z.string(), role: z.enum(ROLES) });
 const session = z
@@ -37,7 +37,7 @@ const fields = {
 };
 const OLD_NAMES = ['user_agent', 'last_used_at', 'ends_at'] as const;
 const listed = z.strictObject(alsoAs(fields, ...OLD_NAMES)).meta({ title: 'Session' });
-const SIGNED_IN = z.null().describe('Signed in; the cookie of the session is set.');
+export const SIGNED_IN = z.null().describe('Signed in; the cookie of the session is set.');
 
 /** Signing in and out, and the own sessions: src/service/README.md, "Users and sessions". */
 export function sessionsRoutes(
@@ -52,7 +52,7 @@ export function sessionsRoutes(
       {
         config: { public: true, audit: 'by its feature' },
         schema: {
-          tags: TAGS,
+          tags: SESSION_TAGS,
           operationId: 'signIn',
           summary: 'Sign in by email and password',
           body: z.strictObject({ email: emailSchema, password: givenPassword }),
@@ -72,7 +72,7 @@ export function sessionsRoutes(
       {
         config: USER,
         schema: {
-          tags: TAGS,
+          tags: SESSION_TAGS,
           operationId: 'getSession',
           summary: 'Read who is signed in, and the accounts of the user',
           response: { 200: session },
@@ -89,7 +89,7 @@ export function sessionsRoutes(
       {
         config: USER,
         schema: {
-          tags: TAGS,
+          tags: SESSION_TAGS,
           operationId: 'signOut',
           summary: 'Sign out',
           response: { 204: NO_CONTENT },
@@ -108,7 +108,7 @@ export function sessionsRoutes(
       {
         config: USER,
         schema: {
-          tags: TAGS,
+          tags: SESSION_TAGS,
           operationId: 'listSessions',
           summary: 'List the own sessions, the most recent sign-in first',
           response: { 200: z.array(listed) },
@@ -136,7 +136,7 @@ export function sessionsRoutes(
       {
         config: USER,
         schema: {
-          tags: TAGS,
+          tags: SESSION_TAGS,
           operationId: 'signOutEverywhere',
           summary: 'Sign out everywhere',
           response: { 204: NO_CONTENT },
@@ -154,7 +154,7 @@ export function sessionsRoutes(
       {
         config: USER,
         schema: {
-          tags: TAGS,
+          tags: SESSION_TAGS,
           operationId: 'deleteSession',
           summary: 'End one of the own sessions',
           params: z.object({ id: uuidParam }),
@@ -165,30 +165,6 @@ export function sessionsRoutes(
         const { ip, params } = request;
         const isEnded = await sessions.end(userOf(request).userId, params.id, ip);
         if (!isEnded) throw notFound('session');
-        return reply.code(204).send(null);
-      },
-    );
-
-    app.put(
-      '/v1/password',
-      {
-        config: USER,
-        schema: {
-          tags: TAGS,
-          operationId: 'changePassword',
-          summary: 'Change the own password, and sign out everywhere else',
-          body: z.strictObject({ currentPassword: givenPassword, newPassword }),
-          response: { 204: SIGNED_IN },
-        },
-      },
-      async (request, reply) => {
-        const { userId } = userOf(request);
-        const started = await signIn.changePassword(
-          userId,
-          request.body,
-          clientOf(serviceAddress, request),
-        );
-        await beginSession(parts, request, reply, started);
         return reply.code(204).send(null);
       },
     );

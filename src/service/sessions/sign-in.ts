@@ -1,25 +1,16 @@
-import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
-import { recordOfUser } from '../audit-log/shared.sql.ts';
 import type { Store } from '../database/store.ts';
-import { conflict, forbidden, type ServiceError, wrongPassword } from '../errors.ts';
+import { wrongPassword } from '../errors.ts';
 import { emailOf } from '../users/email.ts';
-import type { Passwords } from '../users/passwords.ts';
-import {
-  deletePasswordLinks,
-  findUser,
-  findUserByEmail,
-  type StoredUser,
-  updatePassword,
-} from '../users/shared.sql.ts';
+import type { Passwords } from '../users/password-hashing.ts';
+import { findUserByEmail, type StoredUser, updatePassword } from '../users/shared.sql.ts';
 import type { Attempts } from './attempts.ts';
 import { deviceOf } from './known-device.ts';
 import type { Client, NewSession, Sessions } from './sessions.ts';
 
 export interface SignInParts {
   readonly store: Store;
-  readonly clock: Clock;
   readonly log: Logger;
   readonly passwords: Passwords;
   readonly attempts: Pick<Attempts, 'begin'>;
@@ -34,22 +25,12 @@ export type CheckedUser = StoredUser & { readonly passwordHash: string };
 export interface SignIn {
   /** @throws ServiceError 401 for every wrong pair, 429 after too many of them */
   byPassword(given: { email: string; password: string }, client: Client): Promise<NewSession>;
-  /**
-   * Ends all sessions of the user, and the link for a new password that the operator made.
-   *
-   * @throws as `byPassword`; 403 if the present one is wrong, 409 if it changed meanwhile
-   */
-  changePassword(
-    userId: string,
-    given: { currentPassword: string; newPassword: string },
-    client: Client,
-  ): Promise<NewSession>;
   /** Whether it is the user's password. @throws ServiceError 429 after too many wrong ones */
   isPassword(email: string, password: string, client: Client): Promise<CheckedUser | null>;
 }
 
 export function createSignIn(parts: SignInParts): SignIn {
-  const { store, clock, log, passwords, attempts, sessions, failedSignIns } = parts;
+  const { store, log, passwords, attempts, sessions, failedSignIns } = parts;
 
   const knownDevice = async (email: string, { device }: Client): Promise<string | null> => {
     if (device === null) return null;
@@ -96,33 +77,5 @@ export function createSignIn(parts: SignInParts): SignIn {
         checkedHash: user.passwordHash,
       });
     },
-
-    async changePassword(userId, { currentPassword, newPassword }, client) {
-      const user = await findUser(store, userId);
-      const known = user && (await isPassword(user.email, currentPassword, client));
-      if (known === null) throw wrongPresentPassword();
-      const passwordHash = await passwords.hash(newPassword);
-      await store.transaction(async (tx) => {
-        // Links come before users in every lock.
-        await deletePasswordLinks(tx, known.email);
-        const changed = { id: userId, passwordHash, insteadOf: known.passwordHash };
-        // The present password was right when it was checked, so another change came first.
-        if (!(await updatePassword(tx, changed))) throw passwordChangedMeanwhile();
-        await sessions.endAllIn(tx, userId);
-        const { address } = client;
-        const atMs = clock.wallMs();
-        await recordOfUser(tx, { userId, atMs, actor: 'user', address, action: 'password-change' });
-      });
-      sessions.forget(userId);
-      return await sessions.start(userId, client, { kind: 'password', checkedHash: passwordHash });
-    },
   };
-}
-
-function wrongPresentPassword(): ServiceError {
-  return forbidden('The current password is wrong');
-}
-
-function passwordChangedMeanwhile(): ServiceError {
-  return conflict('The password was changed meanwhile; sign in with the new one');
 }

@@ -11,7 +11,7 @@ import {
   createStatusPageIncidents,
   type StatusPageIncidents,
 } from '../incidents/page-incidents.ts';
-import type { Passwords } from '../users/passwords.ts';
+import type { Passwords } from '../users/password-hashing.ts';
 import type { PictureSource } from './pictures/fetch-picture.ts';
 import { createPagePictures, type PagePictures } from './pictures/pictures.ts';
 import { createStatusPageServices, type StatusPageServices } from './services.ts';

@@ -10,7 +10,7 @@ import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import type { Warning } from '../http/resources/warnings.ts';
-import type { Passwords } from '../users/passwords.ts';
+import type { Passwords } from '../users/password-hashing.ts';
 import { type CardInput, planCards } from './cards.ts';
 import { requireServices } from './named-services.ts';
 import { PICTURE_KINDS, type PictureKind } from './pictures/picture.ts';

@@ -17,7 +17,7 @@ import {
 } from '../sessions/begin-session.ts';
 import { emailSchema } from './email.ts';
 import type { Invitation, Invitations } from './invitations.ts';
-import { givenPassword } from './passwords.ts';
+import { givenPassword } from './password-hashing.ts';
 
 const TAGS = ['Users'];
 const ADMIN = { role: 'admin' } as const;

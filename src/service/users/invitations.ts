@@ -24,7 +24,7 @@ import {
   listInvitations,
   lockInvitation,
 } from './links.sql.ts';
-import type { Passwords } from './passwords.ts';
+import type { Passwords } from './password-hashing.ts';
 import { countMembers, findMember, findUserByEmail, insertMembership, insertUser } from './sql.ts';
 
 export type { Invitation } from './links.sql.ts';

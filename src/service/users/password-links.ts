@@ -7,7 +7,7 @@ import { emailOf } from './email.ts';
 import { linkGone } from './invitations.ts';
 import { hashOfLinkToken, newLinkToken } from './link-token.ts';
 import { deletePasswordLinks, findPasswordLink, insertPasswordLink } from './links.sql.ts';
-import type { Passwords } from './passwords.ts';
+import type { Passwords } from './password-hashing.ts';
 import { findUserByEmail, setPassword } from './sql.ts';
 
 export const PASSWORD_LINK_HOURS = 24;

@@ -14,7 +14,7 @@ import { emailOf } from './email.ts';
 import { linkGone } from './invitations.ts';
 import { hashOfLinkToken, newLinkToken } from './link-token.ts';
 import { deleteSetupLinks, insertSetupLink, isSetupLink } from './links.sql.ts';
-import type { Passwords } from './passwords.ts';
+import type { Passwords } from './password-hashing.ts';
 import { hasUser, insertMembership, insertUser } from './sql.ts';
 
 const ACCOUNT_NAME = 'Main';

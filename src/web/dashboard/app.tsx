@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { LocationProvider, useLocation } from 'preact-iso';
 import { type ApiError, asApiError } from './api/errors.ts';
 import { followEvents } from './api/live.ts';
-import { loadSession, session } from './api/session.ts';
+import { loadSession, session } from './api/signed-in-user.ts';
 import { PAGES } from './pages/index.ts';
 import { EmptyState } from './parts/empty-state.tsx';
 import { ErrorState } from './parts/error-state.tsx';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { CheckResult } from '../../../src/model/result/result.ts';
 import { createAlertEngine } from '../../../src/service/alerts/engine.ts';
+import type { Silence } from '../../../src/service/alerts/maintenance-silences.ts';
 import type { AlertNotice } from '../../../src/service/alerts/notice.ts';
-import type { Silence } from '../../../src/service/alerts/silences.ts';
 import { silentLog } from '../database/databases.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE } from '../samples/http-results.ts';
 import {

@@ -13,7 +13,7 @@ import {
   type SecretScrubbing,
 } from '../../../src/service/secrets/secret-scrubbing.ts';
 import type { PictureSource } from '../../../src/service/status-pages/pictures/fetch-picture.ts';
-import { createPasswords } from '../../../src/service/users/passwords.ts';
+import { createPasswords } from '../../../src/service/users/password-hashing.ts';
 import { silentLog } from '../database/silent-store.ts';
 
 export interface TestFeatures {

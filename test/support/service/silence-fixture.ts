@@ -4,7 +4,7 @@ import { createAssigner } from '../../../src/service/agents/assignment/assigner.
 import {
   createLocationSilence,
   type LocationSilence,
-} from '../../../src/service/private-locations/silence.ts';
+} from '../../../src/service/private-locations/silent-locations.ts';
 import { silentLog } from '../database/databases.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 import { LEASE_MS } from './agent-fixture.ts';

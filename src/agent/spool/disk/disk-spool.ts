@@ -2,8 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { bootTimeMs } from '../../../runtime/boot-clock.ts';
 import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import { SpoolBounds } from '../drop-records.ts';
 import { LOG_PRIORITIES } from '../entry.ts';
 import { frameBytes } from '../frame.ts';
+import { bootTimeOfRecord, isWithinRecordLimits } from '../record-limits.ts';
 import type {
   SharedSpoolSpace,
   Spool,
@@ -14,10 +16,8 @@ import type {
   SpoolLost,
   SpoolRecord,
 } from '../spool.ts';
-import { SpoolBounds } from '../spool-bounds.ts';
 import { SpoolIndex } from '../spool-index.ts';
 import { SpoolLog } from '../spool-log.ts';
-import { bootTimeOfRecord, isWithinRecordLimits } from '../spool-rules.ts';
 import { SpoolWaiters } from '../spool-waiters.ts';
 import type { Disk } from './disk.ts';
 import { PendingWrites } from './pending-writes.ts';

@@ -1,6 +1,6 @@
+import type { SpoolBounds } from '../drop-records.ts';
 import type { Content, Entry } from '../entry.ts';
 import type { SpooledRecord, SpoolLost, SpoolSlots } from '../spool.ts';
-import type { SpoolBounds } from '../spool-bounds.ts';
 import type { SpoolIndex } from '../spool-index.ts';
 import type { SpoolLog } from '../spool-log.ts';
 import type { Disk } from './disk.ts';

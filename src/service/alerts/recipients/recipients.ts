@@ -10,7 +10,7 @@ import type { AccountKey } from '../../database/account-key.ts';
 import type { Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
-import type { Silences } from '../silences.ts';
+import type { Silences } from '../maintenance-silences.ts';
 import { type AlertSubject, findAlertSubjects } from '../states.sql.ts';
 import { countRecipients, listRecipients, type Recipient } from './sql.ts';
 

@@ -7,9 +7,10 @@ import type { Sql } from '../../database/store.ts';
 import { knownFactsOf, withErrorGroups } from '../../error-groups/known-facts.ts';
 import type { FinalFollower, NewFinals } from '../final-follower.ts';
 import { removeMissed } from '../missed-slots/record-missed.ts';
-import { insertResults, type ResultKey, type RunSlot, raiseToFinal } from '../sql.ts';
+import type { RunSlot } from '../sql.ts';
 import { type CheckStatus, findStatuses, putStatuses } from '../statuses/sql.ts';
 import { afterFinals } from '../statuses/status-fold.ts';
+import { insertResults, type ResultKey, raiseToFinal } from './store-results.sql.ts';
 
 /** The result with its error group. The service ignores what the agent sends; nearly all results have none. */
 function withErrorGroup(accountId: string, result: ReceivedResult): ReceivedResult {

@@ -10,7 +10,7 @@ import { type BreakdownEntry, breakDownStates } from './breakdown.sql.ts';
 import type { BreakdownBy } from './breakdown-by.ts';
 import { type CheckWithStatus, countStates, findStatus, listStatuses } from './list.sql.ts';
 import type { OutdatedStates } from './outdated-states.ts';
-import type { StatusOrder } from './status-order.ts';
+import type { StatusOrder } from './sort-names.ts';
 
 /** The status of a check with what its results of the last days say. */
 export interface StatusView extends CheckWithStatus {

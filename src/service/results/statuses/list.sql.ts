@@ -18,7 +18,7 @@ import type { ListRange } from '../../database/list-walk.ts';
 import { readList } from '../../database/lists.ts';
 import type { Sql } from '../../database/store.ts';
 import { HEARTBEAT_OF_STATUS, type HeartbeatOfStatus } from '../../heartbeats/shared.sql.ts';
-import type { StatusOrder } from './status-order.ts';
+import type { StatusOrder } from './sort-names.ts';
 
 /** A check with its state, and with its status if it has one. */
 export type CheckWithStatus = {

@@ -15,7 +15,7 @@ import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { booleanQuery, pageQuery } from '../../http/resources/parameters.ts';
 import { TIMES } from '../../http/resources/resource-schemas.ts';
 import type { CheckStatuses, StatusView } from './check-statuses.ts';
-import { STATUS_ORDERS } from './status-order.ts';
+import { STATUS_ORDERS } from './sort-names.ts';
 
 const TAGS = ['Check statuses'];
 

@@ -6,7 +6,7 @@ import type { ServiceAddress } from '../../http/access/service-address.ts';
 import { sessionTokenOf } from '../../http/access/session-cookie.ts';
 import type { Attempts } from '../../sessions/attempts.ts';
 import { userIfKnown } from '../../sessions/begin-session.ts';
-import type { Passwords } from '../../users/passwords.ts';
+import type { Passwords } from '../../users/password-hashing.ts';
 import type { FoundPage, PageCache } from '../site/page-cache.ts';
 import { findGate, type PageGate } from '../sql.ts';
 import { DEVICE_SECONDS, deviceOf, isPageToken, pageTokenFor } from './page-token.ts';

@@ -3,7 +3,7 @@ import { pluralText } from '../../../web/status/texts.tsx';
 import { ServiceError } from '../../errors.ts';
 import { refuseForeignPage } from '../../http/access/same-origin.ts';
 import { addForms, FORM_TYPE, givenIn, noteOf } from '../../users/pages/forms.ts';
-import { givenPassword } from '../../users/passwords.ts';
+import { givenPassword } from '../../users/password-hashing.ts';
 import { pageAddress } from '../site/requested-page.ts';
 import { type ClosedPageParts, closedDocument } from './closed-page.tsx';
 import type { PageAccess } from './page-access.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { INCIDENT_STATUSES } from '../../../model/status-page/incident.ts';
+import { INCIDENT_STATUSES } from '../../../model/status-page/dashboard-incident.ts';
 import {
   INCIDENT_SEVERITIES,
   SERVICE_STATES,

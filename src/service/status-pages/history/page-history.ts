@@ -1,5 +1,5 @@
 import { type Recurrence, spanAt } from '../../../model/schedule/recurrence.ts';
-import { MAX_INCIDENT_UPDATES } from '../../../model/status-page/incident.ts';
+import { MAX_INCIDENT_UPDATES } from '../../../model/status-page/dashboard-incident.ts';
 import type { IncidentSeverity } from '../../../model/status-page/status-page-incident.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { readSnapshot } from '../../database/read-snapshot.ts';

@@ -1,4 +1,4 @@
-import type { IncidentStatus } from '../../../model/status-page/incident.ts';
+import type { IncidentStatus } from '../../../model/status-page/dashboard-incident.ts';
 import type { IncidentSeverity } from '../../../model/status-page/status-page-incident.ts';
 import { DAY_MS } from '../../../model/time-units.ts';
 import { groupBy } from '../../../runtime/group-by.ts';

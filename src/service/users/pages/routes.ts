@@ -9,11 +9,12 @@ import {
   type SessionParts,
   userIfKnown,
 } from '../../sessions/begin-session.ts';
+import type { ChangePassword } from '../../sessions/change-password.ts';
 import type { SignIn } from '../../sessions/sign-in.ts';
 import { emailSchema } from '../email.ts';
 import type { Invitations, ShownInvitation } from '../invitations.ts';
+import { givenPassword } from '../password-hashing.ts';
 import type { PasswordLinks } from '../password-links.ts';
-import { givenPassword } from '../passwords.ts';
 import type { Setup } from '../setup.ts';
 import type { SignInLink } from '../sign-in-link.ts';
 import type { Users } from '../users.ts';
@@ -26,6 +27,7 @@ const PASSWORD_HINT = 'At least 8 characters. A sentence is easier to remember t
 export interface UserPagesParts extends SessionParts {
   readonly users: Pick<Users, 'accountsOf'>;
   readonly signIn: SignIn;
+  readonly changePassword: ChangePassword;
   readonly invitations: Invitations;
   readonly setup: Setup;
   readonly passwordLinks: PasswordLinks;
@@ -108,7 +110,7 @@ ${buttonHtml('Sign in')}</form>
 }
 
 function addAccount(app: FastifyInstance, parts: UserPagesParts): void {
-  const { serviceAddress, signIn, users, sessions } = parts;
+  const { serviceAddress, changePassword, users, sessions } = parts;
   const show = async (request: FastifyRequest, reply: FastifyReply, note: Note | null) => {
     const user = await app.identifyUser(request);
     if (user === null) return reply.redirect(serviceAddress.path('/sign-in?next=/account'), 303);
@@ -144,11 +146,7 @@ ${buttonHtml('Change password')}</form>`,
     try {
       const fields = { currentPassword: givenPassword, newPassword };
       const given = fieldsOf(request, fields);
-      const started = await signIn.changePassword(
-        user.userId,
-        given,
-        clientOf(serviceAddress, request),
-      );
+      const started = await changePassword(user.userId, given, clientOf(serviceAddress, request));
       await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);

@@ -1,9 +1,10 @@
 import createClient, { type Middleware } from 'openapi-fetch';
-import { basePath, signInPath } from '../shell/base-path.ts';
+import { basePath } from '../shell/base-path.ts';
 import { errorOf, isAbort, offline } from './errors.ts';
 import type { paths } from './openapi.d.ts';
+import { signInAgain } from './sign-in-again.ts';
 
-/** The account that requests are about: session.ts sets it. Null: the first one of the user. */
+/** The account that requests are about: signed-in-user.ts sets it. Null: the first one of the user. */
 let accountId: string | null = null;
 
 export function useAccountOf(id: string | null): void {
@@ -13,11 +14,6 @@ export function useAccountOf(id: string | null): void {
 /** The headers of every request, also of those that this client does not send. */
 export function accountHeaders(): Readonly<Record<string, string>> {
   return accountId === null ? {} : { 'x-service-account': accountId };
-}
-
-/** Whoever is no longer signed in signs in again, and comes back to the same view. */
-export function signInAgain(): void {
-  location.assign(signInPath(location.pathname + location.search));
 }
 
 const middleware: Middleware = {

@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
 import { basePath } from '../shell/base-path.ts';
-import { accountHeaders, signInAgain } from './client.ts';
+import { accountHeaders } from './client.ts';
 import { EventStreamReader, type LiveEvent } from './event-stream.ts';
+import { signInAgain } from './sign-in-again.ts';
 import { wait } from './wait.ts';
 
 export type { LiveEvent } from './event-stream.ts';

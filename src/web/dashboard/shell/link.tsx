@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { accountQuery } from '../api/session.ts';
+import { accountQuery } from '../api/signed-in-user.ts';
 import { basePath } from './base-path.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { api } from '../api/client.ts';
 import { asApiError } from '../api/errors.ts';
-import { session } from '../api/session.ts';
+import { session } from '../api/signed-in-user.ts';
 import { Menu, MenuItem, MenuLink, MenuSeparator } from '../parts/menu.tsx';
 import { showToast } from '../parts/toast.tsx';
 import { basePath } from './base-path.ts';

@@ -3,8 +3,8 @@ import { Agent, request } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { HealthStatus } from '../../../../src/agent/health/endpoints.ts';
 import { createMetrics } from '../../../../src/agent/health/metrics.ts';
+import type { HealthStatus } from '../../../../src/agent/health/readiness-and-liveness.ts';
 import {
   type HealthServer,
   type HealthServerOptions,

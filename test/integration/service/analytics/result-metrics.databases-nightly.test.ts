@@ -2,10 +2,10 @@ import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
-import { saveRunMetrics } from '../../../../src/service/analytics/follow-finals.ts';
+import { saveRunMetrics } from '../../../../src/service/analytics/save-run-metrics.ts';
 import { MIGRATIONS_FOLDER, migrate } from '../../../../src/service/database/migrate.ts';
+import { insertResults } from '../../../../src/service/results/intake/store-results.sql.ts';
 import { createResultPartitions } from '../../../../src/service/results/partitions.sql.ts';
-import { insertResults } from '../../../../src/service/results/sql.ts';
 import {
   databases,
   emptySchema,

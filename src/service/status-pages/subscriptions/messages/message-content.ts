@@ -1,4 +1,4 @@
-import type { IncidentStatus } from '../../../../model/status-page/incident.ts';
+import type { IncidentStatus } from '../../../../model/status-page/dashboard-incident.ts';
 import {
   type IncidentSeverity,
   stateUnder,

@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso';
 import { api, bodyOf } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import { invalidate, useQuery } from '../../api/query.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';

@@ -3,7 +3,7 @@ import { api, bodyOf, pageOf } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { invalidate, useQuery } from '../../api/query.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { Pager } from '../../parts/pager.tsx';

@@ -1,6 +1,6 @@
 import { api } from '../../api/client.ts';
 import { useQuery } from '../../api/query.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import type { Loaded } from '../../parts/forms/use-saving.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { asApiError } from '../../api/errors.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { count } from '../../parts/formats.ts';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';

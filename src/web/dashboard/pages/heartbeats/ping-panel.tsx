@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import type { Heartbeat } from './queries.ts';
 

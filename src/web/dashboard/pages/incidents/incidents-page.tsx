@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { counted } from '../../parts/formats.ts';

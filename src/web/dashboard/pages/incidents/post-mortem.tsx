@@ -1,7 +1,7 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import { markdownHtml } from '../../../status/markdown.ts';
 import { api } from '../../api/client.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, FormError, problemOf } from '../../parts/field.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';

@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks';
 import { api } from '../../api/client.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { FormError, problemOf, SelectField } from '../../parts/field.tsx';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
 import { invalidate, type Query } from '../../api/query.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { bytes, count, counted, duration, responseTime } from '../../parts/formats.ts';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { api, bodyOf } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
 import { invalidate } from '../../api/query.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';

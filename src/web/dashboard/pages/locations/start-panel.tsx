@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/hooks';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { basePath } from '../../shell/base-path.ts';

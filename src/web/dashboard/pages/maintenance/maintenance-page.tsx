@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { api, pageOf } from '../../api/client.ts';
 import { useQuery } from '../../api/query.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';

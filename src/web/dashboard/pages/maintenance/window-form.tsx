@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client.ts';
 import { invalidate, useQuery } from '../../api/query.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';

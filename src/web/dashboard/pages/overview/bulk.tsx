@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { api, bodyOf } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { count, counted } from '../../parts/formats.ts';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { count } from '../../parts/formats.ts';
 import { basePath } from '../../shell/base-path.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { FilterBar, FilterMenu } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';

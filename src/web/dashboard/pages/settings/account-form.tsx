@@ -3,7 +3,7 @@ import { api } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { useQuery } from '../../api/query.ts';
-import { loadSession, may } from '../../api/session.ts';
+import { loadSession, may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { Field, FormError, problemOf, TextField } from '../../parts/field.tsx';

@@ -1,6 +1,6 @@
 import { api, bodyOf } from '../../api/client.ts';
 import { useQuery } from '../../api/query.ts';
-import { session } from '../../api/session.ts';
+import { session } from '../../api/signed-in-user.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { count } from '../../parts/formats.ts';

@@ -3,7 +3,7 @@ import { api, bodyOf } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { type Query, useQuery } from '../../api/query.ts';
-import { may, session } from '../../api/session.ts';
+import { may, session } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { CheckField, FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';

@@ -1,6 +1,6 @@
 import { api, pageOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { counted } from '../../parts/formats.ts';
 import { ListPanel } from '../../parts/lists/list-panel.tsx';

@@ -1,4 +1,4 @@
-import type { Role } from '../../api/session.ts';
+import type { Role } from '../../api/signed-in-user.ts';
 
 /** From the lowest to the highest. */
 export const ROLES: readonly { readonly value: Role; readonly label: string }[] = [

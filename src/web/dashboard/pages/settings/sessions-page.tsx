@@ -3,7 +3,7 @@ import { api, bodyOf } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import type { paths } from '../../api/openapi.d.ts';
 import { invalidate } from '../../api/query.ts';
-import { session } from '../../api/session.ts';
+import { session } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { FormError, problemOf, TextField } from '../../parts/field.tsx';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { DASHBOARD_PATHS, type DashboardPageName } from '../../../dashboard-paths.ts';
-import { may, type Role } from '../../api/session.ts';
+import { may, type Role } from '../../api/signed-in-user.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Link } from '../../shell/link.tsx';

@@ -3,7 +3,7 @@ import { api, bodyOf, pageOf } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import type { components, paths } from '../../api/openapi.d.ts';
 import { invalidate } from '../../api/query.ts';
-import { may, type Role, session } from '../../api/session.ts';
+import { may, type Role, session } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';

@@ -1,7 +1,7 @@
 import { api, bodyOf } from '../../api/client.ts';
 import type { operations } from '../../api/openapi.d.ts';
 import { useQuery } from '../../api/query.ts';
-import { may } from '../../api/session.ts';
+import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../button.tsx';
 import { TimeText } from '../time-text.tsx';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/service/database/store.ts';
 import { StoreError } from '../../../../src/service/database/store-errors.ts';
-import { createLocationSilence } from '../../../../src/service/private-locations/silence.ts';
+import { createLocationSilence } from '../../../../src/service/private-locations/silent-locations.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
 import { LEASE_MS } from '../../../support/service/agent-fixture.ts';
 import { resultOfRun } from '../../../support/service/results-fixture.ts';

@@ -15,7 +15,7 @@ import {
   lockDueSilence,
   lockPendingNotices,
   putNoticesPending,
-} from './silence.sql.ts';
+} from './silent-locations.sql.ts';
 import { recordSilentSlots } from './silent-slots.ts';
 
 export interface LocationSilenceParts {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { selectChecks } from '../../../src/cli/select-checks.ts';
-import { checkOf } from '../../support/samples/checks.ts';
+import { selectChecks } from '../../../../src/cli/run/select-checks.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
 
 const CHECKS = [
   checkOf('URL', { id: 'shop' }),

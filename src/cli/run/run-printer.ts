@@ -1,14 +1,15 @@
-import type { Check } from '../model/check/check.ts';
-import type { CheckResult, MissedSlots } from '../model/result/result.ts';
-import { type RunResult, runResultOf } from '../model/result/run-result.ts';
-import { countText } from '../runtime/text/count-text.ts';
-import { paletteFor, wantsColour } from './print/colour.ts';
-import { harmlessJsonLine } from './print/harmless.ts';
-import { prettyMissed, prettyResult, prettySkipped } from './print/pretty-result.ts';
-import { Progress } from './print/progress.ts';
-import { prettyDuration } from './print/time-text.ts';
+import type { Check } from '../../model/check/check.ts';
+import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
+import { runResultOf } from '../../model/result/run-result.ts';
+import { countText } from '../../runtime/text/count-text.ts';
+import { paletteFor, wantsColour } from '../print/colour.ts';
+import { harmlessJsonLine } from '../print/harmless.ts';
+import { prettyMissed, prettyResult, prettySkipped } from '../print/pretty-result.ts';
+import { Progress } from '../print/progress.ts';
+import { prettyDuration } from '../print/time-text.ts';
+import type { Terminal } from '../terminal.ts';
+import { allPassed, noRunsYet, type RunCounts } from './run-outcome.ts';
 import type { Selection } from './select-checks.ts';
-import type { Terminal } from './terminal.ts';
 
 export type OutputFormat = 'pretty' | 'json';
 
@@ -19,14 +20,7 @@ export class RunPrinter {
   readonly #progress: Progress;
   readonly #startMs: number;
   readonly #checks: ReadonlyMap<string, Check>;
-  readonly #counts: Record<RunResult | 'missed', number> = {
-    passed: 0,
-    degraded: 0,
-    failed: 0,
-    error: 0,
-    cancelled: 0,
-    missed: 0,
-  };
+  readonly #counts = noRunsYet();
 
   constructor(terminal: Terminal, format: OutputFormat, checks: readonly Check[]) {
     this.#terminal = terminal;
@@ -36,10 +30,8 @@ export class RunPrinter {
     this.#startMs = terminal.clock.monotonicMs();
   }
 
-  /** Whether every check passed; degraded ones count as passed. */
-  get allPassed(): boolean {
-    const { failed, error, cancelled, missed } = this.#counts;
-    return failed + error + cancelled + missed === 0;
+  get counts(): Readonly<RunCounts> {
+    return this.#counts;
   }
 
   started({ id, name }: Check): void {
@@ -96,7 +88,7 @@ export class RunPrinter {
       cancelled > 0 ? `${cancelled} stopped` : null,
       missed > 0 ? `${missed} missed` : null,
     ].filter((part) => part !== null);
-    const paint = this.allPassed ? palette.good : palette.bad;
+    const paint = allPassed(this.#counts) ? palette.good : palette.bad;
     const took = prettyDuration(clock.monotonicMs() - this.#startMs);
     stdout.write(`\n${countText(total, 'check')} in ${took}: ${paint(parts.join(', '))}\n`);
   }

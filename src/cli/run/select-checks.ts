@@ -1,6 +1,6 @@
-import type { Check } from '../model/check/check.ts';
-import { VedetteError } from '../runtime/errors.ts';
-import { nearestName } from '../runtime/text/nearest-name.ts';
+import type { Check } from '../../model/check/check.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+import { nearestName } from '../../runtime/text/nearest-name.ts';
 
 export interface Selection {
   readonly selected: readonly Check[];

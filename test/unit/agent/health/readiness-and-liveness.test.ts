@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type HealthStatus, liveness, readiness } from '../../../../src/agent/health/endpoints.ts';
+import {
+  type HealthStatus,
+  liveness,
+  readiness,
+} from '../../../../src/agent/health/readiness-and-liveness.ts';
 
 const RUNNING: HealthStatus = {
   state: 'running',

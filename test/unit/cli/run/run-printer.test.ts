@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { RunPrinter } from '../../../src/cli/run-printer.ts';
-import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
-import { checkOf } from '../../support/samples/checks.ts';
-import { resultOf } from '../../support/samples/http-results.ts';
+import { allPassed } from '../../../../src/cli/run/run-outcome.ts';
+import { RunPrinter } from '../../../../src/cli/run/run-printer.ts';
+import { memoryTerminal } from '../../../support/agent/memory-terminal.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
+import { resultOf } from '../../../support/samples/http-results.ts';
 
 const MISSED = { checkId: 'a', slot: 0, lastSlot: 0, count: 1, reason: 'agent_starved' } as const;
 
@@ -18,7 +19,7 @@ describe('RunPrinter', () => {
     printer.result(resultOf({ resultType: 'ATTEMPT', hasFailures: true }));
     printer.result(resultOf({ attempts: 1 }));
     printer.summary();
-    expect(printer.allPassed).toBe(true);
+    expect(allPassed(printer.counts)).toBe(true);
     expect(stdout()).toMatch(/\n\n3 checks in 0\.00 ms: 2 passed, 1 slow\n$/);
   });
 
@@ -31,7 +32,7 @@ describe('RunPrinter', () => {
     const printer = new RunPrinter(terminal, 'pretty', checks(1));
     printer.result(resultOf(fields));
     printer.summary();
-    expect(printer.allPassed).toBe(false);
+    expect(allPassed(printer.counts)).toBe(false);
     expect(stdout()).toContain(`0 passed, 1 ${words}\n`);
   });
 
@@ -40,7 +41,7 @@ describe('RunPrinter', () => {
     const printer = new RunPrinter(terminal, 'pretty', checks(1));
     printer.missed(MISSED);
     printer.summary();
-    expect(printer.allPassed).toBe(false);
+    expect(allPassed(printer.counts)).toBe(false);
     expect(stdout()).toMatch(/^MISSED {2}a {2}slot \d\d:\d\d:\d\d: .* \(agent_starved\)\n/);
     expect(stdout()).toContain('0 passed, 1 missed\n');
   });
