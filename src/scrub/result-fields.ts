@@ -39,6 +39,7 @@ export const RESULT_FIELDS_KEPT: ReadonlySet<string> = new Set([
   'validFrom',
   'validTo',
   'fingerprint256',
+  'keyType',
   // Connections of URL, API and TCP checks.
   'peer',
   // DNS checks; `type` is the type of a record.

@@ -123,6 +123,12 @@ export function withoutResponse(assertion: Assertion): Outcome {
   );
 }
 
+export function withoutTls(assertion: Assertion): Outcome {
+  return failedAssertion(
+    `expected ${sourcePhrase(assertion)} ${expectation(assertion)}, but the connection had no TLS`,
+  );
+}
+
 function textOutcome(
   assertion: Assertion,
   holds: Predicate,

@@ -9,6 +9,7 @@ import {
   type Outcome,
   shownOutcome,
   withoutResponse,
+  withoutTls,
 } from './evaluate-assertion.ts';
 import { InlineBudget } from './inline-budget.ts';
 import { PATTERN_LIMIT_MS, PatternPool, type PoolReply, type PoolStep } from './pattern-pool.ts';
@@ -110,6 +111,9 @@ function evaluateInline(
 ): Evaluation {
   const source = sources[assertion.source];
   if (source === undefined) return { assertion, outcome: withoutResponse(assertion), step: null };
+  if (source.kind === 'tls' && source.facts === null) {
+    return { assertion, outcome: withoutTls(assertion), step: null };
+  }
   const input = assertionInput(assertion, source);
   if (input.kind !== 'value' && !budget.takes(assertion, input)) {
     return { assertion, outcome: null, step: poolStepOf(assertion, input, budget) };

@@ -4,6 +4,7 @@ import {
   patternFieldOf,
 } from '../../model/check/assertion.ts';
 import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
+import type { TlsFacts } from '../../model/result/result.ts';
 import { quoted, shortened } from '../../runtime/text/quoted.ts';
 
 /** The value of one assertion source. */
@@ -12,6 +13,8 @@ export type SourceValue =
   | { readonly kind: 'json-text'; readonly text: string }
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'number'; readonly value: number }
+  /** null: the connection had no TLS. */
+  | { readonly kind: 'tls'; readonly facts: TlsFacts | null }
   | {
       readonly kind: 'headers';
       readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -51,6 +54,8 @@ export function assertionInput(assertion: Assertion, source: SourceValue): Asser
     }
     case 'json-text':
       return { kind: 'json-text', text: source.text, path: given(property) };
+    case 'tls':
+      return certificateValue(source.facts, property);
     case 'json':
       if (assertion.source === 'LATENCY') return member(source.value, property);
       return { kind: 'json', value: source.value, path: given(property) };
@@ -70,6 +75,8 @@ export function sourcePhrase(assertion: Assertion): string {
       return 'the response code';
     case 'LATENCY':
       return `the ${property} latency in ms`;
+    case 'CERTIFICATE':
+      return `${property} of the ${OF_CONNECTION.has(property) ? 'TLS connection' : 'certificate'}`;
     case 'HEADERS':
       return pattern === null
         ? `the header ${property}`
@@ -126,6 +133,13 @@ function headerText(
     known.toLowerCase() === wanted ? value : [],
   );
   return values.length === 0 ? null : values.join(', ');
+}
+
+/** Facts of the connection; the others are the certificate's. */
+const OF_CONNECTION: ReadonlySet<string> = new Set(['protocol', 'cipher', 'authorized']);
+
+function certificateValue(facts: TlsFacts | null, property: string): AssertionInput {
+  return member(OF_CONNECTION.has(property) ? facts : (facts?.certificate ?? null), property);
 }
 
 function member(value: unknown, key: string): AssertionInput {

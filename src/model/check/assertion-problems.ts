@@ -4,9 +4,10 @@ import type { DnsAnswer } from '../result/dns-answer.ts';
 import type { IcmpResponse } from '../result/result.ts';
 import {
   type Assertion,
+  type CertificateProperty,
   type Comparison,
+  isNumber,
   JSON_SOURCES,
-  NUMBER_SOURCES,
   numberNeeded,
   patternFieldOf,
 } from './assertion.ts';
@@ -25,24 +26,42 @@ export interface AssertionProblem {
   readonly message: string;
 }
 
-type Field = 'property' | 'comparison' | 'target' | 'regex';
+type Field = 'source' | 'property' | 'comparison' | 'target' | 'regex';
 type FieldProblem = { readonly field: Field; readonly message: string };
 
 /**
  * The assertions that fail for every response (src/model/README.md, "Assertions that are refused").
  * Schemas do not contain this rule: stored checks remain valid. Skips null.
+ *
+ * @param request of the check, which may be invalid; null if it is not known
  */
 export function assertionProblems(
   assertions: readonly (Assertion | null)[],
+  request: unknown = null,
 ): readonly AssertionProblem[] {
   return assertions.flatMap((assertion, index) => {
-    const found = assertion === null ? null : problemWith(assertion);
+    const found = assertion === null ? null : problemWith(assertion, request);
     return found === null ? [] : [{ path: [index, found.field], message: found.message }];
   });
 }
 
-function problemWith(assertion: Assertion): FieldProblem | null {
-  return patternProblem(assertion) ?? jsonPathProblem(assertion) ?? comparisonProblem(assertion);
+function problemWith(assertion: Assertion, request: unknown): FieldProblem | null {
+  return (
+    withoutTls(assertion, request) ??
+    patternProblem(assertion) ??
+    jsonPathProblem(assertion) ??
+    comparisonProblem(assertion)
+  );
+}
+
+/** There is no certificate where the check never uses TLS. */
+function withoutTls({ source }: Assertion, request: unknown): FieldProblem | null {
+  if (source !== 'CERTIFICATE' || typeof request !== 'object' || request === null) return null;
+  const { url, followRedirects } = request as { url?: unknown; followRedirects?: unknown };
+  if (typeof url !== 'string' || !/^http:/i.test(url) || followRedirects !== false) return null;
+  const message =
+    'needs TLS, but the URL is for http and redirects are not followed: CERTIFICATE fails for every response';
+  return { field: 'source', message };
 }
 
 const MAX_REASON_CHARS = 200;
@@ -69,18 +88,18 @@ function invalidExpression(field: Field, kind: string, reason: string): FieldPro
 const WITHOUT_TARGET: ReadonlySet<Comparison> = new Set(['IS_NULL', 'IS_EMPTY', 'HAS_KEY']);
 
 function comparisonProblem(assertion: Assertion): FieldProblem | null {
-  const { comparison, target, source } = assertion;
+  const { comparison, target } = assertion;
   const hasTarget = !WITHOUT_TARGET.has(comparison);
   // The value of a variable is unknown.
   if (hasTarget && compileTemplate(target) !== null) return null;
-  const isNumber = NUMBER_SOURCES.includes(source) && patternFieldOf(assertion) === null;
-  const needsNumber = isNumber && hasTarget && parseNumber(target) === null;
+  const isNumeric = isNumber(assertion) && patternFieldOf(assertion) === null;
+  const needsNumber = isNumeric && hasTarget && parseNumber(target) === null;
   // As text, 9 is greater than 800ms.
   const isOrder = comparison === 'GREATER_THAN' || comparison === 'LESS_THAN';
   const values = possibleValues(assertion);
   if (values.canMeet(comparison, target) && !(needsNumber && isOrder)) return null;
   if (needsNumber && comparison !== 'CONTAINS') {
-    return { field: 'target', message: numberNeeded(source) };
+    return { field: 'target', message: numberNeeded(assertion) };
   }
   const fails = `${comparison} fails for every response`;
   if (values.instead !== undefined) {
@@ -132,6 +151,26 @@ const NOT_A_HEADER: Values = {
   instead: 'must be the name of a header, for example content-type',
 };
 
+const CERTIFICATE_VALUES: Readonly<Record<CertificateProperty, Values>> = {
+  // Older versions are only those of servers that speak no later one.
+  protocol: listOf(
+    'the protocol is TLSv1.2 or TLSv1.3, or of a failed handshake TLSv1 or TLSv1.1',
+    ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3', null],
+  ),
+  cipher: TEXTS_OR_NULL,
+  authorized: listOf('it is true or false', [true, false]),
+  daysRemaining: wholeNumbersOf('daysRemaining is a whole number', -Infinity, false),
+  validFrom: TEXTS,
+  validTo: TEXTS,
+  subject: TEXTS,
+  issuer: TEXTS,
+  subjectAltNames: { what: 'it is a list of names', canMeet: listMeets },
+  serialNumber: TEXTS,
+  fingerprint256: TEXTS,
+  keyType: TEXTS,
+  keyBits: wholeNumbersOf('keyBits is a whole number, 1 or more, or null', 1, true),
+};
+
 /** A document of which all fields are known. */
 interface KnownDocument {
   readonly fields: readonly string[];
@@ -179,6 +218,8 @@ function possibleValues(assertion: Assertion): Values {
       return isPart ? NUMBER_PARTS : RESPONSE_TIMES;
     case 'LATENCY':
       return LATENCIES;
+    case 'CERTIFICATE':
+      return CERTIFICATE_VALUES[property as CertificateProperty] ?? ANY_JSON;
     case 'RESPONSE_CODE':
       return isPart ? TEXTS_OR_NULL : RESPONSE_CODES;
     case 'HEADERS':
@@ -258,6 +299,33 @@ function millisecondsOf(what: string, isNullable: boolean): Values {
   };
 }
 
+/** Whole numbers from `min`, or also null. */
+function wholeNumbersOf(what: string, min: number, isNullable: boolean): Values {
+  return {
+    what,
+    canMeet(comparison, target) {
+      const number = parseNumber(target);
+      switch (comparison) {
+        case 'EQUALS':
+        case 'HAS_VALUE':
+          if (number === null) return isNullable && comparison === 'EQUALS' && target === 'null';
+          return Number.isInteger(number) && number >= min;
+        case 'GREATER_THAN':
+          return number !== null;
+        case 'LESS_THAN':
+          return number !== null && number > min;
+        case 'CONTAINS':
+          return PART_OF_NUMBER.test(target);
+        case 'IS_NULL':
+        case 'IS_EMPTY':
+          return isNullable;
+        default:
+          return comparison !== 'HAS_KEY';
+      }
+    },
+  };
+}
+
 function numberPartMeets(comparison: Comparison, target: string): boolean {
   const isPart = PART_OF_NUMBER.test(target);
   switch (comparison) {
@@ -299,11 +367,29 @@ function objectMeets(comparison: Comparison, target: string): boolean {
   }
 }
 
+function listMeets(comparison: Comparison, target: string): boolean {
+  switch (comparison) {
+    case 'EQUALS':
+      return Array.isArray(jsonOf(target));
+    case 'GREATER_THAN':
+    case 'LESS_THAN':
+    case 'IS_NULL':
+      return false;
+    default:
+      return true;
+  }
+}
+
 function isJsonObject(text: string): boolean {
+  const value = jsonOf(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** undefined if the text is not JSON. */
+function jsonOf(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
 }

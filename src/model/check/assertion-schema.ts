@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import {
+  CERTIFICATE_PROPERTIES,
   COMPARISONS,
   type Comparison,
+  isNumber,
   JSON_SOURCES,
   LATENCY_PROPERTIES,
-  NUMBER_SOURCES,
   numberNeeded,
 } from './assertion.ts';
 
@@ -28,7 +29,7 @@ function assertionOf<const Sources extends readonly [string, ...string[]]>(sourc
     .superRefine(({ source, property, comparison, target, regex }, context) => {
       // Compared as text, "800ms" is greater than 1200, and the assertion would always pass.
       if (
-        NUMBER_SOURCES.includes(source) &&
+        isNumber({ source, property }) &&
         NUMBER_COMPARISONS.includes(comparison) &&
         regex === null &&
         !/^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/.test(target)
@@ -36,7 +37,7 @@ function assertionOf<const Sources extends readonly [string, ...string[]]>(sourc
         context.addIssue({
           code: 'custom',
           path: ['target'],
-          message: numberNeeded(source),
+          message: numberNeeded({ source, property }),
         });
       }
       if (JSON_SOURCES.includes(source) && property !== '' && !property.startsWith('$')) {
@@ -54,6 +55,20 @@ function assertionOf<const Sources extends readonly [string, ...string[]]>(sourc
           code: 'custom',
           path: ['property'],
           message: `must be one of ${LATENCY_PROPERTIES.join(', ')}`,
+        });
+      }
+      if (source === 'CERTIFICATE' && !CERTIFICATE_PROPERTIES.some((known) => known === property)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['property'],
+          message: `must be one of ${CERTIFICATE_PROPERTIES.join(', ')}`,
+        });
+      }
+      if (regex !== null && source === 'CERTIFICATE') {
+        context.addIssue({
+          code: 'custom',
+          path: ['regex'],
+          message: 'is not for CERTIFICATE; use the comparison CONTAINS',
         });
       }
       if (regex !== null && JSON_SOURCES.includes(source)) {

@@ -18,8 +18,8 @@ export type Comparison = (typeof COMPARISONS)[number];
 
 /** Which sources a check type's assertions may read (src/model/README.md, "Assertions"). */
 export const ASSERTION_SOURCES = {
-  URL: ['STATUS_CODE'],
-  API: ['STATUS_CODE', 'HEADERS', 'JSON_BODY', 'TEXT_BODY', 'RESPONSE_TIME'],
+  URL: ['STATUS_CODE', 'CERTIFICATE'],
+  API: ['STATUS_CODE', 'HEADERS', 'JSON_BODY', 'TEXT_BODY', 'RESPONSE_TIME', 'CERTIFICATE'],
   TCP: ['RESPONSE_DATA', 'RESPONSE_TIME'],
   DNS: ['RESPONSE_CODE', 'RESPONSE_TIME', 'TEXT_ANSWER', 'JSON_ANSWER'],
   ICMP: ['LATENCY', 'JSON_RESPONSE'],
@@ -28,20 +28,51 @@ export type AssertionSource = (typeof ASSERTION_SOURCES)[keyof typeof ASSERTION_
 
 export const LATENCY_PROPERTIES = ['avg', 'min', 'max', 'stdDev'] as const;
 
+/** The fields of `tls` in a result: of the connection, and then of its certificate. */
+export const CERTIFICATE_PROPERTIES = [
+  'protocol',
+  'cipher',
+  'authorized',
+  'daysRemaining',
+  'validFrom',
+  'validTo',
+  'subject',
+  'issuer',
+  'subjectAltNames',
+  'serialNumber',
+  'fingerprint256',
+  'keyType',
+  'keyBits',
+] as const;
+export type CertificateProperty = (typeof CERTIFICATE_PROPERTIES)[number];
+const NUMBERS_OF_CERTIFICATE: readonly string[] = ['daysRemaining', 'keyBits'];
+
 export const JSON_SOURCES: readonly string[] = ['JSON_BODY', 'JSON_ANSWER', 'JSON_RESPONSE'];
-export const NUMBER_SOURCES: readonly string[] = ['STATUS_CODE', 'RESPONSE_TIME', 'LATENCY'];
+const NUMBER_SOURCES: readonly string[] = ['STATUS_CODE', 'RESPONSE_TIME', 'LATENCY'];
+/** Sources whose `property` is one of a list; they have no regular expression. */
+const NAMED_VALUE_SOURCES: readonly string[] = ['LATENCY', 'CERTIFICATE'];
 /** Sources whose `property` is a regular expression. */
 const PATTERN_SOURCES: readonly string[] = ['TEXT_BODY', 'TEXT_ANSWER', 'RESPONSE_DATA'];
 
+/** Whether the value is always a number, unless a regular expression takes a part of it. */
+export function isNumber({ source, property }: { source: string; property: string }): boolean {
+  if (source === 'CERTIFICATE') return NUMBERS_OF_CERTIFICATE.includes(property);
+  return NUMBER_SOURCES.includes(source);
+}
+
 /** Continues a sentence that starts with the path of a target. */
-export function numberNeeded(source: string): string {
+export function numberNeeded({ source, property }: { source: string; property: string }): string {
+  if (source === 'CERTIFICATE') return `must be a number, as ${property} is one, for example "30"`;
   return `must be a number, as ${source} is one, for example "200"`;
 }
 
 /** One assertion of any check type, with its defaults filled in. */
 export interface Assertion {
   readonly source: AssertionSource;
-  /** JSONPath, header name, regular expression or latency property; empty means none. */
+  /**
+   * JSONPath, header name, regular expression, or property of a latency or certificate; empty means
+   * none.
+   */
   readonly property: string;
   readonly comparison: Comparison;
   readonly target: string;
@@ -57,7 +88,7 @@ export function patternFieldOf({
   property,
   regex,
 }: Pick<Assertion, 'source' | 'property' | 'regex'>): 'property' | 'regex' | null {
-  if (JSON_SOURCES.includes(source) || source === 'LATENCY') return null;
+  if (JSON_SOURCES.includes(source) || NAMED_VALUE_SOURCES.includes(source)) return null;
   if (regex !== null && regex !== '') return 'regex';
   return PATTERN_SOURCES.includes(source) && property !== '' ? 'property' : null;
 }

@@ -73,6 +73,10 @@ export interface CertificateFacts {
   readonly daysRemaining: number;
   readonly serialNumber: string;
   readonly fingerprint256: string;
+  /** RSA, EC, ED25519, …; absent, like keyBits, in results of older agents. */
+  readonly keyType?: string;
+  /** null if the type of key has no size. */
+  readonly keyBits?: number | null;
 }
 
 export interface TlsFacts {

@@ -143,7 +143,7 @@ function newAssertionProblems(
   const given = request.assertions.map((assertion) =>
     stored.some((other) => isDeepStrictEqual(other, assertion)) ? null : assertion,
   );
-  return assertionProblems(given).map(({ path, message }) =>
+  return assertionProblems(given, request).map(({ path, message }) =>
     bodyProblem(['request', 'assertions', ...path], message),
   );
 }

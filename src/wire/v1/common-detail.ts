@@ -123,6 +123,8 @@ const certificateFacts = z
     daysRemaining: z.int().min(-10_000_000).max(10_000_000),
     serialNumber: text(2048),
     fingerprint256: text(200),
+    keyType: text(64).exactOptional(),
+    keyBits: count.nullable().exactOptional(),
   })
   .meta({ title: 'Certificate' });
 

@@ -1,3 +1,4 @@
+import { type KeyObject, X509Certificate } from 'node:crypto';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { CertificateFacts, TlsFacts } from '../../../model/result/result.ts';
 import { DAY_MS } from '../../../model/time-units.ts';
@@ -17,7 +18,15 @@ export type Leaf = Pick<
   | 'valid_to'
   | 'serialNumber'
   | 'fingerprint256'
->;
+> & {
+  /** Absent for other certificates of the chain. */
+  readonly key?: PublicKey;
+};
+
+interface PublicKey {
+  readonly type: string;
+  readonly bits: number | null;
+}
 
 /** Recent certificates by fingerprint, least recently shown first; each takes about 1 KB. */
 const leaves = new Map<string, Leaf>();
@@ -35,10 +44,10 @@ export function leafCertificate(socket: TLSSocket): Leaf | null {
   if (certificate === undefined) {
     const shown: PeerCertificate | null | undefined = socket.getPeerCertificate(false);
     if (shown === null || shown === undefined || Object.keys(shown).length === 0) return null;
-    return shown;
+    return { ...shown, key: publicKeyOf(new X509Certificate(shown.raw).publicKey) };
   }
   const { fingerprint256 } = certificate;
-  const leaf = leaves.get(fingerprint256) ?? leafFrom(certificate.toLegacyObject());
+  const leaf = leaves.get(fingerprint256) ?? leafFrom(certificate);
   leaves.delete(fingerprint256);
   if ((leaf.subjectaltname ?? '').length <= MAX_CACHED_NAMES_CHARS) {
     leaves.set(fingerprint256, leaf);
@@ -51,11 +60,26 @@ export function leafCertificate(socket: TLSSocket): Leaf | null {
 }
 
 /** Without its keys and bytes, which would take several times as much memory. */
-function leafFrom(certificate: PeerCertificate): Leaf {
-  const { subject, issuer, subjectaltname, valid_from, valid_to } = certificate;
-  const { serialNumber, fingerprint256 } = certificate;
+function leafFrom(certificate: X509Certificate): Leaf {
+  const legacy = certificate.toLegacyObject();
+  const { subject, issuer, subjectaltname, valid_from, valid_to } = legacy;
+  const { serialNumber, fingerprint256 } = legacy;
   const names = subjectaltname === undefined ? {} : { subjectaltname };
-  return { subject, issuer, ...names, valid_from, valid_to, serialNumber, fingerprint256 };
+  const key = publicKeyOf(certificate.publicKey);
+  return { subject, issuer, ...names, valid_from, valid_to, serialNumber, fingerprint256, key };
+}
+
+/** RFC 8032 5.1.5, 5.2.5: keys of these types have one size. */
+const BITS_BY_TYPE: Readonly<Record<string, number>> = { ed25519: 256, ed448: 456 };
+
+function publicKeyOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): PublicKey {
+  const type = asymmetricKeyType ?? 'unknown';
+  // The names of curves contain their sizes: prime256v1, secp384r1, brainpoolP512r1.
+  const ofCurve = asymmetricKeyDetails?.namedCurve?.match(/\d{3}/)?.[0];
+  const bits =
+    asymmetricKeyDetails?.modulusLength ??
+    (ofCurve === undefined ? BITS_BY_TYPE[type] : Number(ofCurve));
+  return { type: type.toUpperCase(), bits: bits ?? null };
 }
 
 /** The facts of a handshake as results have them; during a handshake, the facts so far. */
@@ -89,6 +113,7 @@ export function certificateFacts(
 ): CertificateFacts {
   const { validToMs, lasting } = lastingFacts.get(certificate) ?? readLasting(certificate);
   const cut = (text: string): string => shortenedText(text, MAX_TEXT_CHARS, scrub);
+  const { key } = certificate;
   const daysRemaining = Number.isNaN(validToMs) ? 0 : Math.floor((validToMs - wallMs) / DAY_MS);
   return {
     subject: cut(lasting.subject),
@@ -99,6 +124,7 @@ export function certificateFacts(
     daysRemaining,
     serialNumber: cut(lasting.serialNumber),
     fingerprint256: lasting.fingerprint256,
+    ...(key === undefined ? {} : { keyType: key.type, keyBits: key.bits }),
   };
 }
 

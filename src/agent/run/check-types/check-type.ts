@@ -2,7 +2,13 @@ import type { AssertionResult } from '../../../model/check/assertion.ts';
 import type { CheckOf } from '../../../model/check/check.ts';
 import type { RunnableCheckType } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
-import type { CheckResult, LogEntry, Timing, TimingClock } from '../../../model/result/result.ts';
+import type {
+  CheckResult,
+  LogEntry,
+  Timing,
+  TimingClock,
+  TlsFacts,
+} from '../../../model/result/result.ts';
 import type { Observation } from '../../../model/result/verdict.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { Receiver } from '../../config/variable-targets.ts';
@@ -45,7 +51,7 @@ export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   readonly requestSent: boolean;
   /** Others on the way can read the request. */
   readonly unencrypted: boolean;
-  /** The sources of assertions; empty if there was no response. */
+  /** The sources of assertions; without a response, only what is known of a failed handshake. */
   readonly sources: SourceValues;
   /** The sources with times, as if everything had come `byMs` earlier. */
   readonly timesEarlier: (byMs: number) => SourceValues;
@@ -94,6 +100,8 @@ interface Reading<Response> {
   readonly sources: (response: Response) => SourceValues;
   readonly timesEarlier: (response: Response, byMs: number) => SourceValues;
   readonly detail: Probed['detail'];
+  /** Present even if there was no response: a handshake fails after it showed the certificate. */
+  readonly tls?: TlsFacts | null;
 }
 
 export function toProbed<Response>(outcome: Outcome<Response>, read: Reading<Response>): Probed {
@@ -108,7 +116,7 @@ export function toProbed<Response>(outcome: Outcome<Response>, read: Reading<Res
     answered: response !== null,
     packetLossPercent: null,
     networkError: isNetworkError(outcome),
-    sources: response === null ? {} : read.sources(response),
+    sources: response === null ? ofHandshake(read.tls ?? null) : read.sources(response),
     timesEarlier: (byMs) => (response === null ? {} : read.timesEarlier(response, byMs)),
     timedOut: false,
     peerMs: 0,
@@ -117,6 +125,10 @@ export function toProbed<Response>(outcome: Outcome<Response>, read: Reading<Res
     lackedBytes: 0,
     detail: read.detail,
   };
+}
+
+function ofHandshake(facts: TlsFacts | null): SourceValues {
+  return facts === null ? {} : { CERTIFICATE: { kind: 'tls', facts } };
 }
 
 /** The outcome without a probe: it says nothing about the target. */

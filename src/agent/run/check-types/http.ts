@@ -45,6 +45,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
       const probed = toProbed(outcome, {
         criterion: ({ status }) => (isPassingStatus(status) ? 'met' : 'unmet'),
         sources: (response) => sourcesOf(response, outcome, keepBody),
+        tls: outcome.tls,
         timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),
         detail: (extras) => ({ apiCheckResult: detailOf(outcome, extras) }),
       });
@@ -103,6 +104,7 @@ function sourcesOf(
     JSON_BODY: { kind: 'json-text', text },
     TEXT_BODY: { kind: 'text', text },
     RESPONSE_TIME: { kind: 'number', value: outcome.responseTimeMs },
+    CERTIFICATE: { kind: 'tls', facts: response.tls },
   };
 }
 

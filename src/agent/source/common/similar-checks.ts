@@ -92,7 +92,8 @@ function soundOrNull(body: CheckBody | undefined): CheckBody | null {
 }
 
 function soundRequest(request: CheckBody['request'] | undefined): CheckBody['request'] | null {
-  if (request === undefined || assertionProblems(request.assertions).length > 0) return null;
+  if (request === undefined || assertionProblems(request.assertions, request).length > 0)
+    return null;
   return maskProblems(request).length > 0 ? null : request;
 }
 

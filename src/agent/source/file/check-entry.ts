@@ -90,6 +90,7 @@ export function readCheck(raw: unknown, index: number, context: EntryContext): C
     parsed.success
       ? parsed.data.request.assertions
       : validAssertions(named.request, parsed.error.issues),
+    parsed.success ? parsed.data.request : named.request,
   );
   for (const { path, message } of unmeetable) {
     report.value(pathOf(['request', 'assertions', ...path]), of, message);

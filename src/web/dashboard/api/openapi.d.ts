@@ -3884,7 +3884,7 @@ export interface components {
         };
         ApiRequestAssertion: {
             /** @enum {string} */
-            source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "TEXT_BODY" | "RESPONSE_TIME";
+            source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "TEXT_BODY" | "RESPONSE_TIME" | "CERTIFICATE";
             /** @default  */
             property: string;
             /** @enum {string} */
@@ -3896,7 +3896,7 @@ export interface components {
         };
         ApiRequestAssertionInput: {
             /** @enum {string} */
-            source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "TEXT_BODY" | "RESPONSE_TIME";
+            source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "TEXT_BODY" | "RESPONSE_TIME" | "CERTIFICATE";
             property?: string;
             /** @enum {string} */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
@@ -3947,7 +3947,7 @@ export interface components {
         };
         AssertionResult: {
             /** @enum {string} */
-            source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "TEXT_BODY" | "RESPONSE_TIME" | "RESPONSE_DATA" | "RESPONSE_CODE" | "TEXT_ANSWER" | "JSON_ANSWER" | "LATENCY" | "JSON_RESPONSE";
+            source: "STATUS_CODE" | "CERTIFICATE" | "HEADERS" | "JSON_BODY" | "TEXT_BODY" | "RESPONSE_TIME" | "RESPONSE_DATA" | "RESPONSE_CODE" | "TEXT_ANSWER" | "JSON_ANSWER" | "LATENCY" | "JSON_RESPONSE";
             property: string;
             /** @enum {string} */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
@@ -4292,6 +4292,8 @@ export interface components {
             daysRemaining: number;
             serialNumber: string;
             fingerprint256: string;
+            keyType?: string;
+            keyBits?: number | null;
         };
         CertificateFacts: {
             subject: string;
@@ -10378,7 +10380,7 @@ export interface components {
         };
         UrlRequestAssertion: {
             /** @enum {string} */
-            source: "STATUS_CODE";
+            source: "STATUS_CODE" | "CERTIFICATE";
             /** @default  */
             property: string;
             /** @enum {string} */
@@ -10390,7 +10392,7 @@ export interface components {
         };
         UrlRequestAssertionInput: {
             /** @enum {string} */
-            source: "STATUS_CODE";
+            source: "STATUS_CODE" | "CERTIFICATE";
             property?: string;
             /** @enum {string} */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";

@@ -9,6 +9,7 @@ import {
   ASSERTION_SOURCES,
   type Assertion,
   type AssertionSource,
+  CERTIFICATE_PROPERTIES,
   COMPARISONS,
   type Comparison,
   LATENCY_PROPERTIES,
@@ -17,6 +18,7 @@ import { assertionProblems } from '../../../../src/model/check/assertion-problem
 import { CHECK_SHAPES } from '../../../../src/model/check/check.ts';
 import { rcodeName } from '../../../../src/model/check/response-codes.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../../../src/model/enums.ts';
+import type { TlsFacts } from '../../../../src/model/result/result.ts';
 import { caseCount } from '../../../support/nightly.ts';
 
 type Given = Partial<Assertion> & Pick<Assertion, 'source' | 'comparison'>;
@@ -64,6 +66,22 @@ describe('an expression', () => {
   });
 });
 
+describe('an assertion on the certificate of a check that never uses TLS', () => {
+  const issuer = assertionOf(of('CERTIFICATE', 'CONTAINS', 'Root', { property: 'issuer' }));
+
+  test.each([
+    [{ url: 'http://shop.test/', followRedirects: false }, true],
+    [{ url: 'http://shop.test/', followRedirects: true }, false],
+    [{ url: 'https://shop.test/', followRedirects: false }, false],
+    [{ url: '{{BASE}}/', followRedirects: false }, false],
+    [undefined, false],
+  ])('is a problem only where no redirect can lead to https: %j', (request, isProblem) => {
+    const found = assertionProblems([issuer], request);
+    expect(found).toHaveLength(isProblem ? 1 : 0);
+    if (isProblem) expect(found[0]).toMatchObject({ path: [0, 'source'] });
+  });
+});
+
 describe('a comparison that fails for every response is a problem', () => {
   test.each<[Given, RegExp]>([
     [of('STATUS_CODE', 'EQUALS', '20'), /^0\.target must be another .* from 200 to 999$/],
@@ -88,6 +106,13 @@ describe('a comparison that fails for every response is a problem', () => {
       /^0\.target must be a n/,
     ],
     [of('LATENCY', 'HAS_KEY', 'avg', { property: 'avg' }), /^0\.comparison/],
+    [of('CERTIFICATE', 'GREATER_THAN', 'soon', { property: 'daysRemaining' }), /"30"$/],
+    [of('CERTIFICATE', 'EQUALS', '1.5', { property: 'daysRemaining' }), /^0\.target/],
+    [of('CERTIFICATE', 'LESS_THAN', '1', { property: 'keyBits' }), /^0\.target/],
+    [of('CERTIFICATE', 'EQUALS', 'TLS 1.3', { property: 'protocol' }), /TLSv1\.2 or TLSv1\.3/],
+    [of('CERTIFICATE', 'EQUALS', 'yes', { property: 'authorized' }), /true or false$/],
+    [of('CERTIFICATE', 'EQUALS', 'a.test', { property: 'subjectAltNames' }), /list of names$/],
+    [of('CERTIFICATE', 'IS_NULL', '', { property: 'issuer' }), /^0\.comparison/],
     [of('RESPONSE_CODE', 'EQUALS', 'noerror'), /^0\.target .*NOERROR, FORMERR/],
     [of('RESPONSE_CODE', 'EQUALS', '0'), /^0\.target/],
     [of('RESPONSE_CODE', 'CONTAINS', 'nx'), /^0\.target/],
@@ -129,6 +154,9 @@ describe('a comparison that a response can meet is none', () => {
     [of('STATUS_CODE', 'IS_NULL', '', { regex: '^5' })],
     [of('RESPONSE_TIME', 'LESS_THAN', '0.5')],
     [of('LATENCY', 'IS_NULL', '', { property: 'stdDev' })],
+    [of('CERTIFICATE', 'LESS_THAN', '-1', { property: 'daysRemaining' })],
+    [of('CERTIFICATE', 'CONTAINS', 'a.test', { property: 'subjectAltNames' })],
+    [of('CERTIFICATE', 'GREATER_THAN', 'TLSv1.2', { property: 'protocol' })],
     [of('RESPONSE_CODE', 'EQUALS', 'NXDOMAIN')],
     [of('RESPONSE_CODE', 'EQUALS', 'RCODE12')],
     [of('RESPONSE_CODE', 'EQUALS', 'anything', { regex: '.' })],
@@ -198,6 +226,7 @@ describe('for any assertion that the schema accepts', () => {
       '(\\d)',
     ),
     fc.constantFrom(...LATENCY_PROPERTIES),
+    fc.constantFrom(...CERTIFICATE_PROPERTIES),
   );
   const assertions = fc
     .constantFrom(...RUNNABLE_CHECK_TYPES)
@@ -226,6 +255,24 @@ describe('for any assertion that the schema accepts', () => {
     max: fc.option(numbers),
     stdDev: fc.option(numbers),
   });
+  const tls: fc.Arbitrary<TlsFacts> = fc.record({
+    protocol: fc.constantFrom('TLSv1', 'TLSv1.2', 'TLSv1.3', null),
+    cipher: fc.option(texts),
+    alpnProtocol: fc.option(texts),
+    authorized: fc.boolean(),
+    certificate: fc.record({
+      subject: texts,
+      issuer: texts,
+      subjectAltNames: fc.array(texts),
+      validFrom: texts,
+      validTo: texts,
+      daysRemaining: fc.integer({ min: -10_000, max: 10_000 }),
+      serialNumber: texts,
+      fingerprint256: texts,
+      keyType: texts,
+      keyBits: fc.option(fc.integer({ min: 1, max: 16_384 }), { nil: null }),
+    }),
+  });
   const json = fc.jsonValue({ maxDepth: 2 });
   const DNS = ['Status', 'TC', 'RD', 'RA', 'AD', 'CD', 'Question', 'Answer'];
   const valueIn = (source: AssertionSource): fc.Arbitrary<SourceValue> => {
@@ -236,6 +283,8 @@ describe('for any assertion that the schema accepts', () => {
         return numbers.map((value) => ({ kind: 'number', value }));
       case 'LATENCY':
         return latency.map((value) => ({ kind: 'json', value }));
+      case 'CERTIFICATE':
+        return tls.map((facts) => ({ kind: 'tls', facts }));
       case 'RESPONSE_CODE':
         return fc.nat({ max: 4095 }).map((code) => ({ kind: 'text', text: rcodeName(code) }));
       case 'HEADERS':

@@ -36,6 +36,8 @@ const tls: fc.Arbitrary<TlsFacts> = fc.record({
       daysRemaining: fc.integer({ min: -100_000, max: 100_000 }),
       serialNumber: name,
       fingerprint256: name,
+      keyType: name,
+      keyBits: fc.option(fc.nat(), { nil: null }),
     }),
   ),
 });

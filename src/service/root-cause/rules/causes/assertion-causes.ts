@@ -104,6 +104,13 @@ export const SOURCE_CAUSES: Readonly<Record<AssertionSource, SourceRow>> = {
     fix: 'See the loss and the latencies of the result. If they are normal, change the assertion.',
     links: [LINKS.ping],
   },
+  CERTIFICATE: {
+    classification: 'CERTIFICATE_PROBLEM',
+    likely:
+      'The server shows another certificate, or another version of TLS, than the check asks for. Likely the certificate was not renewed in time, was replaced, or another server answers.',
+    fix: `Compare the certificate of the result with that of the last run that passed, and see what renews it. ${OR_ASSERTION}`,
+    links: [],
+  },
 };
 
 const MAX_SHOWN = 500;

@@ -14,6 +14,7 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   TEXT_ANSWER: 'pattern, optional',
   RESPONSE_DATA: 'pattern, optional',
   LATENCY: 'avg, min, max or stdDev',
+  CERTIFICATE: 'daysRemaining, issuer, keyBits, …',
 };
 const TARGETS: Readonly<Record<string, string>> = {
   STATUS_CODE: '200',

@@ -89,6 +89,8 @@ describe('a handshake with a trusted server', () => {
         daysRemaining: 30,
         serialNumber: expect.stringMatching(/^[0-9A-F]+$/),
         fingerprint256: expect.stringMatching(/^([0-9A-F]{2}:){31}[0-9A-F]{2}$/),
+        keyType: 'EC',
+        keyBits: 256,
       },
     });
   });

@@ -14,6 +14,7 @@ const SOURCES: Readonly<Record<AssertionResult['source'], string>> = {
   JSON_ANSWER: 'JSON answer',
   LATENCY: 'latency',
   JSON_RESPONSE: 'JSON response',
+  CERTIFICATE: 'certificate',
 };
 
 const COMPARISONS: Readonly<Record<AssertionResult['comparison'], string>> = {

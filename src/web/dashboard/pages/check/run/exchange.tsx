@@ -195,6 +195,7 @@ export function TlsPanel({ tls }: { readonly tls: Tls }) {
                     )}
                   </>,
                 ],
+                ['Key', `${certificate.keyType ?? ''} ${certificate.keyBits ?? ''}`.trim()],
                 ['Serial number', <code>{certificate.serialNumber}</code>],
                 ['SHA-256', <code>{certificate.fingerprint256}</code>],
               ] as const)),
