@@ -21,7 +21,7 @@ import { type KnownAgent, listAgents } from './sql.ts';
 
 export interface AgentsParts extends PollResponsesParts {
   readonly log: Logger;
-  readonly checkRuns: Pick<CheckRuns, 'claim' | 'close'>;
+  readonly checkRuns: Pick<CheckRuns, 'claim' | 'close' | 'toBeCancelled'>;
   /** Left out, DEFAULT_AGENT_LIMITS. */
   readonly agentLimits?: AgentLimits;
   /** Masks the account's secrets in a text of its agents. */

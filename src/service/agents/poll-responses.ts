@@ -30,7 +30,7 @@ export interface PollResponsesParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly wake: LocationWake;
-  readonly checkRuns: Pick<CheckRuns, 'claim'>;
+  readonly checkRuns: Pick<CheckRuns, 'claim' | 'toBeCancelled'>;
   readonly checkTrials: Pick<CheckTrials, 'claim'>;
   readonly checkVariables: Pick<CheckVariables, 'open'>;
   readonly proxyPasswords: Pick<ProxyPasswords, 'open'>;
@@ -70,9 +70,14 @@ interface Found {
   readonly checks: SentChecks;
   readonly runs: readonly OneOffMessage[];
   readonly trials: readonly TrialMessage[];
+  /** The ids of one-offs that the agent is to end. */
+  readonly cancelledRuns: readonly string[];
   /** Ends the hold. */
   readonly isNews: boolean;
 }
+
+type OneOffs = Pick<Found, 'runs' | 'trials' | 'cancelledRuns'>;
+const NOTHING: OneOffs = { runs: [], trials: [], cancelledRuns: [] };
 
 /** The most JSON of one-offs in an answer. */
 const MAX_RUNS_BYTES = 4 * 1024 * 1024;
@@ -87,8 +92,9 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
   const { proxyPasswords } = parts;
   const source = { sql: store, checkVariables };
   /**
-   * The ids of the one-offs and trials that this process last sent to each agent. Every answer repeats
-   * them until they have run, but only one that was not sent before ends the hold of a poll.
+   * What `sentIn` names: the one-offs, the trials and the cancelled runs that this process last sent to
+   * each agent. Every answer repeats them until they have ended, but only one that was not sent before ends
+   * the hold of a poll.
    */
   const sentRuns = new LruCache<ReadonlySet<string>>(MAX_AGENTS);
   const positionIn = batched(async (locationId, agentIds: readonly string[]) => {
@@ -126,9 +132,17 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
     return openTrials && capabilities.trials === true ? checkTrials.claim(store, who) : [];
   };
 
+  /** After the runs: one that is cancelled in between is sent, and cancelled by the same answer. */
+  const findCancelled = async (
+    who: LeaseHolder,
+    { cancelledRuns }: AgentPosition,
+  ): Promise<readonly string[]> => {
+    return cancelledRuns ? checkRuns.toBeCancelled(store, who) : [];
+  };
+
   const response = (
     { accountId, locationId }: InLocation,
-    { position, checks, runs, trials }: Omit<Found, 'isNews'>,
+    { position, checks, runs, trials, cancelledRuns }: Omit<Found, 'isNews'>,
     epoch: number,
     settings: SentSettings | typeof UNCHANGED_SETTINGS,
   ): PollResponse => ({
@@ -145,6 +159,7 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
     },
     runs: [...runs],
     trials: [...trials],
+    cancelledRuns: [...cancelledRuns],
   });
 
   const answer = async (
@@ -152,7 +167,7 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
     found: Omit<Found, 'isNews'>,
   ): Promise<PollResponse> => {
     const { position, checks } = found;
-    const sent = idsIn(found);
+    const sent = sentIn(found);
     if (sent.length === 0) sentRuns.delete(keyOf(who));
     else sentRuns.set(keyOf(who), new Set(sent), 1);
     // Agents apply the settings of the last page of a set.
@@ -164,7 +179,7 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
 
   const emptied = (who: InLocation, position: AgentPosition): PollResponse => {
     const checks = { ...unchanged(0), full: true };
-    return response(who, { position, checks, runs: [], trials: [] }, 0, UNCHANGED_SETTINGS);
+    return response(who, { ...NOTHING, position, checks }, 0, UNCHANGED_SETTINGS);
   };
 
   /** null if it does not fit into one answer. */
@@ -182,11 +197,13 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
     const position = await readPosition(who, request);
     const runs = await claimRuns(who, position);
     const trials = await claimTrials(who, position, request);
+    const cancelledRuns = await findCancelled(who, position);
+    const oneOffs = { runs, trials, cancelledRuns };
     const { epoch } = lease;
     if (position.epoch !== epoch || !position.held) {
       // The agent has given the lease back since, or acquired a new one with another poll.
       const checks = unchanged(request.revision);
-      return { position, checks, runs: [], trials: [], isNews: true };
+      return { ...NOTHING, position, checks, isNews: true };
     }
     const { revision } = position;
     const isWhole =
@@ -196,7 +213,7 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
       request.revision > revision;
     // The agent's share is not known yet; an empty one would make it stop what it runs.
     if (isWhole && position.pending && !isLast) {
-      return { position, checks: unchanged(request.revision), runs, trials, isNews: false };
+      return { position, checks: unchanged(request.revision), ...oneOffs, isNews: false };
     }
     const delta = isWhole ? null : await changedSince(who, request, position);
     const sent = delta ?? (await firstPage(source, who, { revision, epoch }));
@@ -208,8 +225,8 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
       checks.full ||
       checks.upsert.length + checks.remove.length > 0 ||
       position.settingsRevision > request.revision ||
-      idsIn({ runs, trials }).some((id) => sentBefore?.has(id) !== true);
-    return { position, checks, runs, trials, isNews };
+      sentIn(oneOffs).some((id) => sentBefore?.has(id) !== true);
+    return { position, checks, ...oneOffs, isNews };
   };
 
   return {
@@ -229,7 +246,8 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
       const checks = await furtherPage(source, poll.who, marker, poll.lease.epoch);
       const runs = await claimRuns(poll.who, position);
       const trials = await claimTrials(poll.who, position, poll.request);
-      return answer(poll, { position, checks, runs, trials });
+      const cancelledRuns = await findCancelled(poll.who, position);
+      return answer(poll, { position, checks, runs, trials, cancelledRuns });
     },
 
     async withoutChecks(caller, agentId) {
@@ -242,8 +260,13 @@ function keyOf({ locationId, agentId }: AgentOfLocation): string {
   return `${locationId} ${agentId}`;
 }
 
-function idsIn({ runs, trials }: Pick<Found, 'runs' | 'trials'>): readonly string[] {
-  return [...runs.map(({ runId }) => runId), ...trials.map(({ trialId }) => trialId)];
+/** A run and its cancelling are two things to send. */
+function sentIn({ runs, trials, cancelledRuns }: OneOffs): readonly string[] {
+  return [
+    ...runs.map(({ runId }) => runId),
+    ...trials.map(({ trialId }) => trialId),
+    ...cancelledRuns.map((id) => `cancelled ${id}`),
+  ];
 }
 
 function unchanged(revision: number): SentChecks {

@@ -1,5 +1,5 @@
 import type { AssignmentMessage } from '../../wire/v1/assignment.ts';
-import { MAY_BEGIN } from '../check-runs/shared.sql.ts';
+import { IS_TO_BE_CANCELLED, MAY_BEGIN } from '../check-runs/shared.sql.ts';
 import { HAS_OPEN_TRIALS } from '../check-trials/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
 import type { AgentOfLocation } from './sql.ts';
@@ -24,6 +24,8 @@ export type AgentPosition = {
   readonly changedRevision: number;
   /** The location has one-off runs that an agent may begin: mostly there are none. */
   readonly openRuns: boolean;
+  /** The location has cancelled runs that an agent may still work at. */
+  readonly cancelledRuns: boolean;
   /** The location has trials that no agent has, or that have not ended: mostly there are none. */
   readonly openTrials: boolean;
   /** An operator ended the agent. */
@@ -54,6 +56,8 @@ export async function readPositions(
          exists (select from location_changes c
                  where c.location_id = l.id and c.check_id is null) as pending,
          exists (select from one_off_runs r where r.location_id = l.id and ${MAY_BEGIN}) as open_runs,
+         exists (select from one_off_runs r
+                 where r.location_id = l.id and ${IS_TO_BE_CANCELLED}) as cancelled_runs,
          ${HAS_OPEN_TRIALS} as open_trials
        from private_locations l join location_assignments s on s.location_id = l.id
        where l.id = $1

@@ -2,6 +2,7 @@
 const KINDS_BY_PATH = {
   '/v1/checks': 'check',
   '/v1/check-groups': 'check-group',
+  '/v1/check-runs': 'check-run',
   '/v1/check-trials': 'check-trial',
   '/v1/alert-channels': 'alert-channel',
   '/v1/accounts/:accountId': 'account',
@@ -45,6 +46,7 @@ export const AUDIT_ACTIONS = [
   'revoke',
   'rotate',
   'end',
+  'cancel',
   'allow',
   'setup',
   'join',

@@ -13,6 +13,8 @@ import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
+import { findCancelledRuns, listToBeCancelled, type RunKey } from './cancelling.sql.ts';
+import { cancelRun } from './cancelling.ts';
 import { claimRuns, closeRuns, type LeaseHolder, listHeldRuns } from './claims.sql.ts';
 import { REQUEST_WINDOW_MS, runCheckRunExpiry, sweepCheckRuns } from './expiry.ts';
 import { handOver } from './handovers.ts';
@@ -42,6 +44,7 @@ export interface CheckRunsParts {
  * | assigned | `claim` | the agent that claimed it while its lease lasts; then the next that claims it |
  * | done | `finished`: the FINAL is stored | – |
  * | expired | `maintain`, when no agent made it in time; a late FINAL makes it done | – |
+ * | cancelled | `cancel`; a FINAL changes only its result | none; the one that has it hears of it |
  */
 export interface CheckRuns {
   /**
@@ -59,6 +62,12 @@ export interface CheckRuns {
   /** @throws ServiceError 404 */
   get(key: AccountKey): Promise<OneOffRun>;
   /**
+   * Cancels a run on request that waits or goes on: see `cancelRuns`. Idempotent.
+   *
+   * @throws ServiceError 404; 409 for a run that has ended, and for the retry of a scheduled run
+   */
+  cancel(key: AccountKey<string>): Promise<void>;
+  /**
    * For a poll whose lease was renewed: claims for the agent the open runs of its location that it can
    * make and that no live agent has. Returns all that it has, has not closed and may still start, at
    * most MAX_ONE_OFFS and MAX_ONE_OFF_BYTES.
@@ -66,6 +75,10 @@ export interface CheckRuns {
   claim(sql: Sql, who: LeaseHolder): Promise<readonly OneOffMessage[]>;
   /** `claim` does not return these runs to the agent again. Ignores runs that the agent does not have. */
   close(sql: Sql, who: LeaseHolder, runIds: readonly string[]): Promise<void>;
+  /** The ids of cancelled runs that the agent may still work at: not closed, and without a FINAL. */
+  toBeCancelled(sql: Sql, who: LeaseHolder): Promise<readonly string[]>;
+  /** Those of the runs that were cancelled. */
+  cancelled(sql: Sql, accountId: string, runs: readonly RunKey[]): Promise<readonly RunKey[]>;
   /** Marks runs as done, in the transaction that stores their FINALs. */
   finished(
     sql: Sql,
@@ -133,6 +146,8 @@ export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
       return run;
     },
 
+    cancel: ({ accountId, id }) => store.transaction((tx) => cancelRun(tx, accountId, id)),
+
     async claim(sql, who) {
       await claimRuns(sql, who, MAX_ONE_OFFS);
       const limits = { limit: MAX_ONE_OFFS, maxBytes: MAX_ONE_OFF_BYTES };
@@ -144,6 +159,10 @@ export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
     },
 
     close: closeRuns,
+
+    toBeCancelled: (sql, who) => listToBeCancelled(sql, who, MAX_ONE_OFFS),
+
+    cancelled: (sql, accountId, runs) => findCancelledRuns(sql, { accountId, runs }),
 
     finished: (sql, accountId, finals) => finishRuns(sql, { accountId, finals }),
 

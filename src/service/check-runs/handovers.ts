@@ -8,6 +8,7 @@ import type { Sql } from '../database/store.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { isAssignedSlot } from '../results/intake/assigned-slots.ts';
 import { listAssignedSlots } from '../results/shared.sql.ts';
+import { findCancelledRuns, markCancelled } from './cancelling.sql.ts';
 import { hasLease } from './claims.sql.ts';
 import { type CheckLocation, locationsOfCheck } from './locations.sql.ts';
 import {
@@ -34,8 +35,9 @@ const MAX_SLOT_AHEAD_MS = 60_000;
  * for the check is live. Repeated for the same attempt it answers the same.
  *
  * Gives it to nobody, and the agent makes the retry itself, if there is no such location, the slot is not
- * recent, the agent has lost its lease, the check no longer has such a retry, or the run is neither of a
- * slot of the caller's location nor was given to it: no agent can hand over the runs of others.
+ * recent, the agent has lost its lease, the check no longer has such a retry, the run was cancelled, or it
+ * is neither of a slot of the caller's location nor was given to it: no agent can hand over the runs of
+ * others.
  *
  * @param sql a transaction
  * @param newId the id of a new run
@@ -79,6 +81,12 @@ export async function handOver(
   // A concurrent call inserted it.
   if (!isNew) return (await answerGiven(sql, attempt)) ?? NOBODY;
   await closeEarlierAttempts(sql, attempt);
+  // A run that is being cancelled locks its attempts: it is cancelled before this or after the new one.
+  const [cancelled] = await findCancelledRuns(sql, { accountId, runs: [attempt] });
+  if (cancelled !== undefined) {
+    await markCancelled(sql, { accountId, runs: [attempt] });
+    return NOBODY;
+  }
   return { runId: newId, location: target.slug };
 }
 
@@ -106,7 +114,8 @@ async function ownOrigin(
 async function answerGiven(sql: Sql, attempt: AttemptKey): Promise<HandoverResponse | null> {
   const run = await findRunOfAttempt(sql, attempt);
   if (run === null) return null;
-  return run.state === 'expired' ? NOBODY : { runId: run.id, location: run.location };
+  const isOver = run.state === 'expired' || run.state === 'cancelled';
+  return isOver ? NOBODY : { runId: run.id, location: run.location };
 }
 
 async function nextLocation(

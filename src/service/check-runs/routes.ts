@@ -35,14 +35,19 @@ const fields = {
   state: z
     .enum(RUN_STATES)
     .describe(
-      '`waiting` for an agent, `assigned` to one, `done`: its final result is stored, `expired`: no agent made it in time.',
+      '`waiting` for an agent, `assigned` to one, `done`: its final result is stored, `expired`: no agent made it in time, `cancelled` on request.',
     ),
   slot: z.iso.datetime().describe('When it is due, which identifies it.'),
   checkRunId: z.number().describe('The `checkRunId` of its results: the slot in milliseconds.'),
   sequenceId: z.string().describe('The `sequenceId` of its results.'),
   created_at: z.iso.datetime(),
   notAfter: z.iso.datetime().describe('The run does not start after this time.'),
-  resultId: z.string().nullable().describe('The id of its final result; null until it is stored.'),
+  resultId: z
+    .string()
+    .nullable()
+    .describe(
+      'The id of its final result; null until it is stored. A run that was cancelled before an agent had it stays without one.',
+    ),
 };
 const response = z.strictObject(alsoAs(fields, 'createdAt'));
 
@@ -50,7 +55,7 @@ const response = z.strictObject(alsoAs(fields, 'createdAt'));
 export function checkRunsRoutes({
   checkRuns,
 }: {
-  readonly checkRuns: Pick<CheckRuns, 'request' | 'get'>;
+  readonly checkRuns: Pick<CheckRuns, 'request' | 'get' | 'cancel'>;
 }): FastifyPluginAsync {
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
@@ -64,7 +69,7 @@ export function checkRunsRoutes({
           operationId: 'runCheck',
           summary: 'Run a check once, now',
           description:
-            'Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run. Read the run by its id once a second until its state is `done` or `expired`, or follow `check_run.finished` of `/v1/events`; `resultId` then names its result.',
+            'Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run. Read the run by its id once a second until its state is `done`, `expired` or `cancelled`, or follow `check_run.finished` of `/v1/events`; `resultId` then names its result.',
           params: z.object({ id: checkId }),
           body,
           response: { 201: response },
@@ -91,6 +96,26 @@ export function checkRunsRoutes({
         },
       },
       async (request) => presentRun(await checkRuns.get(keyOf(request))),
+    );
+
+    app.delete(
+      '/v1/check-runs/:id',
+      {
+        config: { ...RUN, audit: { action: 'cancel' } },
+        schema: {
+          tags: TAGS,
+          operationId: 'cancelCheckRun',
+          summary: 'Cancel a run',
+          description:
+            'Ends a requested run that waits or goes on, with its retries. Its state is `cancelled` at once. If an agent had it, a final result with `isCancelled` follows, which has no effect on the status, the alerts and the statistics of the check. The response is 409 if the run has ended, or if it is a retry of a scheduled run (`attributes.reason` is `ended` or `scheduled`), and 204 if it was cancelled before.',
+          params: z.object({ id: uuidParam }),
+          response: { 204: z.null().describe('Cancelled.') },
+        },
+      },
+      async (request, reply) => {
+        await checkRuns.cancel(keyOf(request));
+        return reply.code(204).send(null);
+      },
     );
   };
 }

@@ -9,8 +9,9 @@ export type RunReason = (typeof RUN_REASONS)[number];
  * - `assigned`: an agent claimed it, and may have lost its lease since
  * - `done`: its FINAL is stored
  * - `expired`: no agent made it in time; a late FINAL makes it `done`
+ * - `cancelled`: on request; stays so when its FINAL comes
  */
-export const RUN_STATES = ['waiting', 'assigned', 'done', 'expired'] as const;
+export const RUN_STATES = ['waiting', 'assigned', 'done', 'expired', 'cancelled'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
 /** An unscheduled run, from its row and its FINAL. */
@@ -97,8 +98,9 @@ export async function insertRun(sql: Sql, run: NewRun): Promise<boolean> {
   return rows.length > 0;
 }
 
-const RUN = `select r.id, r.check_id, l.slug as location, r.reason, r.state, r.slot, r.sequence_id,
-    r.created_at, r.not_after, f.id as result_id
+const RUN = `select r.id, r.check_id, l.slug as location, r.reason,
+    case when r.cancelled_at is not null then 'cancelled' else r.state end as state,
+    r.slot, r.sequence_id, r.created_at, r.not_after, f.id as result_id
   from one_off_runs r
   join private_locations l on l.id = r.location_id
   left join check_results f on f.account_id = r.account_id and f.check_id = r.check_id

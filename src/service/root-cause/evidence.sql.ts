@@ -90,6 +90,7 @@ export async function passedBefore(
        and slot >= $5::timestamptz and slot < $4::timestamptz
        and created_at >= $5::timestamptz and created_at < $6::timestamptz
        and result_type = 'FINAL' and not has_failures and not has_errors
+       and not coalesce((body -> 'isCancelled')::boolean, false)
      order by created_at desc limit $7::bigint`,
     [
       accountId,
@@ -153,6 +154,7 @@ export async function otherLocations(
        and slot >= $5::timestamptz and slot <= $6::timestamptz
        and created_at >= $5::timestamptz and created_at < $7::timestamptz
        and result_type = 'FINAL' and not has_errors
+       and not coalesce((body -> 'isCancelled')::boolean, false)
      order by run_location, abs(extract(epoch from slot - $4::timestamptz)), slot desc
      limit $8::bigint`,
     [

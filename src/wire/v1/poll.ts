@@ -141,6 +141,11 @@ export const pollResponseSchema = z.object({
   upsert: boundedList(assignmentEnvelope, MAX_ASSIGNMENTS),
   remove: boundedList(id, MAX_REMOVALS),
   runs: boundedList(oneOffEnvelope, MAX_ONE_OFFS),
+  /**
+   * One-offs that the agent has and that a user cancelled, until it reports them done. Older services do
+   * not send it; older agents ignore it and complete the runs.
+   */
+  cancelledRuns: boundedList(id, MAX_ONE_OFFS).default([]),
   /** All that the agent has and has not reported. Older services do not send it. */
   trials: boundedList(trialEnvelope, MAX_TRIALS).default([]),
   /** Poll at once with this marker for the next page. null on the last page. */

@@ -83,6 +83,7 @@ export function answerOf(clock: Clock, parts: Partial<PollResponse>): PollRespon
     remove: [],
     runs: [],
     trials: [],
+    cancelledRuns: [],
     nextPage: null,
     ...parts,
   };

@@ -32,6 +32,7 @@ import {
   type ResultSender,
 } from './admission.ts';
 import type { AgentClocks } from './agent-clocks.ts';
+import { asCancelled, type CancelledRuns, runNameOf } from './cancelled-results.ts';
 import { recentFinals } from './recent-finals.ts';
 import type { ResultStorage } from './result-storage.ts';
 import { settleFinals, storeResults } from './store-results.ts';
@@ -39,6 +40,12 @@ import type { ResultSubject } from './subjects.sql.ts';
 
 /** The requested, unscheduled runs. */
 export interface FinishedRuns {
+  /** Those of the runs that were cancelled: their FINALs judge nothing. */
+  cancelled(
+    sql: Sql,
+    accountId: string,
+    runs: readonly { readonly checkId: string; readonly sequenceId: string }[],
+  ): Promise<readonly { readonly checkId: string; readonly sequenceId: string }[]>;
   /** Called with the runs whose FINAL is stored, in the transaction that stores it. */
   finished(
     sql: Sql,
@@ -105,6 +112,18 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     return behindMs === 0 ? current : recentFinals(finals, { atMs: atMs - behindMs, frequencyOf });
   }
 
+  /** After the checks are locked: a run that is cancelled later has its result already. */
+  async function cancelledAmong(
+    tx: Sql,
+    accountId: string,
+    admitted: readonly ReceivedResultRecord[],
+  ): Promise<CancelledRuns> {
+    const finals = admitted.filter(({ record }) => record.resultType === 'FINAL');
+    if (finals.length === 0) return new Set();
+    const runs = finals.map(({ record }) => record);
+    return new Set((await checkRuns.cancelled(tx, accountId, runs)).map(runNameOf));
+  }
+
   function saveResults(
     sender: ResultSender,
     records: readonly ReceivedResultRecord[],
@@ -114,7 +133,8 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     return store.transaction(async (tx) => {
       const yieldWhenDue = createYielder(clock);
       const { admitted, rejected, subjects, secrets } = await admitResults(tx, sender, records);
-      const received = admitted.map(({ record }) => record);
+      const cancelled = await cancelledAmong(tx, accountId, admitted);
+      const received = admitted.map(({ record }) => asCancelled(record, cancelled));
       // First of all: error groups, analyses and notifications quote results.
       const results = await scrubbing.results(tx, accountId, received, secrets);
       const stored = await storeResults(tx, accountId, results, yieldWhenDue);
