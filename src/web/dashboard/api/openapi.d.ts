@@ -675,7 +675,7 @@ export interface paths {
         put?: never;
         /**
          * Run a check once, now
-         * @description Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run. Read the run by its id once a second until its state is `done` or `expired`, or follow `check_run.finished` of `/v1/events`; `resultId` then names its result.
+         * @description Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run. Read the run by its id once a second until its state is `done`, `expired` or `cancelled`, or follow `check_run.finished` of `/v1/events`; `resultId` then names its result.
          *
          *     Needs the role `run`.
          */
@@ -702,7 +702,13 @@ export interface paths {
         get: operations["getCheckRun"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Cancel a run
+         * @description Ends a requested run that waits or goes on, with its retries. Its state is `cancelled` at once. If an agent had it, a final result with `isCancelled` follows, which has no effect on the status, the alerts and the statistics of the check. The response is 409 if the run has ended, or if it is a retry of a scheduled run (`attributes.reason` is `ended` or `scheduled`), and 204 if it was cancelled before.
+         *
+         *     Needs the role `run`.
+         */
+        delete: operations["cancelCheckRun"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4027,9 +4033,9 @@ export interface components {
             /** @description The IP address; null for a command. */
             address: string | null;
             /** @enum {string} */
-            action: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
+            action: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "cancel" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
             /** @enum {string} */
-            kind: "check" | "check-group" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
+            kind: "check" | "check-group" | "check-run" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
             resourceId: string | null;
             resourceName: string | null;
             /** @description Without secrets. A long value ends with `… (cut)`. */
@@ -4757,10 +4763,10 @@ export interface components {
              */
             reason: "requested" | "retry";
             /**
-             * @description `waiting` for an agent, `assigned` to one, `done`: its final result is stored, `expired`: no agent made it in time.
+             * @description `waiting` for an agent, `assigned` to one, `done`: its final result is stored, `expired`: no agent made it in time, `cancelled` on request.
              * @enum {string}
              */
-            state: "waiting" | "assigned" | "done" | "expired";
+            state: "waiting" | "assigned" | "done" | "expired" | "cancelled";
             /**
              * Format: date-time
              * @description When it is due, which identifies it.
@@ -4777,7 +4783,7 @@ export interface components {
              * @description The run does not start after this time.
              */
             notAfter: string;
-            /** @description The id of its final result; null until it is stored. */
+            /** @description The id of its final result; null until it is stored. A run that was cancelled before an agent had it stays without one. */
             resultId: string | null;
             /**
              * Format: date-time
@@ -13989,6 +13995,50 @@ export interface operations {
             };
         };
     };
+    cancelCheckRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+            };
+            path: {
+                /** @description The id of the resource. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cancelled. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listCheckResults: {
         parameters: {
             query?: {
@@ -22611,10 +22661,10 @@ export interface operations {
                 /** @description The id of a user or key, or its name at the time. */
                 actor?: string;
                 /** @description The kind of the resource. */
-                kind?: "check" | "check-group" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
+                kind?: "check" | "check-group" | "check-run" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
                 /** @description The id of the resource. */
                 resourceId?: string;
-                action?: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
+                action?: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "cancel" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
             };
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */

@@ -262,6 +262,20 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
       expect((await a.look()).runs).toEqual([]);
     });
 
+    it('ends at once for a run that is cancelled, which later answers repeat until it is done', async () => {
+      const fixture = fixtureOf();
+      const a = await settledAgent(fixture, 1);
+      const { accountId } = fixture;
+      const { id } = await fixture.checkRuns.request(accountId, 'check-0', { location: null });
+      expect((await a.look()).cancelledRuns).toEqual([]);
+      const { answer } = await heldPoll(fixture, a);
+      await fixture.checkRuns.cancel({ accountId, id });
+      expect(await answer).toMatchObject({ runs: [], cancelledRuns: [id] });
+      expect((await a.look()).cancelledRuns).toEqual([id]);
+      a.done = [id];
+      expect((await a.look()).cancelledRuns).toEqual([]);
+    });
+
     it('with an unknown page marker is refused', async () => {
       const a = fixtureOf().agent('agent-a');
       await expect(a.ask({ page: 'bm9uZQ' })).rejects.toMatchObject({

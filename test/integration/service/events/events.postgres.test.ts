@@ -346,6 +346,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
       ['asked', 'requested'],
       ['again', 'retry'],
       ['late', 'requested'],
+      ['ended', 'requested'],
     ]) {
       await store.query(
         `insert into one_off_runs (id, account_id, location_id, check_id, reason, slot, sequence_id, not_after)
@@ -359,10 +360,20 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     await put('done', 'again');
     await put('done', 'asked');
     await put('expired', 'late');
-    expect(await client.first(2)).toEqual(['check_run.finished asked', 'check_run.finished late']);
+    await store.query("update one_off_runs set cancelled_at = now() where id = 'ended'");
+    await put('expired', 'ended');
+    await put('done', 'ended');
+    expect(await client.first(4)).toEqual([
+      'check_run.finished asked',
+      'check_run.finished late',
+      'check_run.finished ended',
+      'check_run.finished ended',
+    ]);
     expect(client.received.map(({ data }) => data.data)).toEqual([
       { checkId: 'shop', state: 'done' },
       { checkId: 'shop', state: 'expired' },
+      { checkId: 'shop', state: 'cancelled' },
+      { checkId: 'shop', state: 'cancelled' },
     ]);
     await client.close();
   });

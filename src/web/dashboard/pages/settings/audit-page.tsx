@@ -18,6 +18,7 @@ const namesOf = <Name extends string>(names: Readonly<Record<Name, true>>): read
 const KINDS = namesOf({
   check: true,
   'check-group': true,
+  'check-run': true,
   'check-trial': true,
   'alert-channel': true,
   account: true,
@@ -48,6 +49,7 @@ const ACTIONS = namesOf({
   revoke: true,
   rotate: true,
   end: true,
+  cancel: true,
   allow: true,
   setup: true,
   join: true,
