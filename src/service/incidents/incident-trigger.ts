@@ -39,6 +39,9 @@ export interface IncidentTrigger {
   ): Promise<void>;
 }
 
+/** The text of the last update of an incident that a check resolves, for readers of the page. */
+export const RECOVERED_TEXT = 'The service has recovered.';
+
 /** Longer than any valid id. */
 const MAX_LOGGED_CHARS = 100;
 
@@ -81,7 +84,7 @@ export function createIncidentTrigger({
 
     async resolved(tx, accountId, { checkId, atMs }) {
       const updateId = ids();
-      const resolved = { accountId, checkId, updateId, atMs };
+      const resolved = { accountId, checkId, updateId, text: RECOVERED_TEXT, atMs };
       if (await resolveIncidentOfCheck(tx, resolved)) {
         await announceUpdates(tx, { accountId, updateIds: [updateId], atMs });
       }

@@ -11,6 +11,7 @@ import { conflict, invalid } from '../errors.ts';
 import { firstMonth } from '../status-pages/history/months.ts';
 import { requireServices } from '../status-pages/named-services.ts';
 import { announceIncident, announceUpdates } from '../status-pages/subscriptions/shared.sql.ts';
+import { RECOVERED_TEXT } from './incident-trigger.ts';
 import {
   createIncidents,
   type IncidentKind,
@@ -102,15 +103,17 @@ export function createStatusPageIncidents(parts: StatusPageIncidentsParts): Stat
       return rows;
     };
     const beforeMs = firstMonth(clock.wallMs()).startMs;
+    const untouched = { recoveredText: RECOVERED_TEXT };
     await removeInBatches(
       ROWS_AT_ONCE,
-      (limit) => counted(deleteOldIncidentsOfChecks(store, { beforeMs, limit })),
+      (limit) => counted(deleteOldIncidentsOfChecks(store, { beforeMs, limit, ...untouched })),
       signal,
     );
     await removePastRetention(
       parts,
       ROWS_AT_ONCE,
-      (old) => counted(deleteManyIncidentsOfChecks(store, { ...old, keep: KEPT_INCIDENTS })),
+      (old) =>
+        counted(deleteManyIncidentsOfChecks(store, { ...old, keep: KEPT_INCIDENTS, ...untouched })),
       signal,
     );
     if (removed > 0) log.info({ removed }, 'removed old incidents that checks opened');

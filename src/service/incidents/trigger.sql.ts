@@ -1,9 +1,6 @@
 import type { IncidentSeverity } from '../../model/status-page/status-page-incident.ts';
 import type { Sql } from '../database/store.ts';
 
-/** The text of the last update of an incident that a check resolves, for readers of the page. */
-const RECOVERED = 'The service has recovered.';
-
 export interface IncidentToOpen {
   readonly accountId: string;
   readonly checkId: string;
@@ -72,11 +69,14 @@ export async function resolveIncidentOfCheck(
     accountId,
     checkId,
     updateId,
+    text,
     atMs,
   }: {
     readonly accountId: string;
     readonly checkId: string;
     readonly updateId: string;
+    /** Of the last update. */
+    readonly text: string;
     readonly atMs: number;
   },
 ): Promise<boolean> {
@@ -95,7 +95,7 @@ export async function resolveIncidentOfCheck(
        ), false), $3::timestamptz
      from resolved
      returning id`,
-    [accountId, checkId, new Date(atMs), updateId, RECOVERED],
+    [accountId, checkId, new Date(atMs), updateId, text],
   );
   return rows.length > 0;
 }
@@ -104,7 +104,7 @@ export async function resolveIncidentOfCheck(
  * Whether the resolved incident `i` has only what its check wrote. Releases before is_edited leave other
  * marks: a person's update has another text, or another time than the incident.
  *
- * @param recovered the parameter with RECOVERED
+ * @param recovered the parameter with the text of the update by which a check resolves its incident
  */
 const isUntouched = (recovered: string): string =>
   `not i.is_edited and i.post_mortem is null and not exists (
@@ -125,7 +125,11 @@ const RESOLVED_OF_CHECKS = `i.check_id is not null and i.last_update_status = 'R
  */
 export async function deleteOldIncidentsOfChecks(
   sql: Sql,
-  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+  {
+    beforeMs,
+    limit,
+    recoveredText,
+  }: { readonly beforeMs: number; readonly limit: number; readonly recoveredText: string },
 ): Promise<number> {
   const rows = await sql.query(
     `delete from status_page_incidents where (account_id, id) in (
@@ -133,7 +137,7 @@ export async function deleteOldIncidentsOfChecks(
        where ${RESOLVED_OF_CHECKS} and i.updated_at < $1::timestamptz and ${isUntouched('$3')}
        limit $2::bigint for update skip locked
      ) returning id`,
-    [new Date(beforeMs), limit, RECOVERED],
+    [new Date(beforeMs), limit, recoveredText],
   );
   return rows.length;
 }
@@ -148,7 +152,13 @@ export async function deleteManyIncidentsOfChecks(
     beforeMs,
     keep,
     limit,
-  }: { readonly beforeMs: number; readonly keep: number; readonly limit: number },
+    recoveredText,
+  }: {
+    readonly beforeMs: number;
+    readonly keep: number;
+    readonly limit: number;
+    readonly recoveredText: string;
+  },
 ): Promise<number> {
   const rows = await sql.query(
     `with crowded as (
@@ -167,7 +177,7 @@ export async function deleteManyIncidentsOfChecks(
          and i.updated_at < $1::timestamptz and ${isUntouched('$3')}
        limit $2::bigint for update of i skip locked
      ) returning id`,
-    [new Date(beforeMs), limit, RECOVERED, keep],
+    [new Date(beforeMs), limit, recoveredText, keep],
   );
   return rows.length;
 }

@@ -155,10 +155,10 @@ function serviceErrorOf(error: unknown, request: FastifyRequest): ServiceError {
   const code = codeOf(error);
   const known = FRAMEWORK_ERRORS[code];
   if (known !== undefined) return known(request);
-  // The body ended early: the client is gone, and the service is not at fault.
-  if (request.raw.aborted || code === 'ECONNRESET') {
-    return new ServiceError(400, 'The request body is incomplete');
-  }
+  // The client is gone, and the service is not at fault: nobody reads this answer.
+  const isGone = request.raw.aborted || code === 'ECONNRESET';
+  const isStreamCut = code === 'ERR_STREAM_PREMATURE_CLOSE' && request.raw.socket.destroyed;
+  if (isGone || isStreamCut) return new ServiceError(400, 'The client closed the connection');
   return ownFault(error, request);
 }
 

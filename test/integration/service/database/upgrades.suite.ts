@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../../../src/runtime/secret-box.ts';
 import { MIGRATIONS_FOLDER, migrate } from '../../../../src/service/database/migrate.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
+import { RECOVERED_TEXT } from '../../../../src/service/incidents/incident-trigger.ts';
 import { deleteOldIncidentsOfChecks } from '../../../../src/service/incidents/trigger.sql.ts';
 import { listAssignedSlots } from '../../../../src/service/results/intake/assigned-slots.sql.ts';
 import { isAssignedSlot } from '../../../../src/service/results/intake/assigned-slots.ts';
@@ -119,7 +120,8 @@ export function upgradeSuite(store: () => Store): void {
       const undone = new Error('the other tests have these rows, too');
       let left: readonly unknown[] = [];
       const deleting = store().transaction(async (tx) => {
-        await deleteOldIncidentsOfChecks(tx, { beforeMs: Date.parse(SLOT) + 1, limit: 100 });
+        const old = { beforeMs: Date.parse(SLOT) + 1, limit: 100, recoveredText: RECOVERED_TEXT };
+        await deleteOldIncidentsOfChecks(tx, old);
         left = await tx.query('select id from status_page_incidents order by n');
         throw undone;
       });

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -13,6 +13,9 @@ const RESOURCE = { id: 'a', text: TEXT };
 const CHUNKS = 400;
 
 const source: { read: number; closed: Promise<void> } = { read: 0, closed: Promise.resolve() };
+
+/** A stream that sends nothing. */
+const late = new EventEmitter();
 
 /** Answers of every kind, each under the last part of its path. */
 const routes: FastifyPluginAsync = async (app) => {
@@ -50,6 +53,14 @@ const routes: FastifyPluginAsync = async (app) => {
     config: open,
     handler: (_request, reply) =>
       reply.code(206).header('content-range', 'bytes 0-10999/20000').type('text/plain').send(TEXT),
+  });
+  app.post('/v1/late', {
+    config: { ...read, audit: 'by its feature' },
+    handler: (_request, reply) => {
+      const stream = new Readable({ read: () => late.emit('read') });
+      stream.once('close', () => late.emit('closed'));
+      return reply.type('text/plain').send(stream);
+    },
   });
   app.get('/stream', {
     config: open,
@@ -197,5 +208,24 @@ describe('a compressed stream', () => {
     response.destroy();
     await source.closed;
     expect(source.read).toBeLessThan(CHUNKS);
+  });
+
+  it('that a client leaves before its first byte is no fault of the service', async () => {
+    const [waiting, closed] = [once(late, 'read'), once(late, 'closed')];
+    const headers = {
+      authorization: `Bearer ${KEYS.read}`,
+      'accept-encoding': 'gzip',
+      'content-type': 'application/json',
+    };
+    const to = { host: '127.0.0.1', port: service.port, method: 'POST', path: '/v1/late' };
+    const sent = request({ ...to, headers });
+    sent.on('error', () => {}).end('{}');
+    await waiting;
+    sent.destroy();
+    await closed;
+    // A whole request later, whatever the first one led to has been logged.
+    await codingOf('/page', 'gzip');
+    const faults = service.logs.records().filter(({ level }) => level === 'error');
+    expect(faults).toEqual([]);
   });
 });
