@@ -12,7 +12,7 @@ export const ALERTING_SCENES: readonly Scene[] = [
     prepare: prepareAlerting,
     act: async ({ page }) => {
       await page.getByRole('link', { name: 'Payments API' }).click();
-      await page.getByRole('region', { name: 'Who would be told next time' }).waitFor();
+      await page.getByRole('region', { name: 'Who would be notified next time' }).waitFor();
     },
   },
   { name: 'channels-empty', path: '/channels' },

@@ -36,7 +36,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     expect(faults()).toEqual([]);
   });
 
-  it('say who was told, and send a notification again that did not arrive', async () => {
+  it('say who was notified, and send a notification again that did not arrive', async () => {
     const account = await newAccount();
     const data = await alertingData(service(), account);
     let status = 404;
@@ -55,9 +55,9 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     await expect
       .poll(() => page.title(), { timeout: 20_000 })
       .toBe('The shop has failed – Vedette');
-    const told = page.getByRole('region', { name: 'Who was told' }).getByRole('row');
-    await told.filter({ hasText: 'Status 404' }).waitFor();
-    expect(await told.last().textContent()).toContain('no such hook');
+    const notified = page.getByRole('region', { name: 'Who was notified' }).getByRole('row');
+    await notified.filter({ hasText: 'Status 404' }).waitFor();
+    expect(await notified.last().textContent()).toContain('no such hook');
     // Further attempts would take minutes: it is given up here.
     await service().store.query(
       `update alert_deliveries set state = 'failed', finished_at = now(), owner = null, lease_until = null
@@ -66,10 +66,10 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     );
     status = 200;
     await page.getByRole('button', { name: 'Send again to Pager' }).click();
-    await told.filter({ hasText: 'Delivered' }).waitFor();
+    await notified.filter({ hasText: 'Delivered' }).waitFor();
     expect(server.requests.length).toBe(2);
     await page
-      .getByRole('region', { name: 'Who would be told next time' })
+      .getByRole('region', { name: 'Who would be notified next time' })
       .getByText('It is subscribed to this check and wants failures, recoveries.')
       .waitFor();
     expect(faults()).toEqual([]);
@@ -107,7 +107,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     await page.getByRole('checkbox', { name: 'Degraded checks' }).check();
     expect(await page.getByRole('button', { name: 'Send a test' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved.').waitFor();
+    await page.getByText('is saved.').waitFor();
     const [stored] = (await account.get('/v1/alert-channels')).json;
     expect(stored).toMatchObject({
       type: 'WEBHOOK',
@@ -119,7 +119,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     const dialog = page.getByRole('dialog', { name: 'Delete Pager?' });
     expect(await dialog.textContent()).toContain('Alerts of 1 check no longer go there.');
     await dialog.getByRole('button', { name: 'Delete the channel' }).click();
-    await page.getByRole('heading', { name: 'Nobody is told of alerts yet' }).waitFor();
+    await page.getByRole('heading', { name: 'Nobody is notified of alerts yet' }).waitFor();
     expect((await account.get('/v1/alert-channels')).json).toEqual([]);
     // The browser itself logs the answer to the URL that was none, and to the reading of the channel that
     // the event of its deletion may start before the page is left.
@@ -145,11 +145,11 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     await page.getByRole('button', { name: 'Save', disabled: false }).waitFor();
     const stored = async () => (await account.get(`/v1/alert-channels/${made.json.id}`)).json;
     expect(await stored()).toMatchObject({ sendDegraded: false, ...other });
-    await page.getByRole('button', { name: 'Drop my changes and show theirs' }).click();
+    await page.getByRole('button', { name: 'Drop my changes and load theirs' }).click();
     await expect.poll(() => page.getByLabel('Address').inputValue()).toBe('night@example.com');
     await page.getByRole('checkbox', { name: 'Degraded checks' }).check();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved.').waitFor();
+    await page.getByText('is saved.').waitFor();
     expect(await stored()).toMatchObject({ sendDegraded: true, ...other });
   });
 

@@ -142,23 +142,23 @@ describe.skipIf(LACKING !== null)('the page of a check', () => {
     expect(text).toContain("--header 'accept: application/json'");
   });
 
-  it('says who would be told next time and why, also when the channels change', async () => {
+  it('says who would be notified next time and why, also when the channels change', async () => {
     const account = await newAccount();
     await addLocations(account, service(), ['office']);
     await addCheck(account, service(), 'orders', { ...ORDERS, privateLocations: ['office'] });
     const { page, goto, faults } = await open(account);
     await goto('/checks/orders');
-    const told = page.getByRole('region', { name: 'Who would be told next time' });
-    await told.getByText('Nobody now').waitFor();
-    await told.getByRole('link', { name: 'Choose a channel for it' }).waitFor();
+    const recipients = page.getByRole('region', { name: 'Who would be notified next time' });
+    await recipients.getByText('Nobody now').waitFor();
+    await recipients.getByRole('link', { name: 'Choose a channel for it' }).waitFor();
     await account.post('/v1/alert-channels', {
       type: 'EMAIL',
       config: { address: 'on-call@example.com' },
       subscriptions: [{ checkId: 'orders' }],
     });
-    await told.getByRole('link', { name: 'on-call@example.com' }).waitFor();
-    await told.getByText('It is subscribed to this check').waitFor();
-    await told.getByText('By the settings of the account.').waitFor();
+    await recipients.getByRole('link', { name: 'on-call@example.com' }).waitFor();
+    await recipients.getByText('It is subscribed to this check').waitFor();
+    await recipients.getByText('By the settings of the account.').waitFor();
     expect(faults()).toEqual([]);
   });
 

@@ -102,7 +102,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await field(page, 'Base of the delay').fill('5');
     await page.getByRole('button', { name: 'Remove assertion 2' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText(/^Saved, with \d warnings?\.$/).waitFor();
+    await page.getByText(/^The check is saved, with \d warnings?\.$/).waitFor();
     await page.locator('.check-warning').first().waitFor();
     const { updated_at: _, ...after } = (await account.get('/v1/checks/orders')).json;
     const { updated_at: __, ...unchanged } = before;
@@ -257,8 +257,8 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
       name: 'Changed',
       request: { headers: [{}, { key: 'authorization', value: 'Bearer 8c1f' }] },
     });
-    const told = await agent.report(trial?.trialId ?? '', { missed: 'agent_busy' });
-    expect(told.json).toEqual({ accepted: true });
+    const answer = await agent.report(trial?.trialId ?? '', { missed: 'agent_busy' });
+    expect(answer.json).toEqual({ accepted: true });
     await panel
       .getByRole('status')
       .getByText(/ Try again\.$/)
@@ -304,6 +304,28 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     expect(asked).toEqual(Array(2).fill(expect.stringContaining('is not saved')));
   });
 
+  it('asks before Back loses what is not saved, and not afterwards', async () => {
+    const account = await newAccount();
+    const { page, goto } = await open(account);
+    await goto('/');
+    await page.getByRole('link', { name: 'New check' }).click();
+    await field(page, 'Name').fill('Orders');
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message());
+      void (asked.length === 1 ? dialog.dismiss() : dialog.accept());
+    });
+    await page.goBack();
+    await expect.poll(() => asked.length).toBe(1);
+    await page.waitForURL('**/checks/new');
+    expect(await field(page, 'Name').inputValue()).toBe('Orders');
+    await page.goBack();
+    await page.getByText('There are no checks yet').waitFor();
+    await page.goForward();
+    await page.getByRole('heading', { level: 1, name: 'New check' }).waitFor();
+    expect(asked).toHaveLength(2);
+  });
+
   it.each(RUNNABLE_CHECK_TYPES)('shows every field of a check of the type %s', async (type) => {
     const account = await newAccount();
     await addRich(account, service());
@@ -326,7 +348,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
       await page.getByRole('checkbox', { name: 'Basic authentication' }).check();
     }
     await field(page, 'Retry a failed run').selectOption('FIXED');
-    await page.getByRole('checkbox', { name: 'Tell all channels' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Notify all channels' }).uncheck();
     await page.getByRole('checkbox', { name: 'on-call@example.com' }).waitFor();
     await page.getByRole('checkbox', { name: 'Use the alert settings' }).uncheck();
     await page.getByRole('checkbox', { name: 'Fail only if a share' }).check();

@@ -112,7 +112,7 @@ describe.skipIf(LACKING !== null)('the pages of settings', () => {
     await save.click();
     await page.getByText('Somebody else has changed the account').waitFor();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('My shop');
-    await page.getByRole('button', { name: 'Drop my changes and show theirs' }).click();
+    await page.getByRole('button', { name: 'Drop my changes and load theirs' }).click();
     await expect
       .poll(() => page.getByLabel('Name', { exact: true }).inputValue())
       .toBe('Shop of others');

@@ -71,10 +71,10 @@ export function cellsLabel(letters: CellLetters): string {
     [of('d'), 'degraded'],
     [of('m'), 'missed'],
   ] as const;
-  const told = facts
+  const parts = facts
     .filter(([number]) => number > 0)
     .map(([number, word]) => `${word} in ${number}`);
-  if (told.length > 0)
-    return `Last 24 hours: ${told.join(', ')} of ${letters.length} quarter-hours`;
+  if (parts.length > 0)
+    return `Last 24 hours: ${parts.join(', ')} of ${letters.length} quarter-hours`;
   return of('p') > 0 ? 'Last 24 hours: all runs passed' : 'Last 24 hours: no runs';
 }

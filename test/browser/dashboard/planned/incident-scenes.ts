@@ -85,7 +85,7 @@ const open =
     await page.getByRole('link', { name }).click();
     await page.getByRole('heading', { level: 1, name }).waitFor();
     await page
-      .getByText(/(?:will be told|nobody is told)\./)
+      .getByText(/(?:will be notified|nobody is notified)\./)
       .first()
       .waitFor();
   };
@@ -106,7 +106,7 @@ export const INCIDENT_SCENES: readonly Scene[] = [
     act: async ({ page }) => {
       await page.getByRole('button', { name: 'New incident' }).click();
       await page.getByRole('checkbox', { name: 'Shop' }).check();
-      await page.getByText('will be told.').waitFor();
+      await page.getByText('will be notified.').waitFor();
     },
   },
 ];

@@ -9,7 +9,7 @@ const FIRST = { status: 'INVESTIGATING', description: 'We look into it.' };
 describe.skipIf(LACKING !== null)('the pages of incidents', () => {
   const { service, newAccount, open } = useDashboard();
 
-  it('lead from a draft to readers who are told, and to a resolved incident', async () => {
+  it('lead from a draft to subscribers who are notified, and to a resolved incident', async () => {
     const account = await newAccount();
     const { url } = await makePage(account, service());
     const publicPage = async () => (await account.get(`/status/${url}/summary.json`)).text;
@@ -22,8 +22,8 @@ describe.skipIf(LACKING !== null)('the pages of incidents', () => {
     await page.getByRole('checkbox', { name: 'Shop' }).check();
     await page.getByLabel('What readers should know').fill('We look into it.');
     await page.getByLabel('Draft').check();
-    await page.getByLabel('Tell the subscribers').check();
-    await page.getByText('Up to 2 subscribers of Acme status will be told.').waitFor();
+    await page.getByLabel('Notify the subscribers').check();
+    await page.getByText('Up to 2 subscribers of Acme status will be notified.').waitFor();
     await page.getByRole('button', { name: 'Keep as a draft' }).click();
     await page.getByRole('heading', { level: 1, name: 'Payments are slow' }).waitFor();
     const [made] = (await account.get(PATH)).json;
@@ -32,7 +32,7 @@ describe.skipIf(LACKING !== null)('the pages of incidents', () => {
 
     await page.getByRole('button', { name: 'Publish' }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish Payments are slow' });
-    await dialog.getByText('Up to 2 subscribers of Acme status will be told.').waitFor();
+    await dialog.getByText('Up to 2 subscribers of Acme status will be notified.').waitFor();
     await dialog.getByRole('button', { name: 'Publish' }).click();
     await page.getByText('Payments are slow is published.').waitFor();
     await expect.poll(publicPage).toContain('Payments are slow');
@@ -47,7 +47,7 @@ describe.skipIf(LACKING !== null)('the pages of incidents', () => {
     await page.locator('.page-header').getByText('Resolved').waitFor();
     const updates = page.getByRole('list', { name: 'Updates, newest first' }).locator('li');
     expect(await updates.first().textContent()).toContain('All is <b>well</b> again.');
-    expect(await updates.last().textContent()).toContain('subscribers told');
+    expect(await updates.last().textContent()).toContain('subscribers notified');
     await page.goBack();
     await page.getByRole('region', { name: 'Open' }).getByText('No incident is open.').waitFor();
     // The browser logs the refused request itself.
@@ -91,6 +91,49 @@ describe.skipIf(LACKING !== null)('the pages of incidents', () => {
     expect(await page.getByLabel('What happened and why').inputValue()).toBe('Mine');
     await page.getByRole('button', { name: 'Drop my changes and load theirs' }).click();
     await expect.poll(() => page.getByLabel('What happened and why').inputValue()).toBe('Theirs');
+    expect(faults().filter((fault) => !fault.includes('status of 412'))).toEqual([]);
+  });
+
+  it('keep an update that is being written while others change the incident', async () => {
+    const account = await newAccount();
+    const { shop } = await makePage(account, service());
+    const made = await account.post(PATH, {
+      name: 'Mail is down',
+      severity: 'MINOR',
+      services: [shop],
+      incidentUpdates: [FIRST],
+    });
+    const { page, goto, faults } = await open(account);
+    await goto(`/incidents/${made.json.id}`);
+    const text = page.getByLabel('What readers should know');
+    const add = page.getByRole('button', { name: 'Add the update' });
+    // Another at once: the first one was its own.
+    for (const written of ['One disk is full', 'It is replaced']) {
+      await text.fill(written);
+      await add.click();
+      await expect.poll(() => text.inputValue()).toBe('');
+    }
+    await text.fill('Mine');
+    // No update: nothing to ask about.
+    await account.patch(`${PATH}/${made.json.id}`, { severity: 'CRITICAL' });
+    await page.getByText('Major outage').waitFor();
+    const path = `${PATH}/${made.json.id}/incident-updates`;
+    await account.post(path, { ...FIRST, description: 'Theirs' });
+    await page.getByText(/has changed this incident meanwhile: .*updates/).waitFor();
+    expect(await text.inputValue()).toBe('Mine');
+    await page.getByRole('button', { name: 'Keep my changes' }).click();
+    await add.click();
+    await expect.poll(() => text.inputValue()).toBe('');
+    const { incidentUpdates } = (
+      await account.get(`${PATH}/${made.json.id}?includeAllIncidentUpdates=true`)
+    ).json;
+    expect(incidentUpdates.map(({ description }: { description: string }) => description)).toEqual([
+      FIRST.description,
+      'One disk is full',
+      'It is replaced',
+      'Theirs',
+      'Mine',
+    ]);
     expect(faults().filter((fault) => !fault.includes('status of 412'))).toEqual([]);
   });
 

@@ -112,7 +112,7 @@ describe.skipIf(LACKING !== null)('the calendar of maintenance', () => {
     await expect.poll(() => page.getByLabel('Silences alerts').inputValue()).toBe('all');
     await page.getByLabel('Name').fill('Renamed');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved.').waitFor();
+    await page.getByText('is saved.').waitFor();
     expect((await account.get(`${PATH}/${id}`)).json).toMatchObject({
       name: 'Renamed',
       silenceAllAlerts: true,

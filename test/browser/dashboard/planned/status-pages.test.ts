@@ -38,7 +38,7 @@ describe.skipIf(LACKING !== null)('the pages of status pages', () => {
     const background = preview.locator('.status-pages-preview');
     expect(await background.evaluate((div) => div.style.background)).toBe('rgb(16, 32, 48)');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved.').waitFor();
+    await page.getByText('is saved.').waitFor();
     const [stored] = (await account.get(PATH)).json;
     expect(stored).toMatchObject({
       description: 'How the shop is',

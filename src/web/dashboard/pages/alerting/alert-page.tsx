@@ -14,7 +14,7 @@ import { Deliveries } from './deliveries.tsx';
 import { Recipients } from './recipients.tsx';
 import { Sections } from './sections.tsx';
 
-/** One alert: what happened, and who was told of it. */
+/** One alert: what happened, and who was notified of it. */
 export function Page({ params: { alertId = '' } }: PageProps) {
   const { data, error, reload } = useQuery(
     `alert ${alertId}`,

@@ -139,9 +139,9 @@ const COLUMNS = [
     cell: ({ runLocation }: Alert) => <span class="nowrap">{runLocation}</span>,
   },
   {
-    name: 'told',
-    head: 'Told',
-    cell: ({ deliveries }: Alert) => <ToldText deliveries={deliveries} />,
+    name: 'notified',
+    head: 'Notified',
+    cell: ({ deliveries }: Alert) => <NotifiedText deliveries={deliveries} />,
   },
   {
     name: 'at',
@@ -152,11 +152,11 @@ const COLUMNS = [
 ] as const;
 
 /** How many notifications were sent, and what is wrong with the others. */
-export function ToldText({ deliveries }: Pick<Alert, 'deliveries'>) {
+export function NotifiedText({ deliveries }: Pick<Alert, 'deliveries'>) {
   const { sent, pending, failed } = deliveries;
   if (sent + pending + failed === 0) return <span class="muted nowrap">nobody</span>;
   return (
-    <span class="alerting-told">
+    <span class="alerting-notified">
       {sent > 0 && <span class="nowrap">{counted(sent, 'notification')}</span>}
       {pending > 0 && <span class="nowrap muted">{pending} pending</span>}
       {failed > 0 && <span class="nowrap failing">{failed} not delivered</span>}
@@ -187,7 +187,7 @@ function NoAlerts({
       <p>
         Nothing that has alerted is still failing or degraded.{' '}
         <Link to="/alerts?show=all">See past alerts</Link>, or{' '}
-        <Link to="/channels">see who is told next time</Link>.
+        <Link to="/channels">see who is notified next time</Link>.
       </p>
     </EmptyState>
   );

@@ -228,11 +228,11 @@ function Pairs({
   );
 }
 
-/** What the channel is told of. */
+/** What the channel is notified of. */
 export function Wishes({ form, change, problems }: FieldsProps) {
   return (
     <fieldset class="alerting-group">
-      <legend>Tell it of</legend>
+      <legend>Notify it of</legend>
       <CheckField
         label="Failures"
         isChecked={form.sendFailure}
@@ -268,7 +268,7 @@ export function Wishes({ form, change, problems }: FieldsProps) {
         label="Private locations whose agents are silent"
         value={form.sendLocationSilent}
         options={[
-          { value: 'as-failures', label: 'If it is told of failures' },
+          { value: 'as-failures', label: 'If it is notified of failures' },
           { value: 'yes', label: 'Yes' },
           { value: 'no', label: 'No' },
         ]}

@@ -168,7 +168,7 @@ export function channelName(channel: Channel): string {
   }
 }
 
-/** What it is told of, in words. */
+/** What it is notified of, in words. */
 export function wishesOf({
   sendFailure,
   sendDegraded,

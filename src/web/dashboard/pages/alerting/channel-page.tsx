@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, bodyOf } from '../../api/client.ts';
-import { type ApiError, asApiError } from '../../api/errors.ts';
+import { asApiError } from '../../api/errors.ts';
 import { invalidate, useQuery } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
@@ -9,7 +9,9 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { FormError } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
-import { useUnsavedGuard } from '../../parts/forms/use-unsaved-guard.ts';
+import { Outdated } from '../../parts/forms/outdated.tsx';
+import { useEdited } from '../../parts/forms/use-edited.ts';
+import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { showToast } from '../../parts/toast.tsx';
@@ -33,11 +35,6 @@ import { Deliveries } from './deliveries.tsx';
 import { Sections } from './sections.tsx';
 import { SubscribedChecks } from './subscribed-checks.tsx';
 import { TestNotice } from './test-notice.tsx';
-
-interface Loaded {
-  readonly channel: Channel;
-  readonly etag: string | null;
-}
 
 const isOfChannels = (key: string): boolean => key.startsWith('channel');
 
@@ -70,14 +67,14 @@ function NotAllowed() {
 }
 
 function StoredChannel({ id }: { readonly id: number }) {
-  const { data, error, reload, set } = useQuery<Loaded>(
+  const { data, error, reload, set } = useQuery<Loaded<Channel>>(
     `channel ${id}`,
     async (signal) => {
       const { data, response } = await api.GET('/v1/alert-channels/{id}', {
         params: { path: { id } },
         signal,
       });
-      return { channel: data as Channel, etag: response.headers.get('etag') };
+      return { resource: data as Channel, etag: response.headers.get('etag') };
     },
     {
       on: ['alert_channel'],
@@ -85,10 +82,10 @@ function StoredChannel({ id }: { readonly id: number }) {
     },
   );
   const loaded = data.value;
-  useTitle(loaded === null ? null : channelName(loaded.channel));
+  useTitle(loaded === null ? null : channelName(loaded.resource));
   return (
     <>
-      <PageHeader title={loaded === null ? 'Channel' : channelName(loaded.channel)} />
+      <PageHeader title={loaded === null ? 'Channel' : channelName(loaded.resource)} />
       <Sections current="/channels" />
       {loaded === null && error.value !== null && <ErrorState error={error.value} retry={reload} />}
       {loaded === null && error.value === null && (
@@ -96,7 +93,7 @@ function StoredChannel({ id }: { readonly id: number }) {
       )}
       {loaded !== null && (
         <>
-          <Editor type={loaded.channel.type} loaded={loaded} onSaved={set} onReload={reload} />
+          <Editor type={loaded.resource.type} loaded={loaded} onSaved={set} onReload={reload} />
           <Deliveries of={{ channelId: id }} />
         </>
       )}
@@ -112,58 +109,38 @@ function Editor({
   onReload,
 }: {
   readonly type: ChannelType;
-  readonly loaded?: Loaded;
-  readonly onSaved?: (saved: Loaded) => void;
+  readonly loaded?: Loaded<Channel>;
+  readonly onSaved?: (saved: Loaded<Channel>) => void;
   readonly onReload?: () => void;
 }) {
   const { route } = useLocation();
-  /** What the form began with: saving requires that nobody has changed it since. */
-  const [base, setBase] = useState(loaded);
-  const stored = (): ChannelForm => (loaded === undefined ? newForm(type) : formOf(loaded.channel));
-  const [form, setForm] = useState(stored);
-  const [isChanged, setChanged] = useState(false);
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ApiError | null>(null);
+  const initial = useMemo(() => newForm(type), [type]);
+  const edited = useEdited({
+    loaded: loaded ?? null,
+    formOf,
+    initial,
+    ...(onReload === undefined ? {} : { reload: onReload }),
+  });
+  const { form, isChanged, change } = edited;
+  const { error, isBusy } = edited.saving;
   const isWriter = may('write');
-  const etag = loaded?.etag ?? null;
-  useEffect(() => {
-    // Where somebody else saved it meanwhile, what is being edited here stays.
-    if (isChanged) return;
-    setBase(loaded);
-    setForm(stored());
-  }, [etag, isChanged]);
-  useUnsavedGuard(isChanged);
-
-  const change = (fields: Partial<ChannelForm>): void => {
-    setForm((before) => ({ ...before, ...fields }));
-    setChanged(true);
-  };
 
   const save = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
-      const saved = await store(form, base);
-      invalidate(isOfChannels);
-      showToast({ kind: 'pass', text: loaded === undefined ? 'The channel is made.' : 'Saved.' });
-      setChanged(false);
-      if (loaded === undefined) {
-        // The guard must not ask on the way to the new channel.
-        setTimeout(() => route(addressOf(`/channels/${saved.channel.id}`), true));
-        return;
-      }
-      setForm(formOf(saved.channel));
+    let id = loaded?.resource.id ?? null;
+    const isSaved = await edited.save(async (sent, etag) => {
+      const saved = await store(sent, id, etag);
       onSaved?.(saved);
-    } catch (thrown) {
-      const found = asApiError(thrown);
-      setError(found);
-      if (found.problems.length > 0) focusFirstProblem();
-    } finally {
-      setBusy(false);
-    }
+      id = saved.resource.id;
+      return saved;
+    });
+    if (!isSaved) return;
+    invalidate(isOfChannels);
+    const text = loaded === undefined ? 'The channel is made.' : 'The channel is saved.';
+    showToast({ kind: 'pass', text });
+    // The guard must not ask on the way to the new channel.
+    if (loaded === undefined) setTimeout(() => route(addressOf(`/channels/${id}`), true));
   };
 
-  const isOutdated = error?.status === 412 || (isChanged && base?.etag !== loaded?.etag);
   const problems = (error?.problems ?? []).map(({ path, message }) => ({
     // The members of a union have the type of the channel in their path.
     path: path.replace(/^body\.(?:EMAIL|WEBHOOK|SLACK|SMS)\./, 'body.'),
@@ -187,19 +164,13 @@ function Editor({
           </fieldset>
           {isWriter && (
             <div class="panel-body">
-              {isOutdated ? (
-                <div class="form-error" role="alert">
-                  Somebody else has changed this channel meanwhile.{' '}
-                  <Button
-                    onClick={() => {
-                      setChanged(false);
-                      setError(null);
-                      onReload?.();
-                    }}
-                  >
-                    Drop my changes and show theirs
-                  </Button>
-                </div>
+              {edited.isOutdated && loaded !== undefined ? (
+                <Outdated
+                  kind="alert-channel"
+                  id={String(loaded.resource.id)}
+                  what="channel"
+                  edited={edited}
+                />
               ) : (
                 <FormError error={error} fields={FIELD_NAMES} />
               )}
@@ -213,22 +184,15 @@ function Editor({
                   {loaded === undefined ? 'Make the channel' : 'Save'}
                 </Button>
                 {loaded !== undefined && isChanged && (
-                  <Button
-                    onClick={() => {
-                      setChanged(false);
-                      setError(null);
-                    }}
-                  >
-                    Undo changes
-                  </Button>
+                  <Button onClick={edited.undo}>Undo changes</Button>
                 )}
                 <span class="grow" />
-                {loaded !== undefined && <Remove channel={loaded.channel} />}
+                {loaded !== undefined && <Remove channel={loaded.resource} />}
               </div>
             </div>
           )}
           {loaded !== undefined && isWriter && (
-            <TestNotice id={loaded.channel.id} isChanged={isChanged} />
+            <TestNotice id={loaded.resource.id} isChanged={isChanged} />
           )}
         </div>
         <SubscribedChecks
@@ -241,25 +205,21 @@ function Editor({
   );
 }
 
-async function store(form: ChannelForm, loaded: Loaded | undefined): Promise<Loaded> {
+/** Changes a channel, or makes one if `id` is null. */
+async function store(
+  form: ChannelForm,
+  id: number | null,
+  etag: string | null,
+): Promise<Loaded<Channel>> {
   const body = bodyOfForm(form) as never;
   const { data, response } =
-    loaded === undefined
+    id === null
       ? await api.POST('/v1/alert-channels', { body })
       : await api.PATCH('/v1/alert-channels/{id}', {
-          params: {
-            path: { id: loaded.channel.id },
-            header: loaded.etag === null ? {} : { 'If-Match': loaded.etag },
-          },
+          params: { path: { id }, header: etag === null ? {} : { 'If-Match': etag } },
           body,
         });
-  return { channel: data as Channel, etag: response.headers.get('etag') };
-}
-
-function focusFirstProblem(): void {
-  requestAnimationFrame(() =>
-    document.querySelector<HTMLElement>('main [aria-invalid=true]')?.focus(),
-  );
+  return { resource: data as Channel, etag: response.headers.get('etag') };
 }
 
 function Remove({ channel }: { readonly channel: Channel }) {

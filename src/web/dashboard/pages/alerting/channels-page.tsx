@@ -30,7 +30,7 @@ const COLUMNS = [
       </div>
     ),
   },
-  { name: 'wishes', head: 'Is told of', cell: wishesOf },
+  { name: 'wishes', head: 'Notified of', cell: wishesOf },
   {
     name: 'checks',
     head: 'Checks',
@@ -97,15 +97,15 @@ export function Page() {
 function NoChannels() {
   if (!may('write')) {
     return (
-      <EmptyState title="Nobody is told of alerts">
+      <EmptyState title="Nobody is notified of alerts">
         There is no alert channel yet. A user with the role write can make one.
       </EmptyState>
     );
   }
   return (
     <>
-      <EmptyState title="Nobody is told of alerts yet">
-        Choose how you want to be told when a check fails or recovers.
+      <EmptyState title="Nobody is notified of alerts yet">
+        Choose how you want to be notified when a check fails or recovers.
       </EmptyState>
       <ChannelKinds />
     </>

@@ -32,7 +32,7 @@ const STATES: Readonly<Record<Delivery['state'], { state: MarkedState; word: str
 
 type Of = { readonly alertId: string } | { readonly channelId: number };
 
-/** Who was told, when, by which channel, and what the receiver answered. */
+/** Who was notified, when, by which channel, and what the receiver answered. */
 export function Deliveries({ of }: { readonly of: Of }) {
   const [pages, setPages] = useState(1);
   const key = `deliveries ${JSON.stringify(of)} ${pages}`;
@@ -46,7 +46,7 @@ export function Deliveries({ of }: { readonly of: Of }) {
   return (
     <section class="panel" aria-labelledby="deliveries-title">
       <header class="panel-head">
-        <h2 id="deliveries-title">{isOfAlert ? 'Who was told' : 'Notifications sent to it'}</h2>
+        <h2 id="deliveries-title">{isOfAlert ? 'Who was notified' : 'Notifications sent to it'}</h2>
       </header>
       {error.value !== null && <ErrorState error={error.value} retry={reload} />}
       {found === null && error.value === null && (

@@ -12,7 +12,7 @@ import './alerting.css';
 type Found = components['schemas']['AlertRecipients'];
 type Settings = Found['settings'];
 
-/** Who would be told about a check next time, and why. */
+/** Who would be notified of an alert of a check next time, and why. */
 export function Recipients({ checkId }: { readonly checkId: string }) {
   const { data, error, reload } = useQuery(
     `recipients ${checkId}`,
@@ -28,12 +28,12 @@ export function Recipients({ checkId }: { readonly checkId: string }) {
   return (
     <section class="panel" aria-labelledby="recipients-title">
       <header class="panel-head">
-        <h2 id="recipients-title">Who would be told next time</h2>
+        <h2 id="recipients-title">Who would be notified next time</h2>
       </header>
       {found === null && error.value !== null && <ErrorState error={error.value} retry={reload} />}
       {found === null && error.value === null && (
         <div class="panel-body">
-          <Skeleton lines={3} label="Loading who would be told" />
+          <Skeleton lines={3} label="Loading who would be notified" />
         </div>
       )}
       {found !== null && <RecipientList found={found} />}

@@ -1,16 +1,25 @@
-import { useEffect, useState } from 'preact/hooks';
 import { api } from '../../api/client.ts';
-import { asApiError } from '../../api/errors.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { useQuery } from '../../api/query.ts';
 import { FormError, problemOf, TextAreaField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
-import { useSaving } from '../../parts/forms/use-saving.ts';
+import { useEdited } from '../../parts/forms/use-edited.ts';
+import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { showToast } from '../../parts/toast.tsx';
 import { reloadClientCertificates } from './queries.ts';
 
 const FIELDS = ['host', 'cert', 'key', 'passphrase', 'ca'];
 const NEW = { host: '', cert: '', key: '', passphrase: '', ca: '' };
 type Form = typeof NEW;
+type ClientCertificate = components['schemas']['ClientCertificate'];
+
+const formOf = ({ host, cert, ca }: ClientCertificate): Form => ({
+  ...NEW,
+  host,
+  cert,
+  ca: ca ?? '',
+});
 
 /** Adds a client certificate, or replaces what is given of one. */
 export function ClientCertificateDialog({
@@ -21,51 +30,44 @@ export function ClientCertificateDialog({
   readonly id: string | null;
   readonly onClose: () => void;
 }) {
-  const [base, setBase] = useState<Form>(NEW);
-  const [etag, setEtag] = useState<string | null>(null);
-  const [form, setForm] = useState<Form>(NEW);
-  const saving = useSaving();
-  const [isLost, setLost] = useState<string | null>(null);
-
-  const load = async (path: { readonly id: string }, signal?: AbortSignal): Promise<void> => {
-    const { data, response } = await api.GET('/v1/client-certificates/{id}', {
-      params: { path },
-      ...(signal === undefined ? {} : { signal }),
-    });
-    const stored = { ...NEW, host: data?.host ?? '', cert: data?.cert ?? '', ca: data?.ca ?? '' };
-    setBase(stored);
-    setForm(stored);
-    setEtag(response.headers.get('etag'));
-    saving.forget();
-    setLost(null);
-  };
-  useEffect(() => {
-    if (id === null) return;
-    const ended = new AbortController();
-    load({ id }, ended.signal).catch(
-      (thrown) => !ended.signal.aborted && setLost(asApiError(thrown).message),
-    );
-    return () => ended.abort();
-  }, []);
-
-  const send = async (idempotencyKey: string): Promise<void> => {
-    const { host, cert, key, passphrase, ca } = form;
-    const shared = { host, cert, ca: ca === '' ? null : ca };
-    const secret = { key, passphrase: passphrase === '' ? null : passphrase };
-    if (id === null) {
-      const params = { header: { 'Idempotency-Key': idempotencyKey } };
-      await api.POST('/v1/client-certificates', { params, body: { ...shared, ...secret } });
-      return;
-    }
-    const header = etag === null ? {} : { 'If-Match': etag };
-    await api.PATCH('/v1/client-certificates/{id}', {
-      params: { path: { id }, header },
-      // Without a new key the stored one is kept.
-      body: { ...shared, ...(key === '' ? {} : secret) },
-    });
-  };
+  const query = useQuery<Loaded<ClientCertificate> | null>(
+    `client certificate to edit ${id}`,
+    async (signal) => {
+      if (id === null) return null;
+      const { data, response } = await api.GET('/v1/client-certificates/{id}', {
+        params: { path: { id } },
+        signal,
+      });
+      return { resource: data as ClientCertificate, etag: response.headers.get('etag') };
+    },
+  );
+  const edited = useEdited({
+    loaded: query.data.value,
+    formOf,
+    initial: NEW,
+    reload: query.reload,
+  });
+  const { base, form, saving } = edited;
   const save = async (): Promise<void> => {
-    if (!(await saving.run(send))) return;
+    const isSaved = await edited.save(async (sent, etag, idempotencyKey) => {
+      const { host, cert, key, passphrase, ca } = sent;
+      const shared = { host, cert, ca: ca === '' ? null : ca };
+      const secret = { key, passphrase: passphrase === '' ? null : passphrase };
+      if (id === null) {
+        const { data } = await api.POST('/v1/client-certificates', {
+          params: { header: { 'Idempotency-Key': idempotencyKey } },
+          body: { ...shared, ...secret },
+        });
+        return { resource: data as ClientCertificate, etag: null };
+      }
+      const { data, response } = await api.PATCH('/v1/client-certificates/{id}', {
+        params: { path: { id }, header: etag === null ? {} : { 'If-Match': etag } },
+        // Without a new key the stored one is kept.
+        body: { ...shared, ...(key === '' ? {} : secret) },
+      });
+      return { resource: data as ClientCertificate, etag: response.headers.get('etag') };
+    });
+    if (!isSaved) return;
     reloadClientCertificates();
     onClose();
     showToast({
@@ -75,15 +77,16 @@ export function ClientCertificateDialog({
   };
   const fieldOf = (name: keyof Form) => ({
     value: form[name],
-    onValue: (value: string) => setForm((old) => ({ ...old, [name]: value })),
+    onValue: (value: string) => edited.change({ [name]: value }),
     problem: problemOf(saving.problems, name),
   });
+  const lost = query.error.value;
   return (
     <FormDialog
       title={id === null ? 'Add a client certificate' : `Replace the certificate of ${base.host}`}
       submit={id === null ? 'Add the certificate' : 'Save'}
       isBusy={saving.isBusy}
-      isChanged={JSON.stringify(form) !== JSON.stringify(base)}
+      isChanged={edited.isChanged}
       onSubmit={() => void save()}
       onClose={onClose}
     >
@@ -121,19 +124,14 @@ export function ClientCertificateDialog({
         hint="Optional: trusted for this host, in addition to the usual ones."
         {...fieldOf('ca')}
       />
-      {saving.isOutdated && id !== null ? (
-        <Outdated
-          kind="client-certificate"
-          id={id}
-          what="certificate"
-          onLoad={() => void load({ id }).catch((thrown) => setLost(asApiError(thrown).message))}
-        />
+      {edited.isOutdated && id !== null ? (
+        <Outdated kind="client-certificate" id={id} what="certificate" edited={edited} />
       ) : (
         <FormError error={saving.error} fields={FIELDS} />
       )}
-      {isLost !== null && (
+      {lost !== null && (
         <p class="form-error" role="alert">
-          {isLost}
+          {lost.message}
         </p>
       )}
     </FormDialog>

@@ -17,14 +17,14 @@ import { Section } from './section.tsx';
 const SHOWN = 100;
 const NO_LIMIT = 100_000;
 
-/** Who is told of the check, and when. */
+/** Who is notified of the check, and when. */
 export function AlertFields({
-  tellsAll,
-  onTellsAll,
+  notifiesAll,
+  onNotifiesAll,
 }: {
   /** A new check may be subscribed to all channels there are; null for a stored one. */
-  readonly tellsAll: boolean | null;
-  readonly onTellsAll: (tellsAll: boolean) => void;
+  readonly notifiesAll: boolean | null;
+  readonly onNotifiesAll: (notifiesAll: boolean) => void;
 }) {
   const { draft } = useCheckForm();
   const isGlobal = (valueAt(draft, 'useGlobalAlertSettings') ?? true) === true;
@@ -33,14 +33,14 @@ export function AlertFields({
   return (
     <Section title="Alerts">
       <div class="editing-wide">
-        {tellsAll !== null && (
+        {notifiesAll !== null && (
           <CheckField
-            label="Tell all channels that there are"
-            isChecked={tellsAll}
-            onValue={onTellsAll}
+            label="Notify all channels that there are"
+            isChecked={notifiesAll}
+            onValue={onNotifiesAll}
           />
         )}
-        {tellsAll !== true && <Channels />}
+        {notifiesAll !== true && <Channels />}
       </div>
       <FactField path="muted" hint="none" />
       <FactField path="useGlobalAlertSettings" hint="none" />
@@ -122,7 +122,7 @@ function Channels() {
       }
       empty={
         <>
-          There are no channels yet. <Link to="/channels">Make one</Link>, and it is told of
+          There are no channels yet. <Link to="/channels">Make one</Link>, and it is notified of
           failures.
         </>
       }

@@ -1,6 +1,7 @@
 import { api, bodyOf } from '../../api/client.ts';
 import { useQuery } from '../../api/query.ts';
 import { Field, SelectField } from '../../parts/field.tsx';
+import { TAGS_HINT, tagsIn, tagsText } from '../../parts/forms/tags.ts';
 import { useCheckForm } from './check-form.ts';
 import { listAt, valueAt } from './draft.ts';
 import { FactField, useTyped } from './fact-field.tsx';
@@ -53,15 +54,11 @@ export function Belonging() {
 function Tags() {
   const { draft, change, problems, problemAt } = useCheckForm();
   const tags = listAt(draft, 'tags').map(String);
-  const [text, setText] = useTyped(tags.join(', '), (typed) => parsed(typed).join(', '));
+  const [text, setText] = useTyped(tagsText(tags), (typed) => tagsText(tagsIn(typed)));
   const ofOne = problems.find(({ path }) => /^body\.tags\[/.test(path))?.message ?? null;
   return (
     <div data-field="tags">
-      <Field
-        label={labelOf('tags')}
-        hint="With commas in between."
-        problem={problemAt('tags') ?? ofOne}
-      >
+      <Field label={labelOf('tags')} hint={TAGS_HINT} problem={problemAt('tags') ?? ofOne}>
         {(at) => (
           <input
             {...at}
@@ -71,18 +68,11 @@ function Tags() {
             value={text}
             onInput={({ currentTarget: { value } }) => {
               setText(value);
-              change('tags', parsed(value));
+              change('tags', tagsIn(value));
             }}
           />
         )}
       </Field>
     </div>
   );
-}
-
-function parsed(text: string): readonly string[] {
-  return text
-    .split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '');
 }

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { ApiError, type FieldProblem } from '../../api/errors.ts';
 import { invalidate } from '../../api/query.ts';
@@ -6,7 +6,8 @@ import { Button } from '../../parts/button.tsx';
 import { FormError, TextField } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
 import { Outdated } from '../../parts/forms/outdated.tsx';
-import { type Loaded, useSaving } from '../../parts/forms/use-saving.ts';
+import { useEdited } from '../../parts/forms/use-edited.ts';
+import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { useUnsavedGuard } from '../../parts/forms/use-unsaved-guard.ts';
 import { showToast } from '../../parts/toast.tsx';
 import { addressOf, Link } from '../../shell/link.tsx';
@@ -17,7 +18,7 @@ import { Belonging } from './belonging.tsx';
 import { type CheckForm, CheckFormContext } from './check-form.ts';
 import { type Draft, draftOf, listAt, updateOf, withType, withValue } from './draft.ts';
 import { patternOf } from './facts.ts';
-import { isShown } from './form-fields.ts';
+import { isShown, labelOf } from './form-fields.ts';
 import { Retries } from './retries.tsx';
 import { Schedule, Thresholds } from './schedule.tsx';
 import { Section } from './section.tsx';
@@ -43,25 +44,20 @@ const WIDE = '(min-width: 1240px)';
 export function Editor(props: EditorProps) {
   const { stored } = props;
   const { route } = useLocation();
-  const begin = (): Draft =>
-    props.stored === null ? props.initial : draftOf(props.stored.resource);
-  /** What the form began with: saving requires that nobody has changed it since. */
-  const [base, setBase] = useState(stored);
-  const [draft, setDraft] = useState(begin);
-  const [isChanged, setChanged] = useState(false);
-  const [id, setId] = useState('');
-  const [tellsAll, setTellsAll] = useState(stored === null ? isWithoutChannels(draft) : null);
-  const [isYamlOpen, openYaml] = useState(() => matchMedia(WIDE).matches);
   /** Whether the text beside the form is a check. The form waits until it is. */
   const [isYamlValid, setYamlValid] = useState(true);
-  const saving = useSaving();
-  const etag = stored?.etag ?? null;
-  useEffect(() => {
-    // Where somebody else saved it meanwhile, what is being edited here stays.
-    if (isChanged || stored === null) return;
-    setBase(stored);
-    setDraft(begin());
-  }, [etag, isChanged]);
+  const edited = useEdited<Check, Draft>({
+    loaded: stored,
+    isHeld: !isYamlValid,
+    formOf: draftOf,
+    initial: props.stored === null ? props.initial : {},
+    ...(props.stored === null ? {} : { reload: props.onReload }),
+  });
+  const { form: draft, saving } = edited;
+  const [id, setId] = useState('');
+  const [notifiesAll, setNotifiesAll] = useState(stored === null ? isWithoutChannels(draft) : null);
+  const [isYamlOpen, openYaml] = useState(() => matchMedia(WIDE).matches);
+  const isChanged = edited.isChanged || !isYamlValid || id !== '';
   useUnsavedGuard(isChanged);
 
   const [trialProblems, setTrialProblems] = useState<readonly FieldProblem[]>([]);
@@ -75,47 +71,39 @@ export function Editor(props: EditorProps) {
       problems,
       id: stored?.resource.id ?? null,
       change(path, value) {
-        setDraft((before) => withValue(before, path, value));
-        setChanged(true);
+        edited.edit((before) => withValue(before, path, value));
       },
     }),
     [draft, saving.problems, trialProblems],
   );
 
   const save = async (): Promise<void> => {
-    let saved: Loaded<Check> | null = null;
     setTrialProblems([]);
-    const isDone = await saving.run(async (key) => {
-      saved =
-        base === null
-          ? await create(draft, { id: id.trim(), tellsAll: tellsAll === true, key })
-          : await update(updateOf(draft, draftOf(base.resource), type), base);
+    const made: { check: Check | null } = { check: null };
+    const isSaved = await edited.save(async (sent, etag, key) => {
+      const saved =
+        stored === null
+          ? await create(sent, { id: id.trim(), notifiesAll: notifiesAll === true, key })
+          : await update(updateOf(sent, edited.base, type), { resource: stored.resource, etag });
+      made.check = saved.resource;
+      if (props.stored !== null) props.onSaved(saved);
+      return saved;
     });
-    if (!isDone || saved === null) return;
-    const { resource } = saved as Loaded<Check>;
-    setChanged(false);
-    if (props.stored !== null) props.onSaved(saved);
+    const { check: resource } = made;
+    if (!isSaved || resource === null) return;
     invalidate((name) => name === `check ${resource.id}`);
     const warnings = resource.warnings?.length ?? 0;
     showToast({
       kind: 'pass',
-      text: `${stored === null ? 'The check is made' : 'Saved'}${warnings === 0 ? '.' : `, with ${counted(warnings, 'warning')}.`}`,
+      text: `${stored === null ? 'The check is made' : 'The check is saved'}${warnings === 0 ? '.' : `, with ${counted(warnings, 'warning')}.`}`,
     });
     // After the guard is gone.
     setTimeout(() => route(addressOf(checkPath(resource.id)), stored === null));
   };
   const takeYaml = (next: Draft, nextId: string): void => {
-    setDraft(next);
+    edited.edit(() => next);
     if (stored === null) setId(nextId);
-    setChanged(true);
   };
-  const undo = (): void => {
-    setDraft(begin());
-    setChanged(false);
-    saving.forget();
-  };
-  const isOutdated =
-    stored !== null && (saving.isOutdated || (isChanged && base?.etag !== stored.etag));
   const others = problems.filter(
     ({ path }) => path !== 'path.id' && !isShown(patternOf(path.replace(/^body\./, ''))),
   );
@@ -146,7 +134,7 @@ export function Editor(props: EditorProps) {
                 <TypeChoice
                   type={type}
                   onType={(next) => {
-                    setDraft((before) => withType(before, next));
+                    edited.edit((before) => withType(before, next));
                     saving.forget();
                   }}
                 />
@@ -155,10 +143,7 @@ export function Editor(props: EditorProps) {
                   hint="In addresses and check files, for example shop-home. Empty: the service makes one. It never changes."
                   autocomplete="off"
                   value={id}
-                  onValue={(next) => {
-                    setId(next);
-                    setChanged(true);
-                  }}
+                  onValue={setId}
                   problem={idProblem}
                 />
               </Section>
@@ -174,19 +159,11 @@ export function Editor(props: EditorProps) {
             <Request />
             <Thresholds />
             <Retries />
-            <AlertFields
-              tellsAll={tellsAll}
-              onTellsAll={(next) => {
-                setTellsAll(next);
-                setChanged(true);
-              }}
-            />
+            <AlertFields notifiesAll={notifiesAll} onNotifiesAll={setNotifiesAll} />
             <Variables />
             <Belonging />
             <TrialPanel
-              checkOf={() =>
-                base === null ? draft : updateOf(draft, draftOf(base.resource), type)
-              }
+              checkOf={() => (stored === null ? draft : updateOf(draft, edited.base, type))}
               checkId={stored?.resource.id ?? null}
               chosen={listAt(draft, 'privateLocations').map(String)}
               isDisabled={!isYamlValid}
@@ -203,26 +180,21 @@ export function Editor(props: EditorProps) {
               isStored={stored !== null}
               problems={problems}
               onCheck={takeYaml}
-              onValid={(isValid) => {
-                setYamlValid(isValid);
-                if (!isValid) setChanged(true);
-              }}
+              onValid={setYamlValid}
             />
           )}
         </div>
         <div class="editing-actions panel">
-          {isOutdated && (
+          {edited.isOutdated && (
             <Outdated
               kind="check"
               id={stored?.resource.id ?? ''}
               what="check"
-              onLoad={() => {
-                undo();
-                if (props.stored !== null) props.onReload();
-              }}
+              edited={edited}
+              labelOf={labelOf}
             />
           )}
-          {!isOutdated && idProblem === null && saving.error !== null && (
+          {!edited.isOutdated && idProblem === null && saving.error !== null && (
             <FormError error={shownBelow(saving.error, others)} fields={[]} />
           )}
           <div class="editing-buttons">
@@ -234,7 +206,7 @@ export function Editor(props: EditorProps) {
             >
               {stored === null ? 'Make the check' : 'Save'}
             </Button>
-            {stored !== null && isChanged && <Button onClick={undo}>Undo changes</Button>}
+            {stored !== null && isChanged && <Button onClick={edited.undo}>Undo changes</Button>}
             <Link class="button" to={stored === null ? '/' : checkPath(stored.resource.id)}>
               Cancel
             </Link>
@@ -245,7 +217,7 @@ export function Editor(props: EditorProps) {
   );
 }
 
-/** A copy of a check without channels is told to none, too; a new one to all, as the API does it. */
+/** A copy of a check without channels notifies none either; a new one all, as the API does it. */
 function isWithoutChannels(draft: Draft): boolean {
   return draft.alertChannelSubscriptions === undefined;
 }

@@ -56,7 +56,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   tags: 'Tags',
   activated: 'The check runs',
   muted: 'Muted: it sends no alerts',
-  'alertChannelSubscriptions[].alertChannelId': 'Channels that are told',
+  'alertChannelSubscriptions[].alertChannelId': 'Channels that are notified',
   useGlobalAlertSettings: 'Use the alert settings of the account',
   'alertSettings.escalationType': 'Alert after',
   'alertSettings.runBasedEscalation.failedRunThreshold': 'Number of runs',
@@ -70,7 +70,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   'triggerIncident.severity': 'Severity',
   'triggerIncident.name': 'Title of the incident',
   'triggerIncident.description': 'Text of the incident',
-  'triggerIncident.notifySubscribers': 'Tell the subscribers',
+  'triggerIncident.notifySubscribers': 'Notify the subscribers',
 };
 
 /** @param path of one field, or of all entries of a list */
@@ -87,7 +87,7 @@ export const LEFT_TO_YAML: Readonly<Record<string, string>> = {
   logicalId: 'Belongs to `vedette apply`.',
   'request.headers[].locked': 'A note that changes nothing.',
   'request.queryParameters[].locked': 'A note that changes nothing.',
-  'alertChannelSubscriptions[].activated': 'A channel is told or not: the form removes it.',
+  'alertChannelSubscriptions[].activated': 'A channel is notified or not: the form removes it.',
 };
 
 /** Whether the problem of a path stands at its field. Those of a list stand above its entries. */

@@ -6,16 +6,16 @@ import type { Draft } from './draft.ts';
 interface Creation {
   /** Empty: the service makes one. */
   readonly id: string;
-  readonly tellsAll: boolean;
+  readonly notifiesAll: boolean;
   readonly key: string;
 }
 
 /** @throws ApiError, with status 412 if another check has the id */
 export async function create(
   draft: Draft,
-  { id, tellsAll, key }: Creation,
+  { id, notifiesAll, key }: Creation,
 ): Promise<Loaded<Check>> {
-  const query = { autoAssignAlerts: tellsAll };
+  const query = { autoAssignAlerts: notifiesAll };
   const { data, response } =
     id === ''
       ? await api.POST('/v1/checks', {

@@ -5,6 +5,8 @@ import type { FieldProblem } from '../../api/errors.ts';
 import { Field, FormError, problemOf, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
+import { TAGS_HINT, tagsIn, tagsText } from '../../parts/forms/tags.ts';
+import { useEdited } from '../../parts/forms/use-edited.ts';
 import { type Loaded, useSaving } from '../../parts/forms/use-saving.ts';
 import { showToast } from '../../parts/toast.tsx';
 import { addressOf } from '../../shell/link.tsx';
@@ -25,7 +27,7 @@ interface Form {
   readonly periodUnit: Unit;
   readonly grace: string;
   readonly graceUnit: Unit;
-  /** Separated by commas. */
+  /** As `tagsText` writes them. */
   readonly tags: string;
   readonly description: string;
 }
@@ -50,7 +52,7 @@ function formOf({ name, tags, description, heartbeat }: Heartbeat): Form {
     periodUnit,
     grace: String(grace),
     graceUnit,
-    tags: tags.join(', '),
+    tags: tagsText(tags),
     description: description ?? '',
   };
 }
@@ -60,10 +62,7 @@ function bodyOf({ name, period, periodUnit, grace, graceUnit, tags, description 
   return {
     name: name.trim(),
     heartbeat: { period: Number(period), periodUnit, grace: Number(grace), graceUnit },
-    tags: tags
-      .split(',')
-      .map((tag) => tag.trim())
-      .filter((tag) => tag !== ''),
+    tags: tagsIn(tags),
     description: text === '' ? null : text,
   };
 }
@@ -114,51 +113,34 @@ export function EditHeartbeat({
   readonly reload: () => void;
   readonly onClose: () => void;
 }) {
-  /** Saving requires that nobody has changed it since. */
-  const [{ resource, etag }] = useState(loaded);
-  const [form, setForm] = useState(() => formOf(resource));
-  const [isChanged, setChanged] = useState(false);
-  const saving = useSaving();
-  const save = () =>
-    saving.run(async () => {
-      await api.PATCH('/v1/checks/heartbeats/{id}', {
-        params: {
-          path: { id: resource.id },
-          header: etag === null ? {} : { 'If-Match': etag },
-        },
-        body: bodyOf(form),
+  const edited = useEdited({ loaded, formOf, reload });
+  const { form, saving } = edited;
+  const { id } = loaded.resource;
+  const save = async (): Promise<void> => {
+    const isSaved = await edited.save(async (sent, etag) => {
+      const { data, response } = await api.PATCH('/v1/checks/heartbeats/{id}', {
+        params: { path: { id }, header: etag === null ? {} : { 'If-Match': etag } },
+        body: bodyOf(sent),
       });
-      showToast({ kind: 'pass', text: 'Saved.' });
-      forgetHeartbeats();
-      onClose();
+      return { resource: data as Heartbeat, etag: response.headers.get('etag') };
     });
+    if (!isSaved) return;
+    showToast({ kind: 'pass', text: 'The heartbeat is saved.' });
+    forgetHeartbeats();
+    onClose();
+  };
   return (
     <FormDialog
       title="Edit heartbeat"
       submit="Save"
       isBusy={saving.isBusy}
-      isChanged={isChanged}
+      isChanged={edited.isChanged}
       onSubmit={() => void save()}
       onClose={onClose}
     >
-      <Fields
-        form={form}
-        problems={saving.problems}
-        change={(fields) => {
-          setForm({ ...form, ...fields });
-          setChanged(true);
-        }}
-      />
-      {saving.isOutdated ? (
-        <Outdated
-          kind="check"
-          id={resource.id}
-          what="heartbeat"
-          onLoad={() => {
-            reload();
-            onClose();
-          }}
-        />
+      <Fields form={form} problems={saving.problems} change={edited.change} />
+      {edited.isOutdated ? (
+        <Outdated kind="check" id={id} what="heartbeat" edited={edited} />
       ) : (
         <FormError error={saving.error} fields={FIELDS} />
       )}
@@ -208,7 +190,7 @@ function Fields({
         label="Tags"
         value={form.tags}
         onValue={(tags) => change({ tags })}
-        hint="Separated by commas. Maintenance windows and status services choose by tags."
+        hint={`${TAGS_HINT} Maintenance windows and status services choose by tags.`}
         problem={problemOf(problems, 'tags')}
         autocomplete="off"
       />

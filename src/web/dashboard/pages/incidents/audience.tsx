@@ -2,13 +2,13 @@ import { CheckField } from '../../parts/field.tsx';
 import { count, counted } from '../../parts/formats.ts';
 import { type Audience, useAudience } from './queries.ts';
 
-/** How many people are told. */
+/** How many subscribers are notified. */
 export function audienceText({ pages, subscribers, isMore }: Audience): string {
-  if (pages.length === 0) return 'No page shows these services: nobody is told.';
+  if (pages.length === 0) return 'No page shows these services: nobody is notified.';
   if (subscribers === 0) return `Nobody has subscribed to ${pageNames(pages)} yet.`;
   const most = isMore ? `More than ${count(subscribers)}` : `Up to ${count(subscribers)}`;
   const who = subscribers === 1 && !isMore ? 'subscriber' : 'subscribers';
-  return `${most} ${who} of ${pageNames(pages)} will be told.`;
+  return `${most} ${who} of ${pageNames(pages)} will be notified.`;
 }
 
 function pageNames(pages: Audience['pages']): string {
@@ -16,7 +16,7 @@ function pageNames(pages: Audience['pages']): string {
   return pages.length === 1 && first !== undefined ? first.name : counted(pages.length, 'page');
 }
 
-/** Asks whether subscribers are told, and says how many there are. */
+/** Asks whether subscribers are notified, and says how many there are. */
 export function NotifyField({
   services,
   isDraft,
@@ -38,8 +38,8 @@ export function NotifyField({
         : 'Counting…';
   return (
     <CheckField
-      label="Tell the subscribers"
-      hint={isDraft ? `${text} They are told when the draft is published.` : text}
+      label="Notify the subscribers"
+      hint={isDraft ? `${text} They are notified when the draft is published.` : text}
       isChecked={isChecked}
       onValue={onValue}
     />

@@ -4,6 +4,7 @@ import { api } from '../../api/client.ts';
 import { CheckField, Field, FormError, problemOf, SelectField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
+import { useEdited } from '../../parts/forms/use-edited.ts';
 import { type Loaded, useSaving } from '../../parts/forms/use-saving.ts';
 import { showToast } from '../../parts/toast.tsx';
 import { addressOf } from '../../shell/link.tsx';
@@ -36,7 +37,7 @@ export function NewIncident({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       title="New incident"
-      submit={isDraft ? 'Keep as a draft' : notifies ? 'Publish and tell' : 'Publish'}
+      submit={isDraft ? 'Keep as a draft' : notifies ? 'Publish and notify' : 'Publish'}
       isBusy={saving.isBusy}
       isChanged={form !== NEW || text !== ''}
       onSubmit={() => void make()}
@@ -104,6 +105,12 @@ export function UpdateText({
   );
 }
 
+const formOf = ({ name, severity, services }: Incident): IncidentForm => ({
+  name,
+  severity,
+  services,
+});
+
 export function EditIncident({
   loaded,
   reload,
@@ -113,51 +120,37 @@ export function EditIncident({
   readonly reload: () => void;
   readonly onClose: () => void;
 }) {
-  const [{ resource, etag }] = useState(loaded);
-  const { id, name, severity, services } = resource;
-  const [form, setForm] = useState<IncidentForm>({ name, severity, services });
-  const [isChanged, setChanged] = useState(false);
-  const saving = useSaving();
-  const save = () =>
-    saving.run(async () => {
-      await api.PATCH('/v1/status-pages/incidents/{incidentId}', {
+  const edited = useEdited({ loaded, formOf, reload });
+  const { form, saving } = edited;
+  const { id } = loaded.resource;
+  const save = async (): Promise<void> => {
+    const isSaved = await edited.save(async (sent, etag) => {
+      const { data, response } = await api.PATCH('/v1/status-pages/incidents/{incidentId}', {
         params: {
           path: { incidentId: id },
           header: etag === null ? {} : { 'If-Match': etag },
         },
-        body: { ...form, services: [...form.services] },
+        body: { ...sent, services: [...sent.services] },
       });
-      showToast({ kind: 'pass', text: 'Saved.' });
-      forgetIncidents();
-      onClose();
+      return { resource: data as Incident, etag: response.headers.get('etag') };
     });
+    if (!isSaved) return;
+    showToast({ kind: 'pass', text: 'The incident is saved.' });
+    forgetIncidents();
+    onClose();
+  };
   return (
     <FormDialog
       title="Edit incident"
       submit="Save"
       isBusy={saving.isBusy}
-      isChanged={isChanged}
+      isChanged={edited.isChanged}
       onSubmit={() => void save()}
       onClose={onClose}
     >
-      <IncidentFields
-        form={form}
-        problems={saving.problems}
-        change={(fields) => {
-          setForm({ ...form, ...fields });
-          setChanged(true);
-        }}
-      />
-      {saving.isOutdated ? (
-        <Outdated
-          kind="status-page-incident"
-          id={id}
-          what="incident"
-          onLoad={() => {
-            reload();
-            onClose();
-          }}
-        />
+      <IncidentFields form={form} problems={saving.problems} change={edited.change} />
+      {edited.isOutdated ? (
+        <Outdated kind="status-page-incident" id={id} what="incident" edited={edited} />
       ) : (
         <FormError error={saving.error} fields={FIELD_NAMES} />
       )}

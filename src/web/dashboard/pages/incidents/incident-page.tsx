@@ -28,7 +28,7 @@ import {
 } from './queries.ts';
 import { Updates } from './updates.tsx';
 
-/** One incident: what readers were told, and what they are told next. */
+/** One incident: what readers see of it, and the next update. */
 export function Page({ params: { id = '' } }: PageProps) {
   const query = useIncident(id);
   const loaded = query.data.value;
@@ -160,7 +160,7 @@ function PublishText({ incident }: { readonly incident: Incident }) {
     <>
       <p>Readers of the pages of its services see it. It cannot become a draft again.</p>
       <p>
-        {!notifies && 'No update says that subscribers are told: nobody is notified.'}
+        {!notifies && 'None of its updates notifies subscribers: nobody gets a message.'}
         {notifies && audience !== null && audienceText(audience)}
       </p>
     </>

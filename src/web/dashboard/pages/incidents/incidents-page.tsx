@@ -15,7 +15,7 @@ import { type Incident, type Service, useIncidents, useServices } from './querie
 
 const MAX_NAMED = 3;
 
-/** What readers of status pages are told: what is open comes first. */
+/** What readers of status pages see: open incidents come first. */
 export function Page() {
   const [isMaking, setMaking] = useState(false);
   const open = useIncidents('open');

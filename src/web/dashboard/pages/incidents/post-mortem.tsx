@@ -1,14 +1,16 @@
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 import { markdownHtml } from '../../../status/markdown.ts';
 import { api } from '../../api/client.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, FormError, problemOf } from '../../parts/field.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
-import { type Loaded, useSaving } from '../../parts/forms/use-saving.ts';
-import { useUnsavedGuard } from '../../parts/forms/use-unsaved-guard.ts';
+import { useEdited } from '../../parts/forms/use-edited.ts';
+import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { showToast } from '../../parts/toast.tsx';
 import type { Incident } from './queries.ts';
+
+const formOf = ({ postMortem }: Incident) => ({ text: postMortem ?? '' });
 
 /** What happened and why, in Markdown beside what readers will see of it. */
 export function PostMortem({
@@ -21,35 +23,26 @@ export function PostMortem({
   readonly onSaved: (saved: Loaded<Incident>) => void;
 }) {
   const id = useId();
-  const { resource, etag } = loaded;
-  const stored = resource.postMortem ?? '';
-  const [base, setBase] = useState(etag);
-  const [text, setText] = useState(stored);
-  const [isChanged, setChanged] = useState(false);
-  const saving = useSaving();
-  useUnsavedGuard(isChanged);
-  useEffect(() => {
-    // Where somebody else saved it meanwhile, what is being written here stays.
-    if (isChanged) return;
-    setBase(etag);
-    setText(stored);
-  }, [etag, isChanged]);
+  const { resource } = loaded;
+  const edited = useEdited({ loaded, formOf, reload });
+  const { base, isChanged, saving } = edited;
+  const { text } = edited.form;
   const save = async (): Promise<void> => {
-    const isSaved = await saving.run(async () => {
+    const isSaved = await edited.save(async ({ text }, etag) => {
       const { data, response } = await api.PATCH('/v1/status-pages/incidents/{incidentId}', {
         params: {
           path: { incidentId: resource.id },
-          header: base === null ? {} : { 'If-Match': base },
+          header: etag === null ? {} : { 'If-Match': etag },
         },
         body: { postMortem: text.trim() === '' ? null : text },
       });
-      onSaved({ resource: data as Incident, etag: response.headers.get('etag') });
+      const saved = { resource: data as Incident, etag: response.headers.get('etag') };
+      onSaved(saved);
+      return saved;
     });
-    if (!isSaved) return;
-    setChanged(false);
-    showToast({ kind: 'pass', text: 'The post-mortem is saved.' });
+    if (isSaved) showToast({ kind: 'pass', text: 'The post-mortem is saved.' });
   };
-  if (!may('write') && stored === '') return null;
+  if (!may('write') && base.text === '') return null;
   return (
     <section class="panel" aria-labelledby={id}>
       <div class="panel-head">
@@ -80,23 +73,17 @@ export function PostMortem({
                   {...facts}
                   rows={14}
                   value={text}
-                  onInput={(event) => {
-                    setText(event.currentTarget.value);
-                    setChanged(true);
-                  }}
+                  onInput={(event) => edited.change({ text: event.currentTarget.value })}
                 />
               )}
             </Field>
-            {saving.isOutdated ? (
+            {edited.isOutdated ? (
               <Outdated
                 kind="status-page-incident"
                 id={resource.id}
                 what="incident"
-                onLoad={() => {
-                  saving.forget();
-                  setChanged(false);
-                  reload();
-                }}
+                edited={edited}
+                labelOf={() => 'post-mortem'}
               />
             ) : (
               <FormError error={saving.error} fields={['postMortem']} />

@@ -74,7 +74,7 @@ export interface Audience {
   readonly isMore: boolean;
 }
 
-/** Who is told of an update of an incident with these services. */
+/** Who is notified of an update of an incident with these services. */
 export function useAudience(services: readonly string[]): Query<Audience> {
   const wanted = new Set(services);
   return useQuery(

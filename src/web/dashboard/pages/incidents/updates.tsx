@@ -5,8 +5,8 @@ import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { FormError, problemOf, SelectField } from '../../parts/field.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
-import { type Loaded, useSaving } from '../../parts/forms/use-saving.ts';
-import { useUnsavedGuard } from '../../parts/forms/use-unsaved-guard.ts';
+import { useEdited } from '../../parts/forms/use-edited.ts';
+import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { NotifyField } from './audience.tsx';
@@ -19,7 +19,7 @@ interface UpdatesProps {
   readonly reload: () => void;
 }
 
-/** What readers were told, newest first, and a form for what they are told next. */
+/** What was published, newest first, and a form for the next update. */
 export function Updates({ loaded, reload }: UpdatesProps) {
   const id = useId();
   const [deleted, setDeleted] = useState<IncidentUpdate | null>(null);
@@ -40,7 +40,7 @@ export function Updates({ loaded, reload }: UpdatesProps) {
                 <TimeText at={update.publicIncidentUpdateDate} form="full" /> (
                 <TimeText at={update.publicIncidentUpdateDate} />)
               </span>
-              {update.notifySubscribers && <span class="chip">subscribers told</span>}
+              {update.notifySubscribers && <span class="chip">subscribers notified</span>}
               {update.updated_at !== null && <span class="chip">edited</span>}
               <span class="grow" />
               {canDelete && (
@@ -84,31 +84,42 @@ export function Updates({ loaded, reload }: UpdatesProps) {
   );
 }
 
-function AddUpdate({ loaded: { resource, etag }, reload }: UpdatesProps) {
-  const { id, services, isDraft, lastUpdateStatus } = resource;
-  const [status, setStatus] = useState<Status>(lastUpdateStatus);
-  const [text, setText] = useState('');
-  const [notifies, setNotifies] = useState(false);
-  /** What the text was written for: another update that came meanwhile may say the same. */
-  const [base, setBase] = useState(etag);
-  const saving = useSaving();
-  useUnsavedGuard(text !== '');
-  const current = text === '' ? etag : base;
+interface NewUpdate {
+  readonly status: Status;
+  readonly text: string;
+  readonly notifies: boolean;
+  /** The updates that it follows: one that came meanwhile may say the same. */
+  readonly after: readonly string[];
+}
+
+function newUpdate({ lastUpdateStatus, incidentUpdates }: Incident): NewUpdate {
+  const after = incidentUpdates.map((update) => update.id).toSorted();
+  return { status: lastUpdateStatus, text: '', notifies: false, after };
+}
+
+const LABELS: Readonly<Record<string, string>> = { after: 'updates' };
+
+function AddUpdate({ loaded, reload }: UpdatesProps) {
+  const { resource } = loaded;
+  const { id, services, isDraft } = resource;
+  const edited = useEdited({ loaded, formOf: newUpdate, reload });
+  const { saving, change } = edited;
+  const { status, text, notifies } = edited.form;
   const add = async (): Promise<void> => {
-    const isAdded = await saving.run(async () => {
-      await api.POST('/v1/status-pages/incidents/{incidentId}/incident-updates', {
+    const isAdded = await edited.save(async ({ status, text, notifies }, etag) => {
+      const { data } = await api.POST('/v1/status-pages/incidents/{incidentId}/incident-updates', {
         params: {
           path: { incidentId: id },
-          header: current === null ? {} : { 'If-Match': current },
+          header: etag === null ? {} : { 'If-Match': etag },
         },
         body: { status, description: text, notifySubscribers: notifies },
       });
+      forgetIncidents();
+      const incidentUpdates = [...resource.incidentUpdates, data as IncidentUpdate];
+      // The response has the update, not the incident: its ETag comes when it is read again.
+      return { resource: { ...resource, incidentUpdates, lastUpdateStatus: status }, etag };
     });
-    if (!isAdded) return;
-    setText('');
-    setNotifies(false);
-    forgetIncidents();
-    showToast({ kind: 'pass', text: 'The update is added.' });
+    if (isAdded) showToast({ kind: 'pass', text: 'The update is added.' });
   };
   return (
     <form
@@ -123,39 +134,32 @@ function AddUpdate({ loaded: { resource, etag }, reload }: UpdatesProps) {
         label="Status"
         value={status}
         options={STATUSES}
-        onValue={(value) => setStatus(value as Status)}
+        onValue={(value) => change({ status: value as Status })}
       />
       <UpdateText
         text={text}
-        onValue={(value) => {
-          if (text === '') setBase(etag);
-          setText(value);
-        }}
+        onValue={(value) => change({ text: value })}
         problem={problemOf(saving.problems, 'description')}
       />
       <NotifyField
         services={services}
         isDraft={isDraft}
         isChecked={notifies}
-        onValue={setNotifies}
+        onValue={(value) => change({ notifies: value })}
       />
-      {saving.isOutdated ? (
+      {edited.isOutdated ? (
         <Outdated
           kind="status-page-incident"
           id={id}
           what="incident"
-          load="Load theirs and keep my text"
-          onLoad={() => {
-            saving.forget();
-            reload();
-            setBase(null);
-          }}
+          edited={edited}
+          labelOf={(name) => LABELS[name] ?? name}
         />
       ) : (
         <FormError error={saving.error} fields={['description']} />
       )}
       <Button kind="primary" type="submit" isBusy={saving.isBusy}>
-        {notifies && !isDraft ? 'Add the update and tell' : 'Add the update'}
+        {notifies && !isDraft ? 'Add the update and notify' : 'Add the update'}
       </Button>
     </form>
   );

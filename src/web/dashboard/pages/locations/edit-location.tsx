@@ -1,10 +1,14 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { useLocation as useRouter } from 'preact-iso';
 import { api, bodyOf } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
-import { invalidate } from '../../api/query.ts';
+import { invalidate, useQuery } from '../../api/query.ts';
 import { FormError, problemOf, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { Outdated } from '../../parts/forms/outdated.tsx';
+import { useEdited } from '../../parts/forms/use-edited.ts';
+import type { Loaded } from '../../parts/forms/use-saving.ts';
+import { showToast } from '../../parts/toast.tsx';
 import { addressOf } from '../../shell/link.tsx';
 import type { PrivateLocation } from './queries.ts';
 
@@ -53,6 +57,7 @@ export function NewLocation({ onClose }: { readonly onClose: () => void }) {
       title="New location"
       submit="Make the location"
       isBusy={isBusy}
+      isChanged={name !== '' || slug !== null || proxyUrl !== ''}
       onSubmit={() => void create()}
       onClose={onClose}
     >
@@ -91,31 +96,49 @@ export function NewLocation({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
+const formOf = ({ name, proxyUrl }: PrivateLocation) => ({ name, proxyUrl: proxyUrl ?? '' });
+
 export function EditLocation({
   location,
-  onSaved,
   onClose,
 }: {
   readonly location: PrivateLocation;
-  readonly onSaved: (saved: PrivateLocation) => void;
   readonly onClose: () => void;
 }) {
-  const [name, setName] = useState(location.name);
-  const [proxyUrl, setProxyUrl] = useState(location.proxyUrl ?? '');
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const query = useQuery<Loaded<PrivateLocation>>(
+    `private-location to edit ${location.id}`,
+    async (signal) => {
+      const { data, response } = await api.GET('/v1/private-locations/{id}', {
+        params: { path: { id: location.id } },
+        signal,
+      });
+      return { resource: data as PrivateLocation, etag: response.headers.get('etag') };
+    },
+  );
+  const initial = useMemo(() => formOf(location), []);
+  const edited = useEdited({
+    loaded: query.data.value,
+    formOf,
+    initial,
+    reload: query.reload,
+  });
+  const { name, proxyUrl } = edited.form;
+  const { error, isBusy } = edited.saving;
   const save = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const body = { name, proxyUrl: proxyUrl === '' ? null : proxyUrl };
-      const params = { path: { id: location.id } };
-      onSaved(await bodyOf(api.PATCH('/v1/private-locations/{id}', { params, body })));
-      invalidate((key) => key.startsWith('private-location-statuses'));
-      onClose();
-    } catch (thrown) {
-      setError(asApiError(thrown));
-      setBusy(false);
-    }
+    const isSaved = await edited.save(async ({ name, proxyUrl }, etag) => {
+      const { data, response } = await api.PATCH('/v1/private-locations/{id}', {
+        params: {
+          path: { id: location.id },
+          header: etag === null ? {} : { 'If-Match': etag },
+        },
+        body: { name, proxyUrl: proxyUrl === '' ? null : proxyUrl },
+      });
+      return { resource: data as PrivateLocation, etag: response.headers.get('etag') };
+    });
+    if (!isSaved) return;
+    invalidate((key) => key.startsWith('private-location'));
+    showToast({ kind: 'pass', text: 'The location is saved.' });
+    onClose();
   };
   const problems = error?.problems ?? [];
   return (
@@ -123,13 +146,14 @@ export function EditLocation({
       title="Edit location"
       submit="Save"
       isBusy={isBusy}
+      isChanged={edited.isChanged}
       onSubmit={() => void save()}
       onClose={onClose}
     >
       <TextField
         label="Name"
         value={name}
-        onValue={setName}
+        onValue={(name) => edited.change({ name })}
         problem={problemOf(problems, 'name')}
         maxLength={255}
         required
@@ -137,12 +161,16 @@ export function EditLocation({
       <TextField
         label="Proxy of its checks"
         value={proxyUrl}
-        onValue={setProxyUrl}
+        onValue={(proxyUrl) => edited.change({ proxyUrl })}
         problem={problemOf(problems, 'proxyUrl')}
         hint={`${PROXY_HINT} ******** stands for the stored password.`}
         autocomplete="off"
       />
-      <FormError error={error} fields={FIELDS} />
+      {edited.isOutdated ? (
+        <Outdated kind="private-location" id={location.id} what="location" edited={edited} />
+      ) : (
+        <FormError error={error} fields={FIELDS} />
+      )}
     </FormDialog>
   );
 }

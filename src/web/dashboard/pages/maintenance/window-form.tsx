@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { api } from '../../api/client.ts';
 import { invalidate, useQuery } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
@@ -8,7 +8,9 @@ import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
-import { useSaving } from '../../parts/forms/use-saving.ts';
+import { TAGS_HINT, tagsIn, tagsText } from '../../parts/forms/tags.ts';
+import { useEdited } from '../../parts/forms/use-edited.ts';
+import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { localInput, zoneText } from './days.ts';
@@ -81,9 +83,9 @@ function formOf(window: Window): Form {
     interval: String(repeatInterval ?? 1),
     until: repeatEndsAt === null ? '' : localInput(new Date(repeatEndsAt)),
     pauses: window.pauseAllChecks ? 'all' : tags.length > 0 ? 'tags' : 'none',
-    tags: tags.join(', '),
+    tags: tagsText(tags),
     silences: window.silenceAllAlerts ? 'all' : silenceAlertsTags.length > 0 ? 'tags' : 'none',
-    silencedTags: silenceAlertsTags.join(', '),
+    silencedTags: tagsText(silenceAlertsTags),
   };
 }
 
@@ -91,13 +93,6 @@ function formOf(window: Window): Form {
 function instant(text: string): string {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) ? text : at.toISOString();
-}
-
-function tagsIn(text: string): string[] {
-  return text
-    .split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '');
 }
 
 function bodyOf(form: Form) {
@@ -118,6 +113,8 @@ function bodyOf(form: Form) {
 
 const forget = (): void => invalidate((key) => key.startsWith('maintenance'));
 
+const ON = { on: ['maintenance_window'] };
+
 /** Makes a window, or changes one. */
 export function WindowForm({
   day,
@@ -129,14 +126,18 @@ export function WindowForm({
   readonly id?: number | null;
   readonly onClose: () => void;
 }) {
-  const query = useQuery(`maintenance-window ${id}`, async (signal) => {
-    if (id === null) return null;
-    const { data, response } = await api.GET('/v1/maintenance-windows/{id}', {
-      params: { path: { id } },
-      signal,
-    });
-    return { resource: data as Window, etag: response.headers.get('etag') };
-  });
+  const query = useQuery<Loaded<Window> | null>(
+    `maintenance-window ${id}`,
+    async (signal) => {
+      if (id === null) return null;
+      const { data, response } = await api.GET('/v1/maintenance-windows/{id}', {
+        params: { path: { id } },
+        signal,
+      });
+      return { resource: data as Window, etag: response.headers.get('etag') };
+    },
+    ON,
+  );
   const loaded = query.data.value;
   if (id !== null && loaded === null) {
     return (
@@ -145,59 +146,51 @@ export function WindowForm({
       </Dialog>
     );
   }
-  return (
-    <Editor
-      key={loaded?.etag ?? 'new'}
-      initial={loaded === null ? newForm(day) : formOf(loaded.resource)}
-      id={id}
-      etag={loaded?.etag ?? null}
-      reload={query.reload}
-      onClose={onClose}
-    />
-  );
+  return <Editor day={day} id={id} loaded={loaded} reload={query.reload} onClose={onClose} />;
 }
 
 function Editor({
-  initial,
+  day,
   id,
-  etag,
+  loaded,
   reload,
   onClose,
 }: {
-  readonly initial: Form;
+  readonly day: Date;
   readonly id: number | null;
-  readonly etag: string | null;
+  readonly loaded: Loaded<Window> | null;
   readonly reload: () => void;
   readonly onClose: () => void;
 }) {
-  const [form, setForm] = useState(initial);
-  const [isChanged, setChanged] = useState(false);
-  const saving = useSaving();
+  const initial = useMemo(() => newForm(day), []);
+  const edited = useEdited({ loaded, formOf, initial, reload });
+  const { form, saving, change } = edited;
   const { problems } = saving;
-  const change = (fields: Partial<Form>): void => {
-    setForm({ ...form, ...fields });
-    setChanged(true);
-  };
-  const save = () =>
-    saving.run(async (key) => {
-      const body = bodyOf(form);
+  const save = async (): Promise<void> => {
+    const isSaved = await edited.save(async (sent, etag, key) => {
+      const body = bodyOf(sent);
       if (id === null) {
         const params = { header: { 'Idempotency-Key': key } };
-        await api.POST('/v1/maintenance-windows', { params, body });
-      } else {
-        const header = etag === null ? {} : { 'If-Match': etag };
-        await api.PATCH('/v1/maintenance-windows/{id}', { params: { path: { id }, header }, body });
+        const { data, response } = await api.POST('/v1/maintenance-windows', { params, body });
+        return { resource: data as Window, etag: response.headers.get('etag') };
       }
-      forget();
-      showToast({ kind: 'pass', text: id === null ? 'The window is made.' : 'Saved.' });
-      onClose();
+      const header = etag === null ? {} : { 'If-Match': etag };
+      const params = { path: { id }, header };
+      const { data, response } = await api.PATCH('/v1/maintenance-windows/{id}', { params, body });
+      return { resource: data as Window, etag: response.headers.get('etag') };
     });
+    if (!isSaved) return;
+    forget();
+    const text = id === null ? 'The window is made.' : 'The window is saved.';
+    showToast({ kind: 'pass', text });
+    onClose();
+  };
   return (
     <FormDialog
       title={id === null ? 'New maintenance window' : 'Edit maintenance window'}
       submit={id === null ? 'Make the window' : 'Save'}
       isBusy={saving.isBusy}
-      isChanged={isChanged}
+      isChanged={edited.isChanged}
       onSubmit={() => void save()}
       onClose={onClose}
     >
@@ -267,7 +260,7 @@ function Editor({
           label="Tags of paused checks"
           value={form.tags}
           onValue={(tags) => change({ tags })}
-          hint="Separated by commas. Checks with one of them, or whose group has one."
+          hint={`${TAGS_HINT} Checks with one of them, or whose group has one.`}
           problem={problemOf(problems, 'tags')}
           autocomplete="off"
         />
@@ -283,12 +276,13 @@ function Editor({
           label="Tags of checks whose alerts are silent"
           value={form.silencedTags}
           onValue={(silencedTags) => change({ silencedTags })}
+          hint={TAGS_HINT}
           problem={problemOf(problems, 'silenceAlertsTags')}
           autocomplete="off"
         />
       )}
-      {saving.isOutdated && id !== null ? (
-        <Outdated kind="maintenance-window" id={String(id)} what="window" onLoad={reload} />
+      {edited.isOutdated ? (
+        <Outdated kind="maintenance-window" id={String(id)} what="window" edited={edited} />
       ) : (
         <FormError error={saving.error} fields={FIELDS} />
       )}

@@ -1,28 +1,24 @@
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 import { api } from '../../api/client.ts';
-import { type ApiError, asApiError } from '../../api/errors.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { useQuery } from '../../api/query.ts';
 import { loadSession, may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { Field, FormError, problemOf, TextField } from '../../parts/field.tsx';
-import { useUnsavedGuard } from '../../parts/forms/use-unsaved-guard.ts';
+import { Outdated } from '../../parts/forms/outdated.tsx';
+import { useEdited } from '../../parts/forms/use-edited.ts';
+import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { showToast } from '../../parts/toast.tsx';
 
 type Account = components['schemas']['Account'];
 
-interface Loaded {
-  readonly account: Account;
-  readonly etag: string | null;
-}
-
 const FIELDS = ['name', 'timeZone'];
 
 /** The name and the time zone of the account: admins change them. */
 export function AccountPanel({ accountId }: { readonly accountId: string }) {
-  const { data, error, reload, set } = useQuery<Loaded>(`account/${accountId}`, (signal) =>
+  const { data, error, reload, set } = useQuery<Loaded<Account>>(`account/${accountId}`, (signal) =>
     read(accountId, signal),
   );
   return (
@@ -34,75 +30,48 @@ export function AccountPanel({ accountId }: { readonly accountId: string }) {
       {data.value === null && error.value === null && (
         <Skeleton lines={4} height={37} label="Loading the account" />
       )}
-      {data.value !== null && <AccountForm loaded={data.value} onLoaded={set} />}
+      {data.value !== null && <AccountForm loaded={data.value} reload={reload} onSaved={set} />}
     </section>
   );
 }
 
-async function read(accountId: string, signal: AbortSignal): Promise<Loaded> {
+async function read(accountId: string, signal: AbortSignal): Promise<Loaded<Account>> {
   const params = { path: { accountId } };
   const reply = await api.GET('/v1/accounts/{accountId}', { params, signal });
-  return { account: reply.data as Account, etag: reply.response.headers.get('etag') };
+  return { resource: reply.data as Account, etag: reply.response.headers.get('etag') };
 }
+
+const formOf = ({ name, timeZone }: Account) => ({ name, timeZone });
 
 function AccountForm({
   loaded,
-  onLoaded,
+  reload,
+  onSaved,
 }: {
-  readonly loaded: Loaded;
-  readonly onLoaded: (loaded: Loaded) => void;
+  readonly loaded: Loaded<Account>;
+  readonly reload: () => void;
+  readonly onSaved: (saved: Loaded<Account>) => void;
 }) {
-  /** What the form began with: saving requires that nobody has changed it since. */
-  const [base, setBase] = useState(loaded);
-  const [name, setName] = useState(loaded.account.name);
-  const [timeZone, setTimeZone] = useState(loaded.account.timeZone);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const isChanged = name !== base.account.name || timeZone !== base.account.timeZone;
-  useUnsavedGuard(isChanged);
-
-  const begin = (from: Loaded): void => {
-    setBase(from);
-    setName(from.account.name);
-    setTimeZone(from.account.timeZone);
-    setError(null);
-  };
-  useEffect(() => {
-    // What is being edited here stays, although it was read again meanwhile.
-    if (!isChanged) begin(loaded);
-  }, [loaded.etag]);
-
-  const { id: accountId } = base.account;
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    try {
-      await work();
-    } catch (thrown) {
-      setError(asApiError(thrown));
-      focusFirstProblem();
-    }
-    setBusy(false);
-  };
-  const save = () =>
-    attempt(async () => {
-      const header = base.etag === null ? {} : { 'If-Match': base.etag };
+  const edited = useEdited({ loaded, formOf, reload });
+  const { name, timeZone } = edited.form;
+  const { error, isBusy } = edited.saving;
+  const { id: accountId } = loaded.resource;
+  const save = async (): Promise<void> => {
+    const isSaved = await edited.save(async ({ name, timeZone }, etag) => {
+      const header = etag === null ? {} : { 'If-Match': etag };
       const { data, response } = await api.PATCH('/v1/accounts/{accountId}', {
         params: { path: { accountId }, header },
         body: { name, timeZone: timeZone.trim() },
       });
-      const saved = { account: data as Account, etag: response.headers.get('etag') };
-      begin(saved);
-      onLoaded(saved);
-      showToast({ kind: 'pass', text: 'The account is saved.' });
-      // The navigation shows the name, without a response the former one until the next load.
-      await loadSession(new AbortController().signal).catch(() => undefined);
+      const saved = { resource: data as Account, etag: response.headers.get('etag') };
+      onSaved(saved);
+      return saved;
     });
-  const showTheirs = () =>
-    attempt(async () => {
-      const theirs = await read(accountId, new AbortController().signal);
-      begin(theirs);
-      onLoaded(theirs);
-    });
+    if (!isSaved) return;
+    showToast({ kind: 'pass', text: 'The account is saved.' });
+    // The navigation shows the name, without a response the former one until the next load.
+    await loadSession(new AbortController().signal).catch(() => undefined);
+  };
 
   return (
     <form
@@ -117,26 +86,23 @@ function AccountForm({
         <TextField
           label="Name"
           value={name}
-          onValue={setName}
+          onValue={(name) => edited.change({ name })}
           maxLength={255}
           problem={problemOf(error?.problems ?? [], 'name')}
         />
         <TimeZoneField
           value={timeZone}
-          onValue={setTimeZone}
+          onValue={(timeZone) => edited.change({ timeZone })}
           problem={problemOf(error?.problems ?? [], 'timeZone')}
         />
-        {error?.status === 412 ? (
-          <div class="form-error" role="alert">
-            Somebody else has changed the account meanwhile.{' '}
-            <Button onClick={() => void showTheirs()}>Drop my changes and show theirs</Button>
-          </div>
+        {edited.isOutdated ? (
+          <Outdated kind="account" id={accountId} what="account" edited={edited} />
         ) : (
           <FormError error={error} fields={FIELDS} />
         )}
         {may('admin') ? (
           <span>
-            <Button kind="primary" type="submit" isBusy={isBusy} disabled={!isChanged}>
+            <Button kind="primary" type="submit" isBusy={isBusy} disabled={!edited.isChanged}>
               Save
             </Button>
           </span>
@@ -182,11 +148,5 @@ function TimeZoneField({
         </>
       )}
     </Field>
-  );
-}
-
-function focusFirstProblem(): void {
-  requestAnimationFrame(() =>
-    document.querySelector<HTMLElement>('main [aria-invalid=true]')?.focus(),
   );
 }

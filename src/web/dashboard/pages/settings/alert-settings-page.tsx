@@ -1,12 +1,12 @@
-import { useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { api, bodyOf } from '../../api/client.ts';
-import { type ApiError, asApiError } from '../../api/errors.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { type Query, useQuery } from '../../api/query.ts';
 import { may, session } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { CheckField, FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';
+import { useEdited } from '../../parts/forms/use-edited.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { SettingsFrame } from './settings-frame.tsx';
@@ -58,6 +58,7 @@ export function Page() {
   );
 }
 
+const formOf = (settings: AlertSettings): AlertSettings => settings;
 const FIELDS = ['parallelRunFailureThreshold.percentage'];
 
 function Form({
@@ -69,28 +70,23 @@ function Form({
   readonly given: AlertSettings;
   readonly query: Query<AlertSettings>;
 }) {
-  const [settings, setSettings] = useState(given);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const set = (changes: Partial<AlertSettings>): void => setSettings({ ...settings, ...changes });
+  // They have no ETag: the last one who saves them wins.
+  const loaded = useMemo(() => ({ resource: given, etag: null }), [given]);
+  const edited = useEdited<AlertSettings, AlertSettings>({ loaded, formOf });
+  const { form: settings, change: set } = edited;
+  const { error, isBusy } = edited.saving;
   const parallel = settings.parallelRunFailureThreshold ?? { enabled: false, percentage: 10 };
   const reminders = settings.reminders ?? { amount: 0, interval: 5 };
-  const isSame = JSON.stringify(settings) === JSON.stringify(given);
   const save = async (): Promise<void> => {
-    setBusy(true);
-    try {
+    const isSaved = await edited.save(async (sent) => {
       const params = { path: { accountId } };
       const saved = await bodyOf(
-        api.PUT('/v1/accounts/{accountId}/alert-settings', { params, body: settings }),
+        api.PUT('/v1/accounts/{accountId}/alert-settings', { params, body: sent }),
       );
       query.set(saved);
-      setSettings(saved);
-      setError(null);
-      showToast({ kind: 'pass', text: 'The alert settings are saved.' });
-    } catch (thrown) {
-      setError(asApiError(thrown));
-    }
-    setBusy(false);
+      return { resource: saved, etag: null };
+    });
+    if (isSaved) showToast({ kind: 'pass', text: 'The alert settings are saved.' });
   };
   return (
     <section class="panel" aria-label="Alert settings">
@@ -172,7 +168,7 @@ function Form({
           <FormError error={error} fields={FIELDS} />
           {may('admin') ? (
             <span>
-              <Button kind="primary" type="submit" isBusy={isBusy} disabled={isSame}>
+              <Button kind="primary" type="submit" isBusy={isBusy} disabled={!edited.isChanged}>
                 Save
               </Button>
             </span>

@@ -162,6 +162,7 @@ function NewKey({ onClose }: { readonly onClose: () => void }) {
       title="New API key"
       submit="Make the key"
       isBusy={isBusy}
+      isChanged={name !== ''}
       onSubmit={() => void create()}
       onClose={onClose}
     >

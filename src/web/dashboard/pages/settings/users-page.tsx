@@ -237,6 +237,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
       title="Invite a user"
       submit="Make the link"
       isBusy={isBusy}
+      isChanged={email !== ''}
       onSubmit={() => void invite()}
       onClose={onClose}
     >

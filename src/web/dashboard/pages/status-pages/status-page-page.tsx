@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api } from '../../api/client.ts';
 import { may } from '../../api/signed-in-user.ts';
@@ -9,8 +9,8 @@ import { ErrorState } from '../../parts/error-state.tsx';
 import { FormError } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
 import { Outdated } from '../../parts/forms/outdated.tsx';
-import { type Loaded, useSaving } from '../../parts/forms/use-saving.ts';
-import { useUnsavedGuard } from '../../parts/forms/use-unsaved-guard.ts';
+import { useEdited } from '../../parts/forms/use-edited.ts';
+import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { showToast } from '../../parts/toast.tsx';
@@ -20,7 +20,7 @@ import type { PageProps } from '../page-props.ts';
 import { CardsEditor } from './cards-editor.tsx';
 import { DomainCheck } from './domain-check.tsx';
 import { PageFields } from './page-fields.tsx';
-import { bodyOf, FIELD_NAMES, formOf, type PageForm } from './page-form.ts';
+import { bodyOf, FIELD_NAMES, formOf } from './page-form.ts';
 import { PagePreview } from './page-preview.tsx';
 import {
   forgetPages,
@@ -103,38 +103,25 @@ function Editor({
   readonly reload: () => void;
   readonly onSaved: (saved: Loaded<StatusPage>) => void;
 }) {
-  const { resource: page, etag } = loaded;
+  const { resource: page } = loaded;
   const summary = useSummary(page.id).data.value;
-  const [base, setBase] = useState(etag);
-  const [form, setForm] = useState(() => formOf(page));
-  const [isChanged, setChanged] = useState(false);
-  const saving = useSaving();
+  const edited = useEdited({ loaded, formOf, reload });
+  const { form, isChanged, saving, change } = edited;
   const isWriter = may('write');
-  useUnsavedGuard(isChanged);
-  useEffect(() => {
-    // Where somebody else saved it meanwhile, what is being edited here stays.
-    if (isChanged) return;
-    setBase(etag);
-    setForm(formOf(page));
-  }, [etag, isChanged]);
-  const change = (fields: Partial<PageForm>): void => {
-    setForm((before) => ({ ...before, ...fields }));
-    setChanged(true);
-  };
   const save = async (): Promise<void> => {
-    const isSaved = await saving.run(async () => {
+    const isSaved = await edited.save(async (sent, etag) => {
       const { data, response } = await api.PATCH('/v1/status-pages/{statusPageId}', {
         params: {
           path: { statusPageId: page.id },
-          header: base === null ? {} : { 'If-Match': base },
+          header: etag === null ? {} : { 'If-Match': etag },
         },
-        body: bodyOf(form),
+        body: bodyOf(sent),
       });
-      onSaved({ resource: data as StatusPage, etag: response.headers.get('etag') });
+      const saved = { resource: data as StatusPage, etag: response.headers.get('etag') };
+      onSaved(saved);
+      return saved;
     });
-    if (!isSaved) return;
-    setChanged(false);
-    showToast({ kind: 'pass', text: 'Saved.' });
+    if (isSaved) showToast({ kind: 'pass', text: 'The page is saved.' });
   };
   return (
     <form
@@ -162,17 +149,8 @@ function Editor({
             {page.customDomain !== null && (
               <DomainCheck page={page} isChanged={form.customDomain !== page.customDomain} />
             )}
-            {saving.isOutdated ? (
-              <Outdated
-                kind="status-page"
-                id={page.id}
-                what="page"
-                onLoad={() => {
-                  saving.forget();
-                  setChanged(false);
-                  reload();
-                }}
-              />
+            {edited.isOutdated ? (
+              <Outdated kind="status-page" id={page.id} what="page" edited={edited} />
             ) : (
               <FormError error={saving.error} fields={FIELD_NAMES} />
             )}
@@ -180,16 +158,7 @@ function Editor({
               <Button kind="primary" type="submit" isBusy={saving.isBusy} disabled={!isChanged}>
                 Save
               </Button>
-              {isChanged && (
-                <Button
-                  onClick={() => {
-                    setChanged(false);
-                    saving.forget();
-                  }}
-                >
-                  Undo changes
-                </Button>
-              )}
+              {isChanged && <Button onClick={edited.undo}>Undo changes</Button>}
             </div>
           </div>
         )}

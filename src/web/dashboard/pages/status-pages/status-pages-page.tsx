@@ -102,7 +102,7 @@ function NewPage({ onClose }: { readonly onClose: () => void }) {
       title="New status page"
       submit="Make the page"
       isBusy={saving.isBusy}
-      isChanged={name !== ''}
+      isChanged={name !== '' || url !== null}
       onSubmit={() => void make()}
       onClose={onClose}
     >

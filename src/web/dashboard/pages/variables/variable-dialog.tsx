@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { api } from '../../api/client.ts';
-import { asApiError } from '../../api/errors.ts';
+import { useQuery } from '../../api/query.ts';
 import { CheckField, FormError, problemOf, TextAreaField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
-import { useSaving } from '../../parts/forms/use-saving.ts';
+import { useEdited } from '../../parts/forms/use-edited.ts';
+import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { showToast } from '../../parts/toast.tsx';
 import { reloadVariables, type Variable } from './queries.ts';
 
@@ -15,16 +16,20 @@ interface Form {
   readonly value: string;
   readonly secret: boolean;
   readonly locked: boolean;
+  /** When a hidden value was stored: a change of it shows in nothing else. */
+  readonly storedAt: string | null;
 }
+
+const LABELS: Readonly<Record<string, string>> = { storedAt: 'value' };
 
 /** A value that is hidden is replaced or kept, and never shown. */
 const isHidden = (variable: Variable | null): boolean =>
   variable !== null && (variable.secret || variable.locked);
 
-function formOf(variable: Variable | null, name: string): Form {
-  if (variable === null) return { key: name, value: '', secret: false, locked: false };
+function formOf(variable: Variable): Form {
   const { key, value, secret, locked } = variable;
-  return { key, value: isHidden(variable) ? '' : (value ?? ''), secret, locked };
+  const storedAt = isHidden(variable) ? (variable.updated_at ?? variable.created_at) : null;
+  return { key, value: isHidden(variable) ? '' : (value ?? ''), secret, locked, storedAt };
 }
 
 /** Makes a variable, or changes one. */
@@ -39,61 +44,55 @@ export function VariableDialog({
   readonly name: string;
   readonly onClose: () => void;
 }) {
-  const [base, setBase] = useState(variable);
-  const [etag, setEtag] = useState<string | null>(null);
-  const [form, setForm] = useState(formOf(variable, name));
-  const saving = useSaving();
-  const [isLost, setLost] = useState<string | null>(null);
-  const change = (changes: Partial<Form>): void => setForm({ ...form, ...changes });
-  const isChanged = JSON.stringify(form) !== JSON.stringify(formOf(base, name));
-
-  const load = async (signal: AbortSignal | null): Promise<void> => {
-    const given = { params: { path: { key: name } }, ...(signal === null ? {} : { signal }) };
-    const { data, response } = await api.GET('/v1/variables/{key}', given);
-    setBase(data ?? null);
-    setForm(formOf(data ?? null, name));
-    setEtag(response.headers.get('etag'));
-    saving.forget();
-    setLost(null);
-  };
   // The list has no ETags.
-  useEffect(() => {
-    if (variable === null) return;
-    const ended = new AbortController();
-    load(ended.signal).catch(
-      (thrown) => !ended.signal.aborted && setLost(asApiError(thrown).message),
-    );
-    return () => ended.abort();
-  }, []);
-
-  const send = async (idempotencyKey: string): Promise<void> => {
-    if (variable === null) {
-      const params = { header: { 'Idempotency-Key': idempotencyKey } };
-      await api.POST('/v1/variables', { params, body: form });
-      return;
-    }
-    const { value, secret, locked } = form;
-    const isKept = isHidden(base) && value === '';
-    const header = etag === null ? {} : { 'If-Match': etag };
-    await api.PATCH('/v1/variables/{key}', {
-      params: { path: { key: name }, header },
-      body: { ...(isKept ? {} : { value }), secret, locked },
-    });
-  };
+  const query = useQuery<Loaded<Variable> | null>(`variable ${variable?.key}`, async (signal) => {
+    if (variable === null) return null;
+    const params = { path: { key: variable.key } };
+    const { data, response } = await api.GET('/v1/variables/{key}', { params, signal });
+    return { resource: data as Variable, etag: response.headers.get('etag') };
+  });
+  const loaded = query.data.value;
+  const stored = loaded?.resource ?? variable;
+  const initial = useMemo<Form>(
+    () =>
+      variable === null
+        ? { key: name, value: '', secret: false, locked: false, storedAt: null }
+        : formOf(variable),
+    [],
+  );
+  const edited = useEdited({ loaded, formOf, initial, reload: query.reload });
+  const { form, saving, change } = edited;
   const save = async (): Promise<void> => {
-    if (!(await saving.run(send))) return;
+    const isSaved = await edited.save(async (sent, etag, idempotencyKey) => {
+      if (variable === null) {
+        const params = { header: { 'Idempotency-Key': idempotencyKey } };
+        const { storedAt: _, ...body } = sent;
+        const { data } = await api.POST('/v1/variables', { params, body });
+        return { resource: data as Variable, etag: null };
+      }
+      const { value, secret, locked } = sent;
+      const isKept = isHidden(stored) && value === '';
+      const header = etag === null ? {} : { 'If-Match': etag };
+      const { data, response } = await api.PATCH('/v1/variables/{key}', {
+        params: { path: { key: name }, header },
+        body: { ...(isKept ? {} : { value }), secret, locked },
+      });
+      return { resource: data as Variable, etag: response.headers.get('etag') };
+    });
+    if (!isSaved) return;
     reloadVariables();
     onClose();
     showToast({ kind: 'pass', text: `The variable ${form.key} is saved. Agents have it soon.` });
   };
   const { problems, error } = saving;
-  const isHiddenNow = isHidden(base);
+  const isHiddenNow = isHidden(stored);
+  const lost = query.error.value;
   return (
     <FormDialog
       title={variable === null ? 'New variable' : name}
       submit={variable === null ? 'Make the variable' : 'Save'}
       isBusy={saving.isBusy}
-      isChanged={isChanged}
+      isChanged={edited.isChanged}
       onSubmit={() => void save()}
       onClose={onClose}
     >
@@ -133,19 +132,20 @@ export function VariableDialog({
         onValue={(locked) => change({ locked })}
         hint="Hidden here and from the roles read and run. Keys of the role write still read it."
       />
-      {saving.isOutdated ? (
+      {edited.isOutdated ? (
         <Outdated
           kind="variable"
           id={name}
           what="variable"
-          onLoad={() => void load(null).catch((thrown) => setLost(asApiError(thrown).message))}
+          edited={edited}
+          labelOf={(name) => LABELS[name] ?? name}
         />
       ) : (
         <FormError error={error} fields={FIELDS} />
       )}
-      {isLost !== null && (
+      {lost !== null && (
         <p class="form-error" role="alert">
-          {isLost}
+          {lost.message}
         </p>
       )}
     </FormDialog>

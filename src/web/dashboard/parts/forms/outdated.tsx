@@ -4,31 +4,45 @@ import { useQuery } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../button.tsx';
 import { TimeText } from '../time-text.tsx';
+import type { EditedForm } from './use-edited.ts';
 
 type Kind = NonNullable<NonNullable<operations['listAuditLog']['parameters']['query']>['kind']>;
 
-/** Says that somebody else has saved a resource meanwhile, and offers to load theirs. */
+/** Says who has saved a resource meanwhile, and what they changed. Asks which version to go on with. */
 export function Outdated({
   kind,
   id,
   what,
-  load = 'Drop my changes and load theirs',
-  onLoad,
+  edited: { changes, keepMine, takeTheirs },
+  labelOf = wordsOf,
 }: {
   readonly kind: Kind;
   readonly id: string;
   /** For example `heartbeat`. */
   readonly what: string;
-  /** The label of the button. */
-  readonly load?: string;
-  readonly onLoad: () => void;
+  readonly edited: Pick<EditedForm<unknown, object>, 'changes' | 'keepMine' | 'takeTheirs'>;
+  /** What the form calls a field. */
+  readonly labelOf?: (name: string) => string;
 }) {
+  const both = changes.filter(({ isMine }) => isMine);
+  const listed = (names: typeof changes): string =>
+    names.map(({ name }) => labelOf(name)).join(', ');
   return (
     <div class="form-error" role="alert">
-      {may('admin') ? <Who kind={kind} id={id} /> : 'Somebody else'} has changed this {what}{' '}
-      meanwhile. <Button onClick={onLoad}>{load}</Button>
+      <p>
+        {may('admin') ? <Who kind={kind} id={id} /> : 'Somebody else'} has changed this {what}{' '}
+        meanwhile{changes.length > 0 && `: ${listed(changes)}`}. What you entered is still here.
+        {both.length > 0 && ` Both of you changed ${listed(both)}: your text replaces theirs.`}
+      </p>
+      {changes.length > 0 && <Button onClick={keepMine}>Keep my changes</Button>}{' '}
+      <Button onClick={takeTheirs}>Drop my changes and load theirs</Button>
     </div>
   );
+}
+
+/** `defaultTheme` becomes `default theme`. */
+function wordsOf(name: string): string {
+  return name.replaceAll(/([A-Z])/g, ' $1').toLowerCase();
 }
 
 /** Only admins may read the audit log. */

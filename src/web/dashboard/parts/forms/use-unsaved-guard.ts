@@ -7,23 +7,90 @@ export function mayLeave(isChanged: boolean): boolean {
   return !isChanged || confirm(QUESTION);
 }
 
-/** While there are unsaved changes, asks before a link or the browser leaves the page. */
+/** Forms with unsaved changes. However many there are, the user is asked once. */
+const changed = new Set<symbol>();
+/** Where the forms are. */
+let address = '';
+/** The user wants to leave: a page that the browser itself loads must not make it ask again. */
+let isLeaving = false;
+/** By then the page has been left, or something kept it. */
+const LEAVING_MS = 2_000;
+
+/** Whether something that was typed would be lost with the page. */
+export function hasUnsavedChanges(): boolean {
+  return changed.size > 0;
+}
+
+/** While there are unsaved changes, asks before a link, the browser's Back or its closing leaves the page. */
 export function useUnsavedGuard(isChanged: boolean): void {
   useEffect(() => {
     if (!isChanged) return;
-    const onUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
-    const onClick = (event: MouseEvent): void => {
-      const link = (event.target as Element | null)?.closest?.('a[href]');
-      if (link === null || link === undefined || event.ctrlKey || event.metaKey) return;
-      if (link.getAttribute('href')?.startsWith('#') || confirm(QUESTION)) return;
-      event.preventDefault();
-      event.stopImmediatePropagation();
-    };
-    addEventListener('beforeunload', onUnload);
-    document.addEventListener('click', onClick, { capture: true });
-    return () => {
-      removeEventListener('beforeunload', onUnload);
-      document.removeEventListener('click', onClick, { capture: true });
-    };
+    const form = Symbol('form');
+    add(form);
+    return () => remove(form);
   }, [isChanged]);
+}
+
+function add(form: symbol): void {
+  changed.add(form);
+  if (changed.size > 1) return;
+  isLeaving = false;
+  address = location.href;
+  addEventListener('beforeunload', onUnload);
+  // Before the router and the links themselves.
+  addEventListener('popstate', onPopState, { capture: true });
+  document.addEventListener('click', onClick, { capture: true });
+}
+
+function remove(form: symbol): void {
+  changed.delete(form);
+  if (changed.size > 0) return;
+  removeEventListener('beforeunload', onUnload);
+  removeEventListener('popstate', onPopState, { capture: true });
+  document.removeEventListener('click', onClick, { capture: true });
+}
+
+function leave(): void {
+  isLeaving = true;
+  setTimeout(() => {
+    isLeaving = false;
+  }, LEAVING_MS);
+}
+
+function onUnload(event: BeforeUnloadEvent): void {
+  if (!isLeaving) event.preventDefault();
+}
+
+function onClick(event: MouseEvent): void {
+  const link = (event.target as Element | null)?.closest?.<HTMLAnchorElement>('a[href]');
+  if (link === null || link === undefined || !leaves(link, event)) return;
+  if (confirm(QUESTION)) {
+    leave();
+    return;
+  }
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
+/** Whether a click on a link ends this view. */
+function leaves(link: HTMLAnchorElement, event: MouseEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false;
+  const isElsewhere = link.target !== '' && link.target !== '_self';
+  return !isElsewhere && !link.hasAttribute('download') && !isSameView(link.href, location.href);
+}
+
+/** Whether two addresses differ by their hashes at most. */
+function isSameView(one: string, other: string): boolean {
+  return one.split('#')[0] === other.split('#')[0];
+}
+
+/** The browser has gone back already: after a No the entry that it left is made again. */
+function onPopState(event: PopStateEvent): void {
+  if (isLeaving || isSameView(location.href, address)) return;
+  if (confirm(QUESTION)) {
+    leave();
+    return;
+  }
+  event.stopImmediatePropagation();
+  history.pushState(null, '', address);
 }

@@ -1,0 +1,28 @@
+/**
+ * Tags as a text of one line, separated by commas. Tags that contain a comma or a quotation mark, or begin or end
+ * with a space, are in quotation marks, as in CSV.
+ */
+export function tagsText(tags: readonly string[]): string {
+  return tags.map((tag) => (needsQuotes(tag) ? `"${tag.replaceAll('"', '""')}"` : tag)).join(', ');
+}
+
+function needsQuotes(tag: string): boolean {
+  return /[",]/.test(tag) || tag !== tag.trim();
+}
+
+/** What `tagsText` writes, and any text that is still being typed: a quotation mark may lack its end. */
+const PART = /\s*(?:"((?:[^"]|"")*)(?:"\s*|$)([^,]*)|([^,]*))(?:,|$)/gy;
+
+/** The tags of such a text, in its order. */
+export function tagsIn(text: string): string[] {
+  const tags: string[] = [];
+  for (const [, quoted, after = '', plain = ''] of text.matchAll(PART)) {
+    const tag =
+      quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"') + after.trimEnd();
+    if (tag !== '') tags.push(tag);
+  }
+  return tags;
+}
+
+/** What a form says about such a text. */
+export const TAGS_HINT = 'Separated by commas. A tag with a comma is in quotation marks: "a, b".';
