@@ -2,7 +2,7 @@ import type { AlertNotice } from './notice.ts';
 
 /**
  * The page of the dashboard that shows what happened: the run that led to the notice, the location that
- * it is about, or the alerts of a heartbeat.
+ * it is about, or the heartbeat.
  *
  * @param publicUrl PUBLIC_URL without a trailing slash; null if it is not set: then there is no link
  */
@@ -12,6 +12,6 @@ export function noticeLink(notice: AlertNotice, publicUrl: string | null): strin
 
 function pathOf({ location, check, resultId = null }: AlertNotice): string {
   if (location !== undefined) return `/locations/${location.id}`;
-  if (check.checkType === 'HEARTBEAT') return `/alerts?show=all&checkId=${check.id}`;
+  if (check.checkType === 'HEARTBEAT') return `/heartbeats/${check.id}`;
   return resultId === null ? `/checks/${check.id}` : `/checks/${check.id}/results/${resultId}`;
 }

@@ -95,7 +95,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'RESULT_LINK',
     meaning:
-      'The page of that run, of the silent location, or of the alerts of a heartbeat; null if PUBLIC_URL is not set.',
+      'The page of that run, of the silent location, or of the heartbeat; null if PUBLIC_URL is not set.',
     of: ({ notice }) => notice.link ?? null,
   },
   {

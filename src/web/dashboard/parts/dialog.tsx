@@ -15,6 +15,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, actions }: DialogProps) {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
+  /** A click ends outside as well where a selection of text in a field is dragged out of it. */
+  const beganOutside = useRef(false);
   useEffect(() => {
     const { current } = element;
     const before = document.activeElement;
@@ -34,7 +36,16 @@ export function Dialog({ title, onClose, children, actions }: DialogProps) {
         event.preventDefault();
         onClose();
       }}
-      onClick={(event) => event.target === element.current && onClose()}
+      onClose={() => {
+        // Browsers close it at the second Escape, whatever the first one was answered.
+        if (element.current?.isConnected !== true) return;
+        element.current.showModal();
+        onClose();
+      }}
+      onPointerDown={(event) => {
+        beganOutside.current = event.target === element.current;
+      }}
+      onClick={(event) => event.target === element.current && beganOutside.current && onClose()}
     >
       <div class="dialog-box">
         <header>

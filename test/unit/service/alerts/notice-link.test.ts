@@ -17,11 +17,7 @@ describe('the link of a notice', () => {
     ['the run that led to it', {}, '/checks/home/results/result-1'],
     ['its check if the run is not known', { resultId: null }, '/checks/home'],
     ['the silent location', { location }, '/locations/c0ffee'],
-    [
-      'the alerts of a heartbeat',
-      { resultId: null, check: { checkType: 'HEARTBEAT' } },
-      '/alerts?show=all&checkId=home',
-    ],
+    ['the heartbeat', { resultId: null, check: { checkType: 'HEARTBEAT' } }, '/heartbeats/home'],
   ] as const)('leads to a page that exists: %s', (_, fields, path) => {
     const link = noticeLink(noticeOf({ clock }, fields), BASE);
     expect(link).toBe(`${BASE}${path}`);

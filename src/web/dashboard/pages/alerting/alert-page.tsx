@@ -44,11 +44,13 @@ export function Page({ params: { alertId = '' } }: PageProps) {
       <PageHeader
         title={`${alert.name} ${says}`}
         actions={
-          runPath !== null && (
-            <Link class="button primary" to={runPath}>
-              {alert.resultId === null ? 'See the check' : 'See the run'}
-            </Link>
-          )
+          <Link class="button primary" to={runPath}>
+            {alert.checkType === 'HEARTBEAT'
+              ? 'See the heartbeat'
+              : alert.resultId === null
+                ? 'See the check'
+                : 'See the run'}
+          </Link>
         }
       >
         <StateMark state={state} word={word} />

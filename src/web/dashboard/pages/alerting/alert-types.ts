@@ -64,9 +64,9 @@ export const ALERT_KINDS = [
   readonly types: readonly AlertType[];
 }[];
 
-/** The page of the run that led to an alert; of the check where it is not known; null for a heartbeat. */
-export function runPathOf({ checkId, checkType, resultId }: Alert): string | null {
-  if (checkType === 'HEARTBEAT') return null;
+/** The page of the run that led to an alert; of the check where it is not known; of the heartbeat. */
+export function runPathOf({ checkId, checkType, resultId }: Alert): string {
   const check = encodeURIComponent(checkId);
+  if (checkType === 'HEARTBEAT') return `/heartbeats/${check}`;
   return resultId === null ? `/checks/${check}` : `/checks/${check}/results/${resultId}`;
 }
