@@ -31,6 +31,11 @@ export function useUnsavedGuard(isChanged: boolean): void {
   }, [isChanged]);
 }
 
+/** Watches Back and Forward. To be called before the router listens: it must not see what the user does not want. */
+export function watchHistory(): void {
+  addEventListener('popstate', onPopState);
+}
+
 function add(form: symbol): void {
   changed.add(form);
   if (changed.size > 1) return;
@@ -38,7 +43,6 @@ function add(form: symbol): void {
   address = location.href;
   addEventListener('beforeunload', onUnload);
   // Before the router and the links themselves.
-  addEventListener('popstate', onPopState, { capture: true });
   document.addEventListener('click', onClick, { capture: true });
 }
 
@@ -46,7 +50,6 @@ function remove(form: symbol): void {
   changed.delete(form);
   if (changed.size > 0) return;
   removeEventListener('beforeunload', onUnload);
-  removeEventListener('popstate', onPopState, { capture: true });
   document.removeEventListener('click', onClick, { capture: true });
 }
 
@@ -86,7 +89,7 @@ function isSameView(one: string, other: string): boolean {
 
 /** The browser has gone back already: after a No the entry that it left is made again. */
 function onPopState(event: PopStateEvent): void {
-  if (isLeaving || isSameView(location.href, address)) return;
+  if (changed.size === 0 || isLeaving || isSameView(location.href, address)) return;
   if (confirm(QUESTION)) {
     leave();
     return;
