@@ -187,6 +187,8 @@ export class Daemon implements RunProgress {
                 await secrets.admit(run.check);
                 this.#runOnce(run);
               }),
+            onRunCancelled: (runId) =>
+              this.#applyInOrder(() => this.#scheduler.cancelOneOff(runId)),
             onTrial: (trial) =>
               this.#applyInOrder(async () => {
                 await secrets.admit(trial.check);

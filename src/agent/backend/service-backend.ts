@@ -148,7 +148,10 @@ export async function openServiceBackend(
             trials.began(trial.runId);
             listener.onTrial(trial);
           };
-          return source.watch({ onChecks, onTrial, onRun: (run) => listener.onRun(run) }, signal);
+          const onRun: typeof listener.onRun = (run) => listener.onRun(run);
+          const onRunCancelled: typeof listener.onRunCancelled = (runId) =>
+            listener.onRunCancelled(runId);
+          return source.watch({ onChecks, onTrial, onRun, onRunCancelled }, signal);
         },
       },
       sink,

@@ -9,7 +9,7 @@ import type { Endpoint } from './endpoint.ts';
 import type { JobLog } from './job-log.ts';
 
 export interface ProbeContext {
-  /** Aborted when the run is to end at once (shutdown). The probe then returns CANCELLED. */
+  /** Aborted when the run is to end at once (shutdown, or cancelled). The probe then returns CANCELLED. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Monotonic instant at which the attempt's time is up; the phase then running is billed. */

@@ -21,6 +21,7 @@ import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
 import { NO_OWN_SECRETS, type OwnSecrets } from '../secrets/own-secrets.ts';
 import { scrubError } from '../secrets/scrub-error.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
+import { CANCELLED_ON_REQUEST, isRunCancelled } from './cancelled.ts';
 import type {
   CheckTypeRunner,
   CheckTypeRunners,
@@ -102,7 +103,10 @@ export interface Attempt {
   forget(): void;
 }
 
-/** Probes once and gives a verdict. Never rejects: a fault of the agent is an INTERNAL_ERROR. */
+/**
+ * Probes once and gives a verdict. Never rejects: a fault of the agent is an INTERNAL_ERROR. Does not
+ * probe if the run is cancelled already.
+ */
 export async function makeAttempt(
   check: Check,
   parts: AttemptParts,
@@ -248,7 +252,12 @@ async function observe(
       );
     }
     context.ownSecrets = ownSecrets;
+    const cancelled = (): Observed =>
+      unprobed(runner.broken(check as never, CANCELLED_ON_REQUEST), own);
+    if (isRunCancelled(context.signal)) return cancelled();
     const probed = await runner.probe(rendered.check as never, context, bodyMemory);
+    // A probe that had ended before keeps what it saw.
+    if (isRunCancelled(context.signal) && probed.failure?.code === 'CANCELLED') return cancelled();
     const { starvedMs, uncertainMs } = context.starvation;
     const lackedBytes = failsWithoutBody(check, probed) ? 0 : probed.lackedBytes;
     const assertions = assertionsToEvaluate(check, probed, lackedBytes);

@@ -3,6 +3,7 @@ import { resultIdOf } from '../../model/ids.ts';
 import type { CheckResult, ResultType } from '../../model/result/result.ts';
 import type { ReportedEvidence } from '../evidence/evidence-budget.ts';
 import type { Attempt } from './attempt.ts';
+import { NO_VERDICT } from './cancelled.ts';
 
 export interface ResultContext extends RunName {
   readonly resultId: string;
@@ -11,6 +12,8 @@ export interface ResultContext extends RunName {
   readonly resultType: ResultType;
   readonly jobAssets: readonly string[];
   readonly evidence: ReportedEvidence;
+  /** The run was cancelled on request. */
+  readonly isCancelled: boolean;
 }
 
 /** The id of an attempt's result. */
@@ -36,8 +39,8 @@ export function toCheckResult(check: Check, attempt: Attempt, context: ResultCon
     name: check.name,
     checkId: check.id,
     checkType: check.checkType,
-    ...attempt.verdict,
-    isCancelled: false,
+    ...(context.isCancelled ? NO_VERDICT : attempt.verdict),
+    isCancelled: context.isCancelled,
     runLocation: context.location,
     startedAt: new Date(attempt.startedAtMs).toISOString(),
     stoppedAt,

@@ -14,6 +14,7 @@ import { saveEvidence } from './artifacts/evidence-artifacts.ts';
 import { type ArtifactTaker, saveFailedBody } from './artifacts/failed-body.ts';
 import { type EvidenceParts, gatherEvidence, wantsEvidence } from './artifacts/failure-evidence.ts';
 import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
+import { isRunCancelled } from './cancelled.ts';
 import { concludeLog } from './conclude-log.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
 import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
@@ -62,7 +63,10 @@ export interface Run {
   readonly retriesMade: number;
   /** Epoch milliseconds of the run's first attempt in another location; null if there was none. */
   readonly firstStartedAtMs: number | null;
-  /** Ends the run at once as missed: a stopping agent is not an outage of the target. */
+  /**
+   * Ends the run at once: with the reason RUN_CANCELLED as cancelled, else as missed, because a stopping
+   * agent is not an outage of the target.
+   */
   readonly signal: AbortSignal;
   readonly permit: Permit;
 }
@@ -71,7 +75,7 @@ export interface Run {
  * One run: attempts until one passes, no further retry is due, or another location takes the next
  * one. Sends ATTEMPT results and one FINAL to the sink, or one missed slot with the reason why
  * there is no FINAL. A one-off run has no slot that could be missed: only the log reports that it
- * did not run.
+ * did not run. The FINAL of a run that is cancelled has no verdict.
  *
  * @returns why there is no FINAL; null if there is one, or another location makes it
  */
@@ -95,6 +99,15 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<MissedReas
   }
   for (let { retriesMade } = run; ; retriesMade += 1) {
     const attempt = await attemptUnstarved(run, plan, retriesMade, parts);
+    const cancelled = { ...name, retriesMade };
+    if (isRunCancelled(run.signal)) {
+      return await reportCancelled(
+        run,
+        typeof attempt === 'string' ? null : attempt,
+        cancelled,
+        parts,
+      );
+    }
     if (typeof attempt === 'string') {
       // A run on request, or a retry of another location, has no slot that could be skipped next.
       if (attempt === 'agent_starved' && run.sequenceId === null) {
@@ -103,6 +116,7 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<MissedReas
       return reportMissed(run, attempt, parts);
     }
     const missed = await missedReasonOf(attempt, run, parts);
+    if (isRunCancelled(run.signal)) return await reportCancelled(run, attempt, cancelled, parts);
     if (missed !== null) {
       attempt.forget();
       return reportMissed(run, missed, parts);
@@ -115,18 +129,43 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<MissedReas
       : null;
     const notBeforeMs = Math.round(clock.wallMs() + (delayMs ?? 0));
     const found = delayMs === null ? await runDiagnostics(run, plan, attempt, parts) : null;
+    if (isRunCancelled(run.signal)) return await reportCancelled(run, attempt, cancelled, parts);
     const resultType = delayMs === null ? 'FINAL' : 'ATTEMPT';
-    sink.result(
-      await buildResult(check, attempt, found, { ...name, retriesMade, resultType }, parts),
-    );
+    const about = { ...name, retriesMade, resultType, isCancelled: false } as const;
+    sink.result(await buildResult(check, attempt, found, about, parts));
     if (delayMs === null) return null;
 
     const retry = { checkId: check.id, slotMs, sequenceId, firstStartedAtMs, notBeforeMs };
     const offer = plan.sameRegion ? null : { ...retry, retriesMade: retriesMade + 1 };
     const next = await waitForRetry(run, { offer, dueMs: endMs + delayMs }, parts);
     if (next === 'taken') return null;
+    if (isRunCancelled(run.signal)) {
+      return await reportCancelled(run, null, { ...name, retriesMade: retriesMade + 1 }, parts);
+    }
     if (next === 'stopped') return reportMissed(run, 'agent_stopped', parts);
   }
+}
+
+/**
+ * Ends the run with a FINAL that has no verdict.
+ *
+ * @param attempt the one that was under way; null between two attempts
+ * @returns null: there is a FINAL
+ */
+async function reportCancelled(
+  { check, signal }: Run,
+  attempt: Attempt | null,
+  name: RunName & Pick<ResultContext, 'retriesMade'>,
+  parts: RunnerParts,
+): Promise<null> {
+  // Its signal has aborted, so that it probes nothing.
+  const opening = `The run of the ${check.checkType} check "${check.id}" was cancelled before this attempt`;
+  const options = { opening, signal, keepLongBody: false };
+  const ended = attempt ?? (await makeAttempt(check, parts, options));
+  const about = { ...name, resultType: 'FINAL', isCancelled: true } as const;
+  parts.sink.result(await buildResult(check, ended, null, about, parts));
+  parts.log.info({ checkId: check.id }, 'a requested run was cancelled');
+  return null;
 }
 
 /**
@@ -158,7 +197,7 @@ async function buildResult(
   check: Check,
   attempt: Attempt,
   found: Evidence | null,
-  name: RunName & Pick<ResultContext, 'retriesMade' | 'resultType'>,
+  name: RunName & Pick<ResultContext, 'retriesMade' | 'resultType' | 'isCancelled'>,
   parts: RunnerParts,
 ): Promise<CheckResult> {
   const resultId = resultIdIn(name, name.retriesMade);

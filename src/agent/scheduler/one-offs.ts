@@ -5,7 +5,7 @@ import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
 /**
  * The outcome of a one-off.
  *
- * - `ended`: it ran, with any result
+ * - `ended`: it ran, with any result, or was cancelled
  * - `too_late`: its `notAfter` passed before a permit was free
  * - `stopped`: the agent stopped before it was done; another agent may still run it
  * - `refused`: too many one-offs are waiting (MAX_KNOWN)
@@ -77,6 +77,13 @@ export class OneOffs {
     }
     this.#nextScanMs = this.#waiting.size === 0 ? Number.POSITIVE_INFINITY : nextScanMs;
     return null;
+  }
+
+  /** Removes and returns a waiting one, due or not; null if it does not wait here. */
+  take(runId: string): OneOffRequest | null {
+    const oneOff = this.#waiting.get(runId) ?? null;
+    this.#waiting.delete(runId);
+    return oneOff;
   }
 
   /** Milliseconds until `next` may return one; Infinity if none waits. */

@@ -1,6 +1,7 @@
 import type { Check } from '../../model/check/check.ts';
 import type { MissedReason, MissedSlots } from '../../model/result/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { isRunCancelled, RUN_CANCELLED } from '../run/cancelled.ts';
 import type { Run } from '../run/runner.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import { isTooLate, type OneOffRequest } from './one-offs.ts';
@@ -52,6 +53,17 @@ interface Ticket {
 }
 
 const EXPIRY_INTERVAL_MS = 1000;
+
+/** For a run that does no work. */
+const NO_PERMIT: Permit = {
+  attempt: (attempt) => attempt(() => {}),
+  rest: (wait) => wait(),
+};
+
+/** No check id has a slash. */
+function keyOf(runId: string): string {
+  return `/${runId}`;
+}
 
 /**
  * Runs what is due: at most `concurrency` working runs at once, and `maxWaiting` others that only
@@ -137,11 +149,29 @@ export class RunQueue {
       oneOff.onEnded('stopped');
       return;
     }
-    const { check, slot: slotMs } = oneOff.run;
-    const dueMonotonicMs = this.#options.clock.monotonicMs();
-    const toleranceMs = Number.POSITIVE_INFINITY;
-    const due = { check, slotMs, dueMonotonicMs, toleranceMs, isReported: false };
-    this.#enqueue(due, oneOff);
+    this.#enqueue(this.#dueNow(oneOff), oneOff);
+  }
+
+  /**
+   * Cancels a one-off run that waits for a permit or goes on: its FINAL is a cancelled one. Ignores a run
+   * that is not here.
+   */
+  cancelOneOff(runId: string): void {
+    const run = this.#runs.get(keyOf(runId));
+    if (run === undefined) return;
+    if (run.stop !== null) {
+      run.stop.abort(RUN_CANCELLED);
+      return;
+    }
+    this.#line.remove(run);
+    this.#endCancelled(run);
+  }
+
+  /** Takes a one-off run that was cancelled before it was due: it only reports that. */
+  submitCancelled(oneOff: OneOffRequest): void {
+    const run = this.#ticketOf(this.#dueNow(oneOff), oneOff);
+    this.#runs.set(run.key, run);
+    this.#endCancelled(run);
   }
 
   /**
@@ -195,12 +225,29 @@ export class RunQueue {
   }
 
   #enqueue(due: Due, oneOff: OneOffRequest | null): void {
-    // No check id has a slash.
-    const key = oneOff === null ? due.check.id : `/${oneOff.run.runId}`;
-    const run: Ticket = { key, oneOff, due, stop: null, ended: Promise.resolve() };
-    this.#runs.set(key, run);
+    const run = this.#ticketOf(due, oneOff);
+    this.#runs.set(run.key, run);
     this.#line.push(run);
     this.#startWaiting();
+  }
+
+  #ticketOf(due: Due, oneOff: OneOffRequest | null): Ticket {
+    const key = oneOff === null ? due.check.id : keyOf(oneOff.run.runId);
+    return { key, oneOff, due, stop: null, ended: Promise.resolve() };
+  }
+
+  #dueNow({ run: { check, slot: slotMs } }: OneOffRequest): Due {
+    const dueMonotonicMs = this.#options.clock.monotonicMs();
+    const toleranceMs = Number.POSITIVE_INFINITY;
+    return { check, slotMs, dueMonotonicMs, toleranceMs, isReported: false };
+  }
+
+  /** Makes the result of a run that never began. It needs no permit: it probes nothing. */
+  #endCancelled(run: Ticket): void {
+    const stop = new AbortController();
+    stop.abort(RUN_CANCELLED);
+    run.stop = stop;
+    run.ended = this.#runToEnd(run, stop.signal, NO_PERMIT);
   }
 
   #startWaiting(): void {
@@ -237,7 +284,7 @@ export class RunQueue {
       if (oneOff === null) this.#miss(due, 'agent_fault');
     }
     this.#runs.delete(run.key);
-    oneOff?.onEnded(signal.aborted ? 'stopped' : 'ended');
+    oneOff?.onEnded(signal.aborted && !isRunCancelled(signal) ? 'stopped' : 'ended');
     if (oneOff === null) this.#ended(due);
   }
 

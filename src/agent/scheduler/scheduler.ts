@@ -227,6 +227,16 @@ export class Scheduler {
   }
 
   /**
+   * Ends a one-off run, waiting or active, with a FINAL that has no verdict. Its `onEnded` is called with
+   * `ended`. Ignores a run that has ended or is not known.
+   */
+  cancelOneOff(runId: string): void {
+    const waiting = this.#oneOffs.take(runId);
+    if (waiting === null) this.#queue.cancelOneOff(runId);
+    else this.#queue.submitCancelled(waiting);
+  }
+
+  /**
    * Starts no more runs and reports waiting slots as missed (agent_stopped). Resolves when the
    * active runs have ended; aborts them when `graceSignal` aborts.
    */

@@ -46,6 +46,8 @@ export interface CheckListener {
   onChecks(set: CheckSet): void;
   /** Called once per one-off run. */
   onRun(run: OneOff): void;
+  /** A user cancelled a run that was passed on with `onRun`. May be called more than once, also after its end. */
+  onRunCancelled(runId: string): void;
   /** Called once per check that is tried without being saved. Its `runId` is the id of the trial. */
   onTrial(trial: OneOff): void;
 }

@@ -18,6 +18,7 @@ export class FileWatch {
       },
       // A file never requests runs.
       onRun: (): void => {},
+      onRunCancelled: (): void => {},
       onTrial: (): void => {},
     };
     this.#watching = source.watch(listener, signal);

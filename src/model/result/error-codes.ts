@@ -277,8 +277,10 @@ export const ERROR_CODES = {
   },
   CANCELLED: {
     phase: 'agent',
-    meaning: 'The run was cancelled because the agent stopped.',
-    advice: 'Nothing: the run counts as missed.',
+    meaning:
+      'The run was cancelled, on request or because the agent stopped; the message says which.',
+    advice:
+      'Nothing: a run that was cancelled on request has no verdict, and one that the agent did not complete counts as missed.',
   },
   INTERNAL_ERROR: {
     phase: 'agent',

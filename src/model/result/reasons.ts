@@ -26,7 +26,7 @@ export function reasonsOf(
   ended: RunResult,
   check: Check | null,
 ): readonly string[] {
-  if (ended === 'cancelled') return ['the run was cut short'];
+  if (ended === 'cancelled') return ['the run was cancelled'];
   const detail = detailOf(result);
   const reasons: string[] = [];
   if (detail !== null && detail.requestError !== null) {

@@ -7,7 +7,7 @@ import { NO_REPORTS } from '../../../src/agent/fault-reports/disabled-reports.ts
 import { runAgent } from '../../../src/agent/main.ts';
 import type { CheckListener, CheckSet } from '../../../src/agent/source/check-source.ts';
 import { resultIdOf } from '../../../src/model/ids.ts';
-import type { MissedSlots } from '../../../src/model/result/result.ts';
+import type { CheckResult, MissedSlots } from '../../../src/model/result/result.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
 import { StopSignals } from '../../../src/runtime/lifecycle.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -103,6 +103,72 @@ describe('the daemon', () => {
     await eventually(() => clock.pendingTimers > 0);
     await clock.advance(GRACE_MS);
     await expect(ended).rejects.toMatchObject({ code: 'AGENT_REPLACED' });
+  });
+
+  it('ends a run that is cancelled: closes its connection and sends a result without a verdict', async () => {
+    let closed = 0;
+    const target = await listenTcp((socket) => {
+      // Only a socket that is read sees its end.
+      socket.resume().on('error', () => {});
+      socket.on('close', () => {
+        closed += 1;
+      });
+    });
+    onTestFinished(() => target.close());
+    const results: CheckResult[] = [];
+    const outcomes: unknown[] = [];
+    const { listener, missed } = await startAgent((slots) => ({
+      runEnded: (runId, outcome) => void outcomes.push([runId, outcome]),
+      sink: {
+        result: (result) => void results.push(result),
+        missed: (one) => void slots.push(one),
+        flush: async () => {},
+      },
+    }));
+    listener.onChecks(setOf());
+    const run = (runId: string, notBefore: number | null) => ({
+      runId,
+      // Its answer never comes.
+      check: checkOf('TCP', {
+        request: { port: target.port, data: 'hello' },
+        maxResponseTime: 5000,
+        retryStrategy: { type: 'FIXED', baseBackoffSeconds: 1, maxRetries: 2 },
+      }),
+      reason: 'requested' as const,
+      slot: 1,
+      sequenceId: runId,
+      notBefore,
+      notAfter: Date.now() + 600_000,
+      retriesMade: 0,
+      firstStartedAt: null,
+    });
+    listener.onRun(run('later', Date.now() + 300_000));
+    listener.onRunCancelled('later');
+    await eventually(() => results.length === 1);
+    expect(target.accepted).toBe(0);
+    listener.onRun(run('active', null));
+    await eventually(() => target.accepted === 1);
+    listener.onRunCancelled('active');
+    await eventually(() => results.length === 2 && closed === 1);
+    for (const [at, runId] of ['later', 'active'].entries()) {
+      expect(results[at]).toMatchObject({
+        id: resultIdOf(runId, 1),
+        resultType: 'FINAL',
+        isCancelled: true,
+        hasFailures: false,
+        hasErrors: false,
+        isDegraded: false,
+        tcpCheckResult: {
+          requestError: 'The run was cancelled on request',
+          requestErrorCode: 'CANCELLED',
+        },
+      });
+    }
+    expect(outcomes).toEqual([
+      ['later', 'ended'],
+      ['active', 'ended'],
+    ]);
+    expect(missed).toEqual([]);
   });
 
   it('runs a trial once, and passes its result neither to the sink nor to another location', async () => {

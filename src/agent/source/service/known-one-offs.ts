@@ -61,6 +61,19 @@ export class KnownOneOffs {
     this.#free(runId);
   }
 
+  /**
+   * Whether a run that a user cancelled was passed on. One that never was counts as done: an earlier
+   * process had it, or it exceeded the limits.
+   */
+  cancelled(runId: string): boolean {
+    if (this.#known.has(runId)) return true;
+    if (this.#makeRoom()) {
+      this.#known.set(runId, 0);
+      this.#done.add(runId);
+    }
+    return false;
+  }
+
   /** The ids for the next request, up to its limit. */
   get toAcknowledge(): string[] {
     return [...this.#done].slice(0, MAX_ONE_OFFS);

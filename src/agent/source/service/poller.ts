@@ -306,6 +306,10 @@ export class Poller {
     this.#refusedRuns = runs.refused;
     this.#logRefused(runs.refused);
     for (const run of runs.runs) listener.onRun(this.#serviceClock.onOwnClock(run));
+    // After the runs of the same answer.
+    for (const runId of page.cancelledRuns) {
+      if (this.oneOffs.cancelled(runId)) listener.onRunCancelled(runId);
+    }
     this.#takeTrials(page, listener);
     this.#lease.answerPassedOn();
     this.#answerAsking();

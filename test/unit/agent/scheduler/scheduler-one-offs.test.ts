@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { isRunCancelled } from '../../../../src/agent/run/cancelled.ts';
 import type { OneOffOutcome } from '../../../../src/agent/scheduler/one-offs.ts';
 import type { Check } from '../../../../src/model/check/check.ts';
 import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
@@ -74,6 +75,29 @@ describe('Scheduler.runOnce', () => {
       ['asked', 'ended'],
       ['retry', 'ended'],
     ]);
+  });
+
+  it('ends a cancelled run, whether it waits to be due or for a permit or goes on', async () => {
+    begin({ concurrency: 1, durationMs: () => HOUR });
+    ask(
+      oneOff('active', { notAfter: T0 + HOUR }),
+      oneOff('queued', { notAfter: T0 + HOUR }),
+      oneOff('later', { notBefore: T0 + MINUTE, notAfter: T0 + HOUR }),
+    );
+    await fixture.clock.advance(0);
+    for (const runId of ['later', 'queued', 'nobody']) fixture.scheduler.cancelOneOff(runId);
+    expect(fixture.scheduler.running).toBe(1);
+    fixture.scheduler.cancelOneOff('active');
+    await fixture.clock.advance(0);
+    expect(outcomes.toSorted()).toEqual([
+      ['active', 'ended'],
+      ['later', 'ended'],
+      ['queued', 'ended'],
+    ]);
+    expect(fixture.runs.map(({ signal }) => isRunCancelled(signal))).toEqual([true, true, true]);
+    expect(fixture.starts).toHaveLength(1);
+    expect([fixture.scheduler.running, fixture.scheduler.unfinished]).toEqual([0, 0]);
+    fixture.scheduler.cancelOneOff('active');
   });
 
   it('gives slots no id of a one-off', async () => {

@@ -40,7 +40,7 @@ export const AGENT_CAUSES: Readonly<Record<CodesOf<'agent'>, CauseRow>> = {
   CANCELLED: {
     classification: 'AGENT_PROBLEM',
     cause: ({ location }) =>
-      `The run was cut short because the agent in ${location} stopped. Nothing is known of the target.`,
+      `The run was cut short because the agent in ${location} stopped, or a user cancelled it. Nothing is known of the target.`,
     fix: () =>
       'Nothing is to be mended. If agents are stopped often while they run checks, give them longer to end (SHUTDOWN_GRACE_SECONDS).',
     links: [],

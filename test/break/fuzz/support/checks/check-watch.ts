@@ -32,7 +32,10 @@ export async function watchingFile(workerUrl: URL) {
     threads += 1;
   };
   process.on('worker', onThread);
-  const watching = source.watch({ onChecks, onRun: () => {}, onTrial: () => {} }, ended.signal);
+  const watching = source.watch(
+    { onChecks, onRun: () => {}, onRunCancelled: () => {}, onTrial: () => {} },
+    ended.signal,
+  );
   onTestFinished(async () => {
     ended.abort();
     await watching;

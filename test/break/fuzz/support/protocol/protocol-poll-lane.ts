@@ -257,6 +257,7 @@ async function startAgent(serviceUrl: URL): Promise<Agent> {
       received += 1;
       last = set;
     },
+    onRunCancelled: () => {},
     onRun: ({ runId }: OneOff): void => source.done(runId),
     onTrial: ({ runId }: OneOff): void => source.trialDone(runId),
   };

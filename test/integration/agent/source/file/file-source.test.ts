@@ -52,6 +52,7 @@ async function watching(path = file, needsChecks = false) {
   const listener: CheckListener = {
     onChecks: (set) => void sets.push(set),
     onRun: () => expect.fail('a file asks for no runs beside the plan'),
+    onRunCancelled: () => expect.fail('a file cancels no runs'),
     onTrial: () => expect.fail('a file asks for no trials'),
   };
   const done = source.watch(listener, controller.signal);

@@ -121,10 +121,12 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key =
   });
   const sets: CheckSet[] = [];
   const runs: OneOff[] = [];
+  const cancelled: string[] = [];
   const controller = new AbortController();
   const listener = {
     onChecks: (set: CheckSet) => void sets.push(set),
     onRun: (run: OneOff) => void runs.push(run),
+    onRunCancelled: (runId: string) => void cancelled.push(runId),
     onTrial: (trial: OneOff) => void trials.push(trial),
   };
   const watching = source.watch(listener, controller.signal);
@@ -156,6 +158,7 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key =
     source,
     sets,
     runs,
+    cancelled,
     trials,
     refused,
     watching,
@@ -453,6 +456,19 @@ it('passes on a one-off run once, and tells the service when it is done', async 
   third.answer({});
   expect((await nextPoll()).asked.done).toEqual([]);
   expect(runs).toHaveLength(1);
+});
+
+it('passes on that a run was cancelled, after the run itself', async () => {
+  const { answered, nextPoll, clock, runs, cancelled } = await startAgent();
+  const second = await answered({
+    runs: [oneOff('run-1', clock)],
+    cancelledRuns: ['run-1', 'of-an-earlier-process'],
+  });
+  expect(runs).toHaveLength(1);
+  expect(cancelled).toEqual(['run-1']);
+  expect(second.asked.done).toEqual(['of-an-earlier-process']);
+  second.answer({});
+  await nextPoll();
 });
 
 it('reports again that a run is done if the poll was lost', async () => {

@@ -57,6 +57,14 @@ it('forgets the run that finished first once it knows ten thousand, and starts i
   expect(passedOn(0)).toEqual(['run-0']);
 });
 
+it('reports a cancelled run that it never had as done', () => {
+  const oneOffs = new KnownOneOffs();
+  oneOffs.take([run(1)]);
+  expect([oneOffs.cancelled('run-1'), oneOffs.cancelled('run-2')]).toEqual([true, false]);
+  expect(oneOffs.toAcknowledge).toEqual(['run-2']);
+  expect(oneOffs.take([run(2)]).runs).toEqual([]);
+});
+
 it('refuses a run with a field nested deeper than any stack', () => {
   const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
   const oneOffs = new KnownOneOffs();

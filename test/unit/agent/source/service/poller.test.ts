@@ -77,7 +77,12 @@ async function startSource(
   const onChecks = ({ checks }: CheckSet) => void sets.push(checks.map(({ id }) => id));
   const controller = new AbortController();
   const watching = source.watch(
-    { onChecks, onRun: ({ check }) => onRun(check.id), onTrial: () => {} },
+    {
+      onChecks,
+      onRun: ({ check }) => onRun(check.id),
+      onRunCancelled: () => {},
+      onTrial: () => {},
+    },
     controller.signal,
   );
   return {
