@@ -190,6 +190,23 @@ describe.skipIf(LACKING !== null)('the page of a check', () => {
     await page.locator('.page-header').getByText('Passed').waitFor();
   });
 
+  it('cancels a run that it follows, and says so', async () => {
+    const account = await newAccount();
+    await addLocations(account, service(), ['office']);
+    await addCheck(account, service(), 'orders', { ...ORDERS, privateLocations: ['office'] });
+    const { page, goto } = await open(account);
+    await goto('/checks/orders');
+    const asked = page.waitForResponse((response) =>
+      response.url().endsWith('/v1/checks/orders/run'),
+    );
+    await page.getByRole('button', { name: 'Run now' }).click();
+    const run = await (await asked).json();
+    await page.getByRole('button', { name: 'Cancel the run' }).click();
+    await page.getByText('The run at office was cancelled').waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel the run' }).count()).toBe(0);
+    expect((await account.get(`/v1/check-runs/${run.id}`)).json.state).toBe('cancelled');
+  });
+
   it('shows the role read no control that it may not use', async () => {
     const account = await newAccount('read');
     await addLocations(account, service(), ['office']);

@@ -31,7 +31,7 @@ export function useRunNow(checkId: string): {
 /** The step from waiting to an agent has no event. */
 const POLL_MS = 1_000;
 
-/** Follows a run on request until its result is there. */
+/** Follows a run on request until its result is there, or it is cancelled. */
 export function FollowedRun({
   checkId,
   runId,
@@ -47,7 +47,19 @@ export function FollowedRun({
     { on: ['check_run'], concerns: ({ resourceId }) => resourceId === runId },
   );
   const run = query.data.value;
-  const isOver = run?.state === 'done' || run?.state === 'expired';
+  const isOpen = run?.state === 'waiting' || run?.state === 'assigned';
+  const isOver = run !== null && !isOpen;
+  const [isCancelling, setIsCancelling] = useState(false);
+  const cancel = async (): Promise<void> => {
+    setIsCancelling(true);
+    try {
+      await api.DELETE('/v1/check-runs/{id}', { params: { path: { id: runId } } });
+    } catch (error) {
+      showToast({ kind: 'fail', text: asApiError(error).message });
+    }
+    setIsCancelling(false);
+    query.reload();
+  };
   useEffect(() => {
     if (isOver) return;
     const timer = setInterval(query.reload, POLL_MS);
@@ -73,16 +85,26 @@ export function FollowedRun({
             No agent at <b>{run.location}</b> made the run in time. Is one connected?
           </>
         )}
+        {run?.state === 'cancelled' && (
+          <>
+            The run at <b>{run.location}</b> was cancelled.
+          </>
+        )}
         {run?.state === 'done' && (
           <>
             The run at <b>{run.location}</b> has ended.
           </>
         )}
       </span>
-      {run?.state === 'done' && run.resultId !== null && (
+      {(run?.state === 'done' || run?.state === 'cancelled') && run.resultId !== null && (
         <Link to={resultPath(checkId, run.resultId)}>See its result</Link>
       )}
       <span class="grow" />
+      {isOpen && (
+        <Button isBusy={isCancelling} onClick={() => void cancel()}>
+          Cancel the run
+        </Button>
+      )}
       <Button kind="plain" onClick={close}>
         Close
       </Button>

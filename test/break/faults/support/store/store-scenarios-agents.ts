@@ -32,6 +32,8 @@ class FaultAgent {
   readonly checks = new Map<string, string>();
   runs: readonly ToldRun[] = [];
   trials: readonly { readonly trialId: string }[] = [];
+  /** The ids of runs that it is to end. */
+  cancelled: readonly string[] = [];
   variables: readonly string[] = [];
   done: readonly string[] = [];
   concurrency = 100;
@@ -73,6 +75,7 @@ class FaultAgent {
     this.#revision = json.revision;
     this.runs = json.runs;
     this.trials = json.trials;
+    this.cancelled = json.cancelledRuns;
   }
 
   /** Polls until it has received that. */
@@ -288,7 +291,7 @@ export const trialsScenario: Scenario = {
 };
 
 export const runsScenario: Scenario = {
-  name: 'runs are asked for, made, handed over, given back and given up',
+  name: 'runs are asked for, made, cancelled, handed over, given back and given up',
   async prepare(fixture) {
     const berlin = await fixture.location('berlin');
     const oslo = await fixture.location('oslo');
@@ -314,6 +317,18 @@ export const runsScenario: Scenario = {
       await one.makeRuns('berlin');
       await one.poll();
       const made = await fixture.done(200, 'GET', `/v1/check-runs/${run.id}`);
+
+      // An agent that has begun a run when it is cancelled.
+      const unwanted = await fixture.done(201, 'POST', '/v1/checks/shop/run');
+      const isIt = ({ runId }: { readonly runId: string }) => runId === unwanted.id;
+      await one.pollUntil('another run is wanted', () => one.runs.some(isIt));
+      const begun = one.runs;
+      await fixture.done(204, 'DELETE', `/v1/check-runs/${unwanted.id}`);
+      await one.pollUntil('it is cancelled', () => one.cancelled.includes(unwanted.id));
+      one.runs = begun;
+      await one.makeRuns('berlin');
+      await one.poll();
+      const cancelled = await fixture.done(200, 'GET', `/v1/check-runs/${unwanted.id}`);
 
       const { deliver, result } = reporterOf(fixture, berlin);
       await deliver([result(-5, { ...FAILED, resultType: 'ATTEMPT' })]);
@@ -347,7 +362,7 @@ export const runsScenario: Scenario = {
         return rows.length > 0;
       });
       return {
-        seen: [`${made.state}`, `${taken}`, `${again}`, `${back}`],
+        seen: [`${made.state}`, `${cancelled.state}`, `${taken}`, `${again}`, `${back}`],
         slotsVary: true,
         mayDiffer: (row) =>
           row.startsWith('too many:') && /one_off_runs.*requested|check_results|metrics/.test(row),
