@@ -27,8 +27,8 @@ export interface Campaign {
   readonly failures: readonly string[];
 }
 
-/** The selection of a scenario's faults. */
-export type Choice = (faults: readonly Fault[]) => readonly Fault[];
+/** The selection of a scenario's faults. `failed` are the operations that failed in an earlier scenario. */
+export type Choice = (faults: readonly Fault[], failed: ReadonlySet<string>) => readonly Fault[];
 
 const MAX_FAILURES = 20;
 /** Each fault hits another try of the client. */
@@ -48,7 +48,7 @@ const TURNS = 3;
 export async function tryFaults(
   service: FaultService,
   scenario: Scenario,
-  choose: Choice,
+  choose: (faults: readonly Fault[]) => readonly Fault[],
 ): Promise<Campaign> {
   const normal = await runCase(service, scenario, []);
   const again = await runCase(service, scenario, []);
@@ -91,9 +91,9 @@ export async function tryFaults(
 }
 
 /**
- * One fault of each operation of a scenario, and a few of all others, the same for the same seed.
+ * One fault of each operation of a scenario, and a share of all others (0 to 1), the same for the same seed.
  */
-export function sampleOf(seed: number): Choice {
+export function sampleOf(seed: number, shareOfOthers: number): Choice {
   return (faults) => {
     const random = mulberry32(seed);
     const seen = new Set<string>();
@@ -103,13 +103,24 @@ export function sampleOf(seed: number): Choice {
     const sample = drawn.filter(({ fault, place }) => {
       const isFirst = !seen.has(fault.operation);
       seen.add(fault.operation);
-      return isFirst || place < SHARE_OF_OTHERS;
+      return isFirst || place < shareOfOthers;
     });
     return sample.map(({ fault }) => fault);
   };
 }
 
-const SHARE_OF_OTHERS = 0.05;
+/**
+ * One fault of each operation that no earlier scenario had fail: for a second database, to which the same
+ * faults mean the same. The seed is another one, so that other faults of the operations are tried.
+ */
+export function onceEach(seed: number): Choice {
+  const sample = sampleOf(seed + 1, 0);
+  return (faults, failed) =>
+    sample(
+      faults.filter(({ operation }) => !failed.has(operation)),
+      failed,
+    );
+}
 
 /** Uniformly distributed numbers from 0 to 1. */
 function mulberry32(seed: number): () => number {

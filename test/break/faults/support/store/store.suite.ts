@@ -187,7 +187,8 @@ export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promi
 
     it.each(scenarios)('$name', { timeout: LIMIT_MS }, async (scenario) => {
       if (service === null) throw new Error('the service comes before the test');
-      const campaign = await tryFaults(service, scenario, choose);
+      const failed = failedIn(campaigns);
+      const campaign = await tryFaults(service, scenario, (faults) => choose(faults, failed));
       campaigns.push(campaign);
       expect(campaign.failures, `BREAK_SEED=${SEED}`).toEqual([]);
     });
@@ -201,7 +202,7 @@ export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promi
       const chosen = new Set(campaigns.flatMap((each) => [...each.chosen]));
       const hit = new Set(campaigns.flatMap((each) => [...each.hit]));
       const notHit = [...chosen].filter((name) => !hit.has(name));
-      const operations = new Set([...hit].map(operationIn));
+      const operations = failedIn(campaigns);
       const never = notHit.map(operationIn).filter((operation) => !operations.has(operation));
       const mustBeHit = (operation: string): boolean =>
         !ONCE.has(operation) && !PERHAPS.has(operation.replace(/^\w+ /, ''));
@@ -218,6 +219,10 @@ export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promi
       );
     });
   });
+}
+
+function failedIn(campaigns: readonly Campaign[]): ReadonlySet<string> {
+  return new Set(campaigns.flatMap(({ hit }) => [...hit].map(operationIn)));
 }
 
 /** From `answer lost|commit checks/checks.ts put` the part after the kind. */
