@@ -126,10 +126,17 @@ export default defineConfig({
           // Pages in Chromium.
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
-          globalSetup: [...shared.globalSetup, PGLITE],
-          testTimeout: 120_000,
-          // Each file starts a browser of its own.
-          fileParallelism: false,
+          globalSetup: [
+            ...shared.globalSetup,
+            PGLITE,
+            POSTGRES,
+            'test/browser/support/prepare-browser.ts',
+          ],
+          testTimeout: 300_000,
+          // Against a page that never shows it: on a busy machine a page takes seconds.
+          expect: { poll: { timeout: 60_000 } },
+          // Each file would load all of the service anew.
+          isolate: false,
           sequence: { groupOrder: 8 },
         },
       },

@@ -1,10 +1,8 @@
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll, inject } from 'vitest';
 import { lacking } from '../../support/process/system-needs.ts';
-
-/** Of Debian's package chromium. */
-const CHROMIUM = '/usr/bin/chromium';
+import { CHROMIUM, LAUNCH } from './chromium.ts';
 
 /** What the machine lacks for these tests; null if it has all. */
 export const LACKING = lacking({ commands: [], files: [CHROMIUM] });
@@ -14,28 +12,37 @@ export type Theme = (typeof THEMES)[number];
 /** A small telephone and a usual desktop, in CSS pixels. */
 export const WIDTHS = [360, 1_440] as const;
 
-/** @param hosts addresses of names, for example `{ 'status.acme.example': '127.0.0.1:8080' }` */
+/**
+ * Starts a browser; the caller closes it.
+ *
+ * @param hosts addresses of names, for example `{ 'status.acme.example': '127.0.0.1:8080' }`
+ */
 export function launchBrowser(hosts: Readonly<Record<string, string>> = {}): Promise<Browser> {
   const rules = Object.entries(hosts).map(([name, address]) => `MAP ${name} ${address}`);
-  // The tests run as root, for which Chromium has no sandbox. They open only our own pages.
-  const args = ['--no-sandbox', ...(rules.length > 0 ? [`--host-resolver-rules=${rules}`] : [])];
-  return chromium.launch({ executablePath: CHROMIUM, args });
+  const args = [...LAUNCH.args, ...(rules.length > 0 ? [`--host-resolver-rules=${rules}`] : [])];
+  return chromium.launch({ ...LAUNCH, args });
 }
 
-/** For a describe block: one browser. */
+/** The files of a worker share its connection, which ends with the worker and closes all its windows. */
+let connected: Promise<Browser> | null = null;
+
+/** For a describe block: the browser of this run. */
 export function useBrowser(): () => Browser {
   let browser: Browser | null = null;
   beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
+    const address = inject('browser');
+    if (address === null) throw new Error(`there is no ${CHROMIUM}`);
+    connected ??= chromium.connect(address);
+    browser = await connected;
   });
   return () => {
     if (browser === null) throw new Error('the browser is for tests: it starts before the first');
     return browser;
   };
 }
+
+/** Against a page that never shows it: on a busy machine a page takes seconds. */
+const MAX_WAIT_MS = 60_000;
 
 export interface OpenPage {
   readonly page: Page;
@@ -63,6 +70,7 @@ export async function openPage(
     // For axe, which is no part of the page.
     bypassCSP: false,
   });
+  context.setDefaultTimeout(MAX_WAIT_MS);
   const page = await context.newPage();
   const problems: string[] = [];
   const requests: string[] = [];

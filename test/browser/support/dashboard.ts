@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 import type { Role } from '../../../src/model/enums.ts';
 import { openMigratedStore } from '../../support/database/databases.ts';
 import { useBrowser } from './browser.ts';
@@ -19,12 +19,14 @@ export interface DashboardFixture {
   open(account: DashboardAccount, view?: View): Promise<OpenDashboard>;
 }
 
-/** For a describe block: one service and one browser. */
+/** For a describe block: one service, and the browser of this run. */
 export function useDashboard(): DashboardFixture {
   const browser = useBrowser();
   let started: DashboardService | null = null;
   beforeAll(async () => {
-    started = await startDashboardService(await openMigratedStore('pglite'));
+    // PostgreSQL takes a fraction of the embedded database's CPU time.
+    const kind = inject('postgres') === null ? 'pglite' : 'postgres';
+    started = await startDashboardService(await openMigratedStore(kind));
   });
   afterAll(async () => {
     await started?.close();
