@@ -10,7 +10,8 @@ const shared = {
   globalSetup: ['test/support/process/build.ts'],
   // Against a test that hangs. To start a database takes a second, and twenty on a busy machine.
   testTimeout: 60_000,
-  hookTimeout: 60_000,
+  // Hooks start whole services with all that they serve: on a busy machine that takes minutes.
+  hookTimeout: 300_000,
   restoreMocks: true,
   setupFiles: ['test/support/seeded.ts'],
   execArgv: [UNOPTIMIZED_WASM],

@@ -20,8 +20,6 @@ import { testFeatures } from './service-features.ts';
 /** A part of every text of the victim, and of no other account's texts. */
 export const SECRET = 'zz_secret';
 
-/** On a machine with other work. */
-const SETUP_MS = 60_000;
 /** For one request: an endless wait shows a limit that does not belong to the key. */
 const MAX_KEYS = 20;
 
@@ -196,7 +194,7 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
       ],
       settled,
     };
-  }, SETUP_MS);
+  });
   afterAll(async () => {
     for (const end of ends) await end();
   });
