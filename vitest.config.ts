@@ -102,6 +102,8 @@ export default defineConfig({
           name: 'system',
           include: ['test/system/*.test.ts', 'test/system/{docker,survival}/**/*.test.ts'],
           exclude: ['test/system/store*.test.ts'],
+          // Each file would load the database drivers, the wire formats and its tools anew.
+          isolate: false,
           globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
           testTimeout: 300_000,
           // Most of their time they wait for processes, timers and retries.
@@ -115,6 +117,7 @@ export default defineConfig({
           // The built program as a process, also with few descriptors.
           name: 'cli',
           include: ['test/system/cli/**/*.test.ts'],
+          isolate: false,
           globalSetup: [...shared.globalSetup, PGLITE],
           testTimeout: 300_000,
           maxWorkers: WORKERS + 2,

@@ -70,7 +70,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
   }
 
   it('evidence names the hop where a dropped route ends and has the unanswered packets', {
-    timeout: 150_000,
+    timeout: 300_000,
   }, async () => {
     network.clearRules();
     const { service, agent, slug } = await deploy();
@@ -119,7 +119,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
   });
 
   it('evidence has a reset and a refusal in the capture, and the whole route in the trace', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     network.clearRules();
     const { service, slug } = await deploy();
@@ -144,7 +144,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
     expect(refusedPackets[1]).toMatch(/10\.80\.4\.2\.9 > .*Flags \[R\.\]/);
   });
 
-  it('evidence shows the queries to a DNS server that is away', { timeout: 120_000 }, async () => {
+  it('evidence shows the queries to a DNS server that is away', { timeout: 300_000 }, async () => {
     network.clearRules();
     const { service, slug } = await deploy();
     const request = { query: 'shop.example', nameServer: TARGET, port: 53 };
@@ -159,7 +159,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
   });
 
   it('the next start ends all evidence processes of a killed agent', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     network.clearRules();
     const { service, agent, slug } = await deploy();

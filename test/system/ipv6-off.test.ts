@@ -56,7 +56,7 @@ async function machine(servicePort: number) {
   return { namespace, prefix: ['ip', 'netns', 'exec', namespace.name, ...withNames] };
 }
 
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 300_000 };
 
 describe.skipIf(lacks !== null)(
   `A machine without IPv6 (lacking: ${lacks ?? 'nothing'})`,

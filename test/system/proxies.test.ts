@@ -28,7 +28,7 @@ import {
 const missing = lacking({ commands: ['tinyproxy', 'squid'], files: [] });
 const SUITE = `real proxies${missing === null ? '' : ` (lacks ${missing})`}`;
 /** Each test starts several processes, on a possibly busy machine. */
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 300_000 };
 
 const CREDENTIALS = { user: 'ann', password: 's3-cr.t' };
 const IN_URL = 'ann:s3%2Dcr%2Et@';

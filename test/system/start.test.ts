@@ -60,4 +60,4 @@ it('npm start prints passing results of the sample and saves them, and Ctrl-C st
   await once(npm, 'close');
   const lines = errors.split('\n').filter((line) => !line.startsWith('npm warn'));
   expect(lines).toEqual([expect.stringMatching(/^First start: making a database in /), '']);
-}, 120_000);
+}, 300_000);

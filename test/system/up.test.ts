@@ -55,7 +55,7 @@ function pidOf(cli: { readonly child: { readonly pid?: number | undefined } }): 
 }
 
 /** Each start is three processes and a database, on a possibly busy machine. */
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 300_000 };
 
 describe('vedette up', LIMIT, () => {
   it('vedette up runs every check at once, follows the file and saves its results for the next start', async () => {

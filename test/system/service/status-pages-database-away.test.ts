@@ -6,7 +6,7 @@ import type { Reply } from '../../support/service/service-app.ts';
 
 const PAGES = '/v1/status-pages';
 /** Replicas are other processes, which nothing here can wait for. */
-const WAIT = { timeout: 120_000, interval: 50 };
+const WAIT = { timeout: 300_000, interval: 50 };
 
 describe('status pages of two replicas', () => {
   let server: TestPostgres | null = null;
