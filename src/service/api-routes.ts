@@ -30,6 +30,7 @@ import { dashboardRoutes } from './dashboard/routes.ts';
 import { errorGroupsRoutes } from './error-groups/routes.ts';
 import { eventsRoutes } from './events/routes.ts';
 import type { Features } from './features.ts';
+import { groupRunsRoutes } from './group-runs/routes.ts';
 import { heartbeatEventsRoutes } from './heartbeats/events.routes.ts';
 import { heartbeatPingsRoutes } from './heartbeats/pings.routes.ts';
 import { heartbeatsRoutes } from './heartbeats/routes.ts';
@@ -94,6 +95,7 @@ export function apiRoutes(
     availabilityRoutes(features),
     artifactsRoutes(features),
     checkGroupsRoutes(features),
+    groupRunsRoutes(features),
     maintenanceWindowsRoutes(features),
     privateLocationsRoutes(features),
     locationStatusesRoutes(features),

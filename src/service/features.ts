@@ -39,6 +39,7 @@ import { recordedStore } from './database/recorded-store.ts';
 import type { Store } from './database/store.ts';
 import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
 import { createEvents, type Events } from './events/events.ts';
+import { createGroupRuns, type GroupRuns } from './group-runs/group-runs.ts';
 import { createHeartbeatFeatures, type HeartbeatFeatures } from './heartbeats/create-feature.ts';
 import { ServiceAddress } from './http/access/service-address.ts';
 import type { FeatureCounts } from './http/metrics.ts';
@@ -129,6 +130,7 @@ export interface Features
   readonly domainChecks: DomainChecks;
   readonly errorGroups: ErrorGroups;
   readonly events: Events;
+  readonly groupRuns: GroupRuns;
   readonly idempotency: Idempotency;
   readonly locationKeys: LocationKeys;
   readonly locationSilence: LocationSilence;
@@ -218,6 +220,7 @@ export function createFeatures(given: FeatureParts): Features {
   const proxyPasswords = createProxyPasswords(parts);
   const scrubbing = createSecretScrubbing({ ...parts, variables, checkVariables });
   const checkRuns = createCheckRuns({ ...parts, checkVariables, retentionDays });
+  const groupRuns = createGroupRuns({ ...parts, retentionDays });
   const checkTrials = createCheckTrials({ ...parts, checkVariables, scrubbing });
   const artifacts = createArtifacts({
     ...parts,
@@ -314,6 +317,7 @@ export function createFeatures(given: FeatureParts): Features {
     partitions.maintain,
     rollUps.maintain,
     checkRuns.maintain,
+    groupRuns.maintain,
     checkTrials.maintain,
     artifacts.maintain,
     missedSlots.maintain,
@@ -392,6 +396,7 @@ export function createFeatures(given: FeatureParts): Features {
     }),
     errorGroups,
     events,
+    groupRuns,
     idempotency,
     locationKeys: createLocationKeys(parts),
     locationSilence,

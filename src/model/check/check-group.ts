@@ -7,7 +7,7 @@ export const checkGroupSchema = z.strictObject({
   name: commonFields.name.describe('The name of the group.'),
   activated: commonFields.activated.describe('Whether the checks of the group run.'),
   muted: commonFields.muted.describe('Whether the checks of the group send no alerts.'),
-  locations: commonFields.locations.describe('Public locations that run the checks of the group.'),
+  locations: commonFields.locations.describe('Stored but not used: checks run in their private locations.'),
   privateLocations: commonFields.privateLocations.describe(
     'Private locations that run the checks of the group. If there are any, they replace those of the checks.',
   ),
@@ -17,7 +17,7 @@ export const checkGroupSchema = z.strictObject({
     .min(1)
     .max(100)
     .default(3)
-    .describe('How many checks run at once when the group is triggered.'),
+    .describe('How many checks run at once in each location when the group is run on request.'),
   runtimeId: commonFields.runtimeId,
   alertSettings: commonFields.alertSettings
     .unwrap()

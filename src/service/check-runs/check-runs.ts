@@ -1,6 +1,3 @@
-import type { Check } from '../../model/check/check.ts';
-import { sequenceIdOf } from '../../model/ids.ts';
-import { lastSlotAt, slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { OneOffMessage } from '../../wire/v1/assignment.ts';
@@ -16,10 +13,11 @@ import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { findCancelledRuns, listToBeCancelled, type RunKey } from './cancelling.sql.ts';
 import { cancelRun } from './cancelling.ts';
 import { claimRuns, closeRuns, type LeaseHolder, listHeldRuns } from './claims.sql.ts';
-import { REQUEST_WINDOW_MS, runCheckRunExpiry, sweepCheckRuns } from './expiry.ts';
+import { runCheckRunExpiry, sweepCheckRuns } from './expiry.ts';
 import { handOver } from './handovers.ts';
 import { type CheckLocation, locationsOfCheck } from './locations.sql.ts';
-import { countOpenRuns, findRun, finishRuns, insertRun, type OneOffRun } from './sql.ts';
+import { insertRequestedRun } from './request.ts';
+import { findRun, finishRuns, type OneOffRun } from './sql.ts';
 
 export type { LeaseHolder } from './claims.sql.ts';
 export { type OneOffRun as CheckRun, RUN_REASONS, RUN_STATES } from './sql.ts';
@@ -95,48 +93,24 @@ export interface CheckRuns {
 
 /** The most JSON of checks in one answer to a poll; the first check is always sent. */
 export const MAX_ONE_OFF_BYTES = 4 * 1024 * 1024;
-/** Runs requested in the same millisecond have slots one millisecond apart. */
-const MAX_SLOTS_TRIED = 100;
 
 export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
   const { store, clock, log, ids, checkVariables, retentionDays = 30 } = parts;
   return {
     request(accountId, checkId, { location }) {
       return store.transaction(async (tx) => {
-        const stored = await findCheck(tx, { accountId, id: checkId });
-        if (stored === null) throw notFound('check');
-        const { check } = stored;
+        const found = await findCheck(tx, { accountId, id: checkId });
+        if (found === null) throw notFound('check');
+        const { check } = found;
         if (check.checkType === 'HEARTBEAT') throw heartbeatIsPinged();
         const locations = await locationsOfCheck(tx, { accountId, id: checkId });
         const chosen = chooseLocation(locations, location);
-        if ((await countOpenRuns(tx, chosen.id)) >= MAX_ONE_OFFS) throw tooManyOpen(chosen.slug);
         const id = ids();
-        let slotMs = freeSlotAt(check, clock.wallMs());
-        for (let tried = 1; !(await insert(tx, slotMs)); tried += 1) {
-          if (tried === MAX_SLOTS_TRIED) throw tooManyOpen(chosen.slug);
-          slotMs = freeSlotAt(check, slotMs - 1);
-        }
-        const run = await findRun(tx, { accountId, id });
-        if (run === null) throw notFound('check run');
-        return run;
-
-        function insert(sql: Sql, atMs: number): Promise<boolean> {
-          return insertRun(sql, {
-            id,
-            accountId,
-            locationId: chosen.id,
-            checkId,
-            reason: 'requested',
-            slotMs: atMs,
-            sequenceId: sequenceIdOf(checkId, chosen.slug, atMs),
-            retriesMade: 0,
-            firstStartedAtMs: null,
-            originLocationId: null,
-            notBeforeMs: null,
-            windowMs: REQUEST_WINDOW_MS,
-            maxDelayMs: 0,
-          });
-        }
+        const run = { accountId, id, check, location: chosen, nowMs: clock.wallMs() };
+        if (!(await insertRequestedRun(tx, run))) throw tooManyOpen(chosen.slug);
+        const stored = await findRun(tx, { accountId, id });
+        if (stored === null) throw notFound('check run');
+        return stored;
       });
     },
 
@@ -189,12 +163,6 @@ function chooseLocation(
   if (found !== undefined) return found;
   const slugs = locations.map(({ slug }) => slug).join(', ');
   throw invalid([bodyProblem(['location'], `must be a private location of the check: ${slugs}`)]);
-}
-
-/** The instant, or the one before it if it is a slot of the check: that belongs to a scheduled run. */
-function freeSlotAt(check: Check, instantMs: number): number {
-  const rule = slotRuleOf(check.id, check.frequency, check.frequencyOffset);
-  return lastSlotAt(rule, instantMs) === instantMs ? instantMs - 1 : instantMs;
 }
 
 function heartbeatIsPinged(): Error {

@@ -4,6 +4,7 @@ import { CAN_RUN } from './claims.sql.ts';
 
 /** A private location that runs a check. */
 export type CheckLocation = {
+  readonly checkId: string;
   readonly id: string;
   readonly slug: string;
   /** A live agent there can run the check. */
@@ -13,34 +14,44 @@ export type CheckLocation = {
 };
 
 /**
- * The private locations of a check in its order: those of its group if that names any, else its own. A
- * heartbeat has none.
+ * The private locations of checks (`c`), each in its order (`named.n`): those of its group if that names
+ * any, else its own. A heartbeat has none.
  */
+const LOCATIONS = `select l.id, l.slug, c.id as check_id,
+    exists (
+      select from agents a
+      where a.location_id = l.id and a.lease_until > now() and ${CAN_RUN}) as is_live,
+    exists (
+      select from assignments s join agents a on a.location_id = s.location_id
+        and a.id = s.agent_id and a.epoch = s.agent_epoch and a.lease_until > now()
+      where s.location_id = l.id and s.check_id = c.id) as is_assigned
+  from checks c
+  left join check_groups g on g.id = c.group_id and g.account_id = c.account_id
+  cross join lateral (
+    select slug, min(n) as n
+    from jsonb_array_elements_text(
+      case when slugs_or_none(g.private_locations) = '[]'
+        then slugs_or_none(c.body -> 'privateLocations')
+        else g.private_locations end) with ordinality as listed (slug, n)
+    group by slug) named
+  join private_locations l on l.account_id = c.account_id and l.slug = named.slug
+  where c.account_id = $1 and c.check_type <> 'HEARTBEAT'`;
+
+/** In the order of the check or of its group. */
 export function locationsOfCheck(
   sql: Sql,
   { accountId, id }: AccountKey,
 ): Promise<readonly CheckLocation[]> {
+  return sql.query<CheckLocation>(`${LOCATIONS} and c.id = $2 order by named.n`, [accountId, id]);
+}
+
+/** Those of all checks of a group. */
+export function locationsOfGroup(
+  sql: Sql,
+  { accountId, id }: AccountKey<number>,
+): Promise<readonly CheckLocation[]> {
   return sql.query<CheckLocation>(
-    `select l.id, l.slug,
-       exists (
-         select from agents a
-         where a.location_id = l.id and a.lease_until > now() and ${CAN_RUN}) as is_live,
-       exists (
-         select from assignments s join agents a on a.location_id = s.location_id
-           and a.id = s.agent_id and a.epoch = s.agent_epoch and a.lease_until > now()
-         where s.location_id = l.id and s.check_id = c.id) as is_assigned
-     from checks c
-     left join check_groups g on g.id = c.group_id and g.account_id = c.account_id
-     cross join lateral (
-       select slug, min(n) as n
-       from jsonb_array_elements_text(
-         case when slugs_or_none(g.private_locations) = '[]'
-           then slugs_or_none(c.body -> 'privateLocations')
-           else g.private_locations end) with ordinality as listed (slug, n)
-       group by slug) named
-     join private_locations l on l.account_id = c.account_id and l.slug = named.slug
-     where c.account_id = $1 and c.id = $2 and c.check_type <> 'HEARTBEAT'
-     order by named.n`,
+    `${LOCATIONS} and c.group_id = $2::bigint order by c.id, named.n`,
     [accountId, id],
   );
 }

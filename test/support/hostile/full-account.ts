@@ -114,6 +114,7 @@ export async function createFullAccount(
   }
   const { url: checkId = '', tcp = '' } = checkIds;
   const run = await ask('POST', `/v1/checks/${tcp}/run`, { location: slug });
+  const groupRun = await ask('POST', `/v1/check-groups/${group.id}/run`);
   const resources = await createResources(ask, {
     accountId,
     mark,
@@ -159,6 +160,7 @@ export async function createFullAccount(
       service: service.id,
       group: String(group.id),
       run: run.id,
+      groupRun: groupRun.id,
       trial: trial.id,
       user: user.id,
       userSession: user.sessionId,

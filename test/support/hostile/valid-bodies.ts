@@ -38,6 +38,7 @@ const BODIES: Readonly<Record<string, Make>> = {
     location: slug,
   }),
   '/v1/checks/:id/run': ({ slug }) => ({ location: slug }),
+  '/v1/check-groups/:id/run': ({ slug }) => ({ location: slug }),
   '/v1/check-trials': ({ labSlug }) => trialOf(labSlug),
   '/v1/check-groups': ({ slug }) => ({ name: 'A group', privateLocations: [slug] }),
   '/v1/private-locations': (_, isNew) => ({

@@ -15,6 +15,7 @@ const ALSO_AT: readonly (readonly [from: RegExp, to: string])[] = [
 /** Paths whose responses contain resources with their own paths. */
 const LISTED_AT: Readonly<Record<string, string>> = {
   '/v1/checks/{id}/run': '/v1/check-runs',
+  '/v1/check-groups/{id}/run': '/v1/check-group-runs',
   '/v1/check-results/{checkId}/{resultId}/artifacts': '/v1/artifacts',
   '/v1/test-session-error-groups/projects/{projectId}': '/v1/test-session-error-groups',
 };

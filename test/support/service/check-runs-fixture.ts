@@ -139,19 +139,23 @@ export class RunsFixture {
   }
 
   /** A result, stored as from an agent. */
-  async final(run: {
-    readonly checkId: string;
-    readonly sequenceId: string;
-    readonly slot: Date | number;
-  }): Promise<string> {
+  async final(
+    run: {
+      readonly checkId: string;
+      readonly sequenceId: string;
+      readonly slot: Date | number;
+    },
+    verdict: 'passed' | 'degraded' | 'failed' = 'passed',
+  ): Promise<string> {
     const id = randomUUID();
     const { checkId, sequenceId } = run;
     await this.#store.transaction(async (tx) => {
       await tx.query(
         `insert into check_results (check_id, account_id, id, sequence_id, result_type, slot,
-           created_at, has_failures, has_errors, run_location, check_type, body)
-         values ($1, $2, $3, $4, 'FINAL', $5::timestamptz, now(), false, false, 'a', 'TCP', '{}')`,
-        [checkId, this.accountId, id, sequenceId, new Date(run.slot)],
+           created_at, has_failures, has_errors, is_degraded, run_location, check_type, body)
+         values ($1, $2, $3, $4, 'FINAL', $5::timestamptz, now(), $6 = 'failed', false,
+           $6 = 'degraded', 'a', 'TCP', '{}')`,
+        [checkId, this.accountId, id, sequenceId, new Date(run.slot), verdict],
       );
       await this.#service.features.checkRuns.finished(tx, this.accountId, [
         { checkId, sequenceId },

@@ -25,7 +25,7 @@ const BRIEF = `(body ${[
   .join(' ')})::text`;
 
 /** As runResultOf (src/model/result/run-result.ts) does. */
-const RUN_RESULT = `case when (body -> 'isCancelled')::boolean then 'cancelled'
+export const RUN_RESULT = `case when (body -> 'isCancelled')::boolean then 'cancelled'
   when has_errors then 'error' when has_failures then 'failed'
   when is_degraded then 'degraded' else 'passed' end`;
 

@@ -1642,6 +1642,50 @@ export interface paths {
         patch: operations["updateCheckGroup"];
         trace?: never;
     };
+    "/v1/check-groups/{id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run the checks of a group once, now
+         * @description In each location by itself, in the order of `groupOrder`: checks with the same one at once, up to the `concurrency` of the group, then the next; those without one last. A check that fails does not stop the others. Deactivated checks are skipped. The response comes before the runs. Read the group run by its id until its state is `ended`, or follow `group_run.finished` of `/v1/events`.
+         *
+         *     Needs the role `run`.
+         */
+        post: operations["runCheckGroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/check-group-runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the progress and the verdict of a run of a group
+         * @description Retained for RETENTION_DAYS + 2 days.
+         *
+         *     Needs the role `read`.
+         */
+        get: operations["getCheckGroupRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/maintenance-windows": {
         parameters: {
             query?: never;
@@ -3533,7 +3577,7 @@ export interface components {
              */
             groupId: number | null;
             /**
-             * @description The position of the check in its group.
+             * @description The position of the check in its group. A run of the group makes its checks in this order.
              * @default null
              */
             groupOrder: number | null;
@@ -3623,7 +3667,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -3702,7 +3746,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -4509,7 +4553,7 @@ export interface components {
              */
             muted: boolean;
             /**
-             * @description Public locations that run the checks of the group.
+             * @description Stored but not used: checks run in their private locations.
              * @default null
              */
             locations: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
@@ -4524,7 +4568,7 @@ export interface components {
              */
             tags: string[];
             /**
-             * @description How many checks run at once when the group is triggered.
+             * @description How many checks run at once in each location when the group is run on request.
              * @default 3
              */
             concurrency: number;
@@ -4563,13 +4607,13 @@ export interface components {
             activated?: boolean;
             /** @description Whether the checks of the group send no alerts. */
             muted?: boolean;
-            /** @description Public locations that run the checks of the group. */
+            /** @description Stored but not used: checks run in their private locations. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the checks of the group. If there are any, they replace those of the checks. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
-            /** @description How many checks run at once when the group is triggered. */
+            /** @description How many checks run at once in each location when the group is run on request. */
             concurrency?: number;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -4597,13 +4641,13 @@ export interface components {
             activated?: boolean;
             /** @description Whether the checks of the group send no alerts. */
             muted?: boolean;
-            /** @description Public locations that run the checks of the group. */
+            /** @description Stored but not used: checks run in their private locations. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the checks of the group. If there are any, they replace those of the checks. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
-            /** @description How many checks run at once when the group is triggered. */
+            /** @description How many checks run at once in each location when the group is run on request. */
             concurrency?: number;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -4614,6 +4658,56 @@ export interface components {
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
             readonly warnings?: unknown;
+        };
+        CheckGroupRun: {
+            id: string;
+            groupId: number;
+            /** @description The name of the group at the request. */
+            groupName: string;
+            /** @description The only private location to run in; null: all. */
+            location: string | null;
+            /**
+             * @description `waiting`: no agent has begun a run, `running`, `ended`: all runs have ended, `cancelled`.
+             * @enum {string}
+             */
+            state: "waiting" | "running" | "ended" | "cancelled";
+            /** @description `failed`: a run failed, `incomplete`: a run has no verdict, because it expired, was cancelled or its agent had a fault, `degraded`, `passed`. null until it has ended. */
+            verdict: ("passed" | "degraded" | "failed" | "incomplete") | null;
+            /** @description How many checks run at once in each location. */
+            concurrency: number;
+            requestedBy: {
+                /** @enum {string} */
+                kind: "key" | "user";
+                /** @description The id of the API key or the user. */
+                id: string;
+            };
+            /** Format: date-time */
+            created_at: string;
+            endedAt: string | null;
+            /** @description Each check in each location, in their order. */
+            checks: components["schemas"]["CheckGroupRunCheck"][];
+        };
+        CheckGroupRunCheck: {
+            checkId: string;
+            /** @description The name of the check at the request. */
+            name: string;
+            /** @description At the request. */
+            groupOrder: number | null;
+            /** @description The private location; null if the check is not run. */
+            location: string | null;
+            /**
+             * @description `pending`: its turn has not come, `waiting` for an agent, `assigned` to one, `done`, `expired`: no agent made it in time, `cancelled`, `skipped`: see `reason`.
+             * @enum {string}
+             */
+            state: "pending" | "waiting" | "assigned" | "done" | "expired" | "cancelled" | "skipped";
+            /** @description Why it is skipped: the check is `deactivated`, a `heartbeat`, has `no_location` to run in, `no_agent` of this location is connected, or `check_deleted`. */
+            reason: ("deactivated" | "heartbeat" | "no_location" | "no_agent" | "check_deleted") | null;
+            /** @description How its run ended; null until then. */
+            verdict: ("passed" | "degraded" | "failed" | "error" | "cancelled") | null;
+            /** @description The id of its run for GET /v1/check-runs/{id}; null until it is started. */
+            runId: string | null;
+            /** @description The id of its final result; null until it is stored. */
+            resultId: string | null;
         };
         /**
          * @example {
@@ -5309,7 +5403,7 @@ export interface components {
              */
             groupId: number | null;
             /**
-             * @description The position of the check in its group.
+             * @description The position of the check in its group. A run of the group makes its checks in this order.
              * @default null
              */
             groupOrder: number | null;
@@ -5399,7 +5493,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -5478,7 +5572,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -6521,7 +6615,7 @@ export interface components {
              */
             groupId: number | null;
             /**
-             * @description The position of the check in its group.
+             * @description The position of the check in its group. A run of the group makes its checks in this order.
              * @default null
              */
             groupOrder: number | null;
@@ -6611,7 +6705,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -6690,7 +6784,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -7875,6 +7969,10 @@ export interface components {
              * @enum {string}
              */
             provider?: "rules" | "openai";
+        };
+        RunCheckGroupInput: {
+            /** @description The slug of the only private location to run in. Default: every private location of each check that has a connected agent, or else its first. */
+            location?: string | null;
         };
         RunCheckInput: {
             /** @description The slug of one of the private locations of the check. Default: the first that has a connected agent. */
@@ -9190,7 +9288,7 @@ export interface components {
              */
             groupId: number | null;
             /**
-             * @description The position of the check in its group.
+             * @description The position of the check in its group. A run of the group makes its checks in this order.
              * @default null
              */
             groupOrder: number | null;
@@ -9280,7 +9378,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -9360,7 +9458,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -9735,7 +9833,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -9795,7 +9893,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -9855,7 +9953,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -9915,7 +10013,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -9975,7 +10073,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -10150,7 +10248,7 @@ export interface components {
              */
             groupId: number | null;
             /**
-             * @description The position of the check in its group.
+             * @description The position of the check in its group. A run of the group makes its checks in this order.
              * @default null
              */
             groupOrder: number | null;
@@ -10240,7 +10338,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -10319,7 +10417,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. */
+            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: the agent runs no user code. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -17344,6 +17442,120 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    runCheckGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of the group. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RunCheckGroupInput"] | null;
+            };
+        };
+        responses: {
+            /** @description Done: Run the checks of a group once, now. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckGroupRun"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCheckGroupRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description The ETag that the client has: the response is 304 while the resource is the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The id of the resource. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: Read the progress and the verdict of a run of a group. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckGroupRun"];
+                };
+            };
+            /** @description Not modified; no body. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             /** @description An error */

@@ -25,6 +25,7 @@ const READ: Readonly<Record<string, string>> = {
   getAvailability: '',
   getUrlAnalytics: '?metrics=responseTime_avg,responseTime_p95,availability',
   getCheckRun: '',
+  getCheckGroupRun: '',
   getCheckTrial: '',
   getErrorGroup: '',
   getRootCauseAnalysis: '',

@@ -21,6 +21,8 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   assignments: [LOCATION, 'check_id', 'agent_id', 'unassigned_reason'],
   check_alert_states: ['check_id', 'due_at is not null as due'],
   check_alerts: ['check_id', 'alert_type', 'run_location'],
+  check_group_run_checks: ['check_id', 'location', 'state', 'reason', 'verdict'],
+  check_group_runs: ['group_name', 'state', 'verdict'],
   check_groups: ['name', 'activated', 'tags'],
   check_results: ['check_id', 'result_type', '# slot', 'has_failures', 'run_location', 'attempts'],
   check_trials: [LOCATION, 'check_type', 'state', 'reason', 'body is null as emptied'],

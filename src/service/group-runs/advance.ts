@@ -1,0 +1,100 @@
+import { insertRequestedRun } from '../check-runs/request.ts';
+import { findCheck } from '../checks/shared.sql.ts';
+import type { Sql, Store } from '../database/store.ts';
+import { findPrivateLocation } from '../private-locations/shared.sql.ts';
+import { haveEnded, nextMembers, type SkipReason, verdictOf } from './progress.ts';
+import {
+  changeMembers,
+  endGroupRun,
+  type LockedGroupRun,
+  listDueGroupRuns,
+  listMembers,
+  lockOpenGroupRun,
+  type MemberChange,
+  type StoredMember,
+  settleMembers,
+} from './sql.ts';
+
+export interface AdvanceParts {
+  readonly store: Store;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly nowMs: () => number;
+}
+
+const BATCH = 500;
+
+/**
+ * Advances all group runs in which a run has ended or that could not start all of a step. Safe on several
+ * replicas: each is advanced under the lock of its row, and left to the one that has it.
+ *
+ * @returns how many it advanced
+ */
+export async function sweepGroupRuns(parts: AdvanceParts): Promise<number> {
+  const due = await listDueGroupRuns(parts.store, BATCH);
+  const failures: unknown[] = [];
+  let advanced = 0;
+  for (const id of due) {
+    try {
+      if (await advanceOne(id, parts)) advanced += 1;
+    } catch (error) {
+      // The others go on.
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+  return advanced;
+}
+
+function advanceOne(id: string, parts: AdvanceParts): Promise<boolean> {
+  return parts.store.transaction(async (tx) => {
+    const run = await lockOpenGroupRun(tx, id);
+    if (run !== null) await advanceGroupRun(tx, run, parts);
+    return run !== null;
+  });
+}
+
+/** Takes over how runs ended, starts those whose turn it is, and ends the group run after the last. */
+export async function advanceGroupRun(
+  tx: Sql,
+  run: LockedGroupRun,
+  parts: Omit<AdvanceParts, 'store'>,
+): Promise<void> {
+  await settleMembers(tx, run.id);
+  for (;;) {
+    const members = await listMembers(tx, run.id);
+    if (haveEnded(members)) {
+      return endGroupRun(tx, { id: run.id, state: 'ended', verdict: verdictOf(members) });
+    }
+    const changes: MemberChange[] = [];
+    for (const member of nextMembers(members, run.concurrency)) {
+      const change = await start(tx, run, member, parts);
+      if (change !== null) changes.push(change);
+    }
+    await changeMembers(tx, run.id, changes);
+    // After skipped ones it is the turn of others.
+    if (!changes.some(({ reason }) => reason !== null)) return;
+  }
+}
+
+/** null if too many runs wait in the location: it is tried again. */
+async function start(
+  tx: Sql,
+  { accountId }: LockedGroupRun,
+  { n, checkId, location: slug, locationId }: StoredMember,
+  { ids, nowMs }: Omit<AdvanceParts, 'store'>,
+): Promise<MemberChange | null> {
+  const skipped = (reason: SkipReason): MemberChange => ({ n, runId: null, reason });
+  const found = await findCheck(tx, { accountId, id: checkId });
+  if (found === null) return skipped('check_deleted');
+  const { check } = found;
+  if (check.checkType === 'HEARTBEAT') return skipped('heartbeat');
+  if (slug === null || locationId === null) return skipped('no_location');
+  if ((await findPrivateLocation(tx, { accountId, id: locationId })) === null) {
+    return skipped('no_location');
+  }
+  const id = ids();
+  const location = { id: locationId, slug };
+  const run = { accountId, id, check, location, nowMs: nowMs() };
+  return (await insertRequestedRun(tx, run)) ? { n, runId: id, reason: null } : null;
+}

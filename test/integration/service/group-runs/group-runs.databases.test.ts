@@ -1,0 +1,295 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { databases } from '../../../support/database/databases.ts';
+import {
+  RunsFixture,
+  type TestAgent,
+  type TestLocation,
+  useRunsService,
+} from '../../../support/service/check-runs-fixture.ts';
+import { problemsIn, useAccounts } from '../../../support/service/service-fixture.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Runs of groups through the API, with agents that run what they are given. */
+describe.each(databases)('on %s', (kind) => {
+  describe('runs of a group', () => {
+    const running = useRunsService(kind);
+    const service = useAccounts(running);
+    let fixture: RunsFixture;
+    let cellar: TestLocation;
+    let attic: TestLocation;
+    let groupId: number;
+
+    beforeEach(async () => {
+      fixture = new RunsFixture(running(), service().mine.accountId);
+      cellar = await fixture.location('cellar');
+      attic = await fixture.location('attic');
+      groupId = await group({});
+    });
+
+    it('start its checks in their order, and end with a verdict and an event', async () => {
+      const { mine, theirs, store } = service();
+      const agent = await fixture.join(cellar, 'a');
+      await member('last');
+      await member('two', { groupOrder: 2 });
+      await member('one', { groupOrder: 1 });
+      await member('uno', { groupOrder: 1 });
+      await member('off', { activated: false });
+
+      const made = await mine.post(path());
+      expect(made.status).toBe(201);
+      expect(made.json).toEqual({
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        groupId,
+        groupName: 'Shop',
+        location: null,
+        state: 'waiting',
+        verdict: null,
+        concurrency: 3,
+        requestedBy: { kind: 'key', id: expect.any(String) },
+        created_at: expect.any(String),
+        endedAt: null,
+        checks: expect.any(Array),
+      });
+      const { id } = made.json;
+      const seen = async () => (await read(id)).checks.map(shown);
+      expect(await seen()).toEqual([
+        'one cellar waiting',
+        'uno cellar waiting',
+        'two cellar pending',
+        'last cellar pending',
+        'off - skipped deactivated',
+      ]);
+
+      expect(await make(agent, { one: 'degraded' })).toEqual(['one', 'uno']);
+      expect(await advanced(id)).toMatchObject({ state: 'running', verdict: null });
+      expect(await make(agent)).toEqual(['two']);
+      await advanced(id);
+      expect(await make(agent)).toEqual(['last']);
+      const ended = await advanced(id);
+      expect(ended).toMatchObject({ state: 'ended', verdict: 'degraded' });
+      expect(ended.endedAt).not.toBeNull();
+      expect(ended.checks.map(shown)).toEqual([
+        'one cellar done degraded',
+        'uno cellar done passed',
+        'two cellar done passed',
+        'last cellar done passed',
+        'off - skipped deactivated',
+      ]);
+      const [{ runId, resultId }] = ended.checks;
+      const run = (await mine.get(`/v1/check-runs/${runId}`)).json;
+      expect(run).toMatchObject({ checkId: 'one', state: 'done', resultId });
+
+      expect((await theirs.get(`/v1/check-group-runs/${id}`)).status).toBe(404);
+      const events = await store.query(
+        `select resource_id, data from events where account_id = $1 and kind = 'group_run.finished'`,
+        [mine.accountId],
+      );
+      expect(events).toEqual([
+        { resourceId: id, data: { groupId, state: 'ended', verdict: 'degraded' } },
+      ]);
+    });
+
+    it('go through each location by itself', async () => {
+      const inCellar = await fixture.join(cellar, 'a');
+      const inAttic = await fixture.join(attic, 'b');
+      const both = { privateLocations: ['attic', 'cellar'] };
+      groupId = await group(both);
+      await member('one', { groupOrder: 1 });
+      await member('two', { groupOrder: 2 });
+      const { id } = await started();
+      expect(await make(inAttic, { one: 'failed' })).toEqual(['one']);
+      await advanced(id);
+      expect(await make(inAttic)).toEqual(['two']);
+      expect((await advanced(id)).checks.map(shown)).toEqual([
+        'one attic done failed',
+        'one cellar waiting',
+        'two attic done passed',
+        'two cellar pending',
+      ]);
+      expect(await make(inCellar)).toEqual(['one']);
+      await advanced(id);
+      expect(await make(inCellar)).toEqual(['two']);
+      expect(await advanced(id)).toMatchObject({ state: 'ended', verdict: 'failed' });
+    });
+
+    it('leave locations without an agent out, unless one is requested', async () => {
+      const { mine } = service();
+      await fixture.join(cellar, 'a');
+      await member('one', {}, [attic, cellar]);
+      const all = await started();
+      expect(all.checks.map(shown)).toEqual(['one attic skipped no_agent', 'one cellar waiting']);
+      const here = await started({ location: 'attic' });
+      expect(here.location).toBe('attic');
+      expect(here.checks.map(shown)).toEqual(['one attic waiting']);
+      for (const [location, problem] of [
+        ['vault', 'body.location must be a private location of the checks of the group: '],
+        [7, 'body.location'],
+        ['', 'body.location'],
+      ]) {
+        const refused = await mine.post(path(), { location });
+        expect(refused.status).toBe(400);
+        expect(problemsIn(refused).join('\n')).toContain(problem);
+      }
+    });
+
+    it('have no more at once in a location than the group allows', async () => {
+      const agent = await fixture.join(cellar, 'a');
+      groupId = await group({ concurrency: 2 });
+      for (const id of ['a', 'b', 'c', 'd', 'e']) await member(id);
+      const { id } = await started();
+      expect(await make(agent)).toEqual(['a', 'b']);
+      await advanced(id);
+      expect(await make(agent)).toEqual(['c', 'd']);
+      await advanced(id);
+      expect(await make(agent)).toEqual(['e']);
+      expect((await advanced(id)).verdict).toBe('passed');
+    });
+
+    it('go on when an agent is lost, when a check is deleted and when a location is', async () => {
+      const agent = await fixture.join(cellar, 'a');
+      await fixture.join(attic, 'b');
+      await member('one', { groupOrder: 1 });
+      await member('two', { groupOrder: 2 });
+      await member('three', { groupOrder: 3 }, [attic, cellar]);
+      const { id } = await started();
+      await fixture.claim(agent);
+      await fixture.endLease(agent);
+      const { accountId } = service().mine;
+      await running().features.checks.remove({ accountId, id: 'two' });
+      await lapse();
+      expect(await running().features.checkRuns.sweep()).toBeGreaterThan(0);
+      expect((await advanced(id)).checks.map(shown)).toEqual([
+        'one cellar expired',
+        'two cellar skipped check_deleted',
+        'three attic expired',
+        'three cellar waiting',
+      ]);
+      await deleteLocation(cellar);
+      expect(await advanced(id)).toMatchObject({ state: 'ended', verdict: 'incomplete' });
+    });
+
+    it('start each check once, whichever replica advances them', async () => {
+      const agent = await fixture.join(cellar, 'a');
+      await member('one', { groupOrder: 1 });
+      await member('two', { groupOrder: 2 });
+      await started();
+      await make(agent);
+      const { groupRuns } = running().features;
+      await Promise.all([1, 2, 3].map(() => groupRuns.sweep()));
+      expect(await make(agent)).toEqual(['two']);
+    });
+
+    it('are woken by the end of a run', async () => {
+      const { store } = service();
+      const agent = await fixture.join(cellar, 'a');
+      await member('one');
+      await started();
+      let hear = (): void => {};
+      const woken = new Promise<void>((resolve) => {
+        hear = resolve;
+      });
+      const end = await store.listen('vedette_group_runs', hear);
+      await make(agent);
+      await woken;
+      await end();
+    });
+
+    it('need a group with a check that can run, and the role run', async () => {
+      const { mine, theirs, clientWith } = service();
+      expect((await mine.post(path())).json).toMatchObject({
+        statusCode: 409,
+        message: 'The group has no checks: put some into it first',
+      });
+      await member('off', { activated: false });
+      expect((await mine.post(path())).json).toMatchObject({
+        statusCode: 409,
+        message: 'None of the checks of the group can be run: 1 deactivated',
+        attributes: { reasons: { deactivated: 1 } },
+      });
+      await member('on');
+      expect((await mine.post('/v1/check-groups/999999999/run')).status).toBe(404);
+      expect((await theirs.post(path())).status).toBe(404);
+      expect((await (await clientWith('read')).post(path())).status).toBe(403);
+      expect((await (await clientWith('run')).post(path(), {})).status).toBe(201);
+      expect((await mine.get(`/v1/check-group-runs/${randomUUID()}`)).status).toBe(404);
+      expect((await mine.get('/v1/check-group-runs/1')).status).toBe(400);
+    });
+
+    it('are limited for each account', async () => {
+      const { mine, store } = service();
+      await member('one');
+      await store.query(
+        `insert into check_group_runs (id, account_id, group_id, group_name, concurrency,
+           requested_by_kind, requested_by_id)
+         select gen_random_uuid()::text, $1, $2::bigint, 'Shop', 3, 'key', 'k'
+         from generate_series(1, 20)`,
+        [mine.accountId, groupId],
+      );
+      const refused = await mine.post(path());
+      expect(refused.status).toBe(409);
+      expect(refused.json.attributes).toEqual({ limit: 20 });
+    });
+
+    function path(): string {
+      return `/v1/check-groups/${groupId}/run`;
+    }
+
+    async function group(fields: object): Promise<number> {
+      const { mine, features } = service();
+      return (await features.checkGroups.create(mine.accountId, { name: 'Shop', ...fields })).id;
+    }
+
+    function member(id: string, fields: object = {}, locations = [cellar]): Promise<string> {
+      return fixture.check(id, locations, { groupId, ...fields });
+    }
+
+    // biome-ignore lint/suspicious/noExplicitAny: the answer of the API
+    async function started(body: object = {}): Promise<any> {
+      const made = await service().mine.post(path(), body);
+      expect(made.status).toBe(201);
+      return made.json;
+    }
+
+    // biome-ignore lint/suspicious/noExplicitAny: the answer of the API
+    async function read(id: string): Promise<any> {
+      return (await service().mine.get(`/v1/check-group-runs/${id}`)).json;
+    }
+
+    // biome-ignore lint/suspicious/noExplicitAny: the answer of the API
+    async function advanced(id: string): Promise<any> {
+      await running().features.groupRuns.sweep();
+      return read(id);
+    }
+
+    /** Makes the runs of an agent. @returns the ids of their checks */
+    async function make(
+      agent: TestAgent,
+      verdicts: Readonly<Record<string, 'failed' | 'degraded' | 'passed'>> = {},
+    ): Promise<readonly string[]> {
+      const made = await fixture.claim(agent);
+      for (const run of made) await fixture.final(run, verdicts[run.checkId]);
+      await fixture.close(agent, ...made.map(({ runId }) => runId));
+      return made.map(({ checkId }) => checkId).sort();
+    }
+
+    /** No agent made the runs in time. */
+    async function lapse(): Promise<void> {
+      await service().store.query(
+        `update one_off_runs set not_after = not_after - $2::float8 * interval '1 millisecond'
+         where account_id = $1`,
+        [service().mine.accountId, 120 * MINUTE_MS],
+      );
+    }
+
+    async function deleteLocation({ id }: TestLocation): Promise<void> {
+      await service().store.query('delete from private_locations where id = $1', [id]);
+    }
+  });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: the answer of the API
+function shown({ checkId, location, state, reason, verdict }: any): string {
+  return [checkId, location ?? '-', state, reason ?? verdict].filter((one) => one !== null).join(' ');
+}
