@@ -24,7 +24,7 @@ interface ToldRun {
 }
 
 /** An agent's side of the protocol: saves its assignments, and polls again until it receives them. */
-class FaultAgent {
+export class FaultAgent {
   readonly id: string;
   readonly #fixture: CaseFixture;
   readonly #location: TestLocation;

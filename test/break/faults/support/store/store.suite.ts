@@ -13,6 +13,7 @@ import {
 } from './store-scenarios-agents.ts';
 import { alertsScenario, failuresScenario, remindersScenario } from './store-scenarios-alerts.ts';
 import { crudScenarios, partsScenario } from './store-scenarios-crud.ts';
+import { groupRunsScenario } from './store-scenarios-groups.ts';
 import { artifactsScenario, heartbeatsScenario, startScenario } from './store-scenarios-rest.ts';
 import { resultsScenario, rollUpsScenario } from './store-scenarios-results.ts';
 import { usersScenario } from './store-scenarios-users.ts';
@@ -155,6 +156,7 @@ const WORKLOADS: readonly Scenario[] = [
   failuresScenario,
   agentsScenario,
   runsScenario,
+  groupRunsScenario,
   trialsScenario,
   silenceScenario,
   artifactsScenario,
