@@ -2,6 +2,7 @@
 const KINDS_BY_PATH = {
   '/v1/checks': 'check',
   '/v1/check-groups': 'check-group',
+  '/v1/check-group-runs': 'check-group-run',
   '/v1/check-runs': 'check-run',
   '/v1/check-trials': 'check-trial',
   '/v1/alert-channels': 'alert-channel',

@@ -10,6 +10,7 @@ import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import { advanceGroupRun, sweepGroupRuns } from './advance.ts';
+import { cancelGroupRun } from './cancel.ts';
 import { type GroupCheck, type PlannedMember, planGroupRun } from './plan.ts';
 import type { SkipReason } from './progress.ts';
 import {
@@ -49,6 +50,7 @@ export interface GroupRun extends StoredGroupRun {
  * |---|---|
  * | running | `request` |
  * | ended | `maintain`, after the last run has ended |
+ * | cancelled | `cancel`, with all runs that have not ended |
  */
 export interface GroupRuns {
   /**
@@ -65,6 +67,12 @@ export interface GroupRuns {
   ): Promise<GroupRun>;
   /** @throws ServiceError 404 */
   get(key: AccountKey): Promise<GroupRun>;
+  /**
+   * Cancels all runs of a group run that have not ended. Idempotent.
+   *
+   * @throws ServiceError 404; 409 if it has ended
+   */
+  cancel(key: AccountKey<string>): Promise<void>;
   /** One pass of `maintain`. @returns how many group runs it advanced */
   sweep(): Promise<number>;
   /** Advances group runs when a run has ended, and about every second, until the signal aborts. */
@@ -108,6 +116,8 @@ export function createGroupRuns(parts: GroupRunsParts): GroupRuns {
     },
 
     get: (key) => read(store, key),
+
+    cancel: (key) => store.transaction((tx) => cancelGroupRun(tx, key)),
 
     sweep,
 

@@ -94,7 +94,7 @@ const response = z
 export function groupRunsRoutes({
   groupRuns,
 }: {
-  readonly groupRuns: Pick<GroupRuns, 'request' | 'get'>;
+  readonly groupRuns: Pick<GroupRuns, 'request' | 'get' | 'cancel'>;
 }): FastifyPluginAsync {
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
@@ -108,7 +108,7 @@ export function groupRunsRoutes({
           operationId: 'runCheckGroup',
           summary: 'Run the checks of a group once, now',
           description:
-            'In each location by itself, in the order of `groupOrder`: checks with the same one at once, up to the `concurrency` of the group, then the next; those without one last. A check that fails does not stop the others. Deactivated checks are skipped. The response comes before the runs. Read the group run by its id until its state is `ended`, or follow `group_run.finished` of `/v1/events`.',
+            'In each location by itself, in the order of `groupOrder`: checks with the same one at once, up to the `concurrency` of the group, then the next; those without one last. A check that fails does not stop the others. Deactivated checks are skipped. The response comes before the runs. Read the group run by its id until its state is `ended` or `cancelled`, or follow `group_run.finished` of `/v1/events`.',
           params: z.object({ id: numberParam.describe('The id of the group.') }),
           body,
           response: { 201: response },
@@ -139,6 +139,26 @@ export function groupRunsRoutes({
         },
       },
       async (request) => presentGroupRun(await groupRuns.get(keyOf(request))),
+    );
+
+    app.delete(
+      `${PATH}/:id`,
+      {
+        config: { ...RUN, audit: { action: 'cancel' } },
+        schema: {
+          tags: TAGS,
+          operationId: 'cancelCheckGroupRun',
+          summary: 'Cancel a run of a group',
+          description:
+            'Cancels all of its runs that have not ended, as DELETE /v1/check-runs/{id} does; those whose turn has not come are not made. The response is 409 if the run of the group has ended, and 204 if it was cancelled before.',
+          params: z.object({ id: uuidParam }),
+          response: { 204: z.null().describe('Cancelled.') },
+        },
+      },
+      async (request, reply) => {
+        await groupRuns.cancel(keyOf(request));
+        return reply.code(204).send(null);
+      },
     );
   };
 }

@@ -178,11 +178,11 @@ export async function lockOpenGroupRun(sql: Sql, id: string): Promise<LockedGrou
 export async function settleMembers(sql: Sql, groupRunId: string): Promise<void> {
   await sql.query(
     `update check_group_run_checks m set
-       state = case when ended.state in ('done', 'expired', 'cancelled') then ended.state
-         else 'expired' end,
+       state = case when ended.is_cancelled then 'cancelled'
+         when ended.state = 'done' then 'done' else 'expired' end,
        verdict = ended.verdict, result_id = ended.result_id
      from (
-       select own.n, r.state, f.verdict, f.id as result_id
+       select own.n, r.state, r.cancelled_at is not null as is_cancelled, f.verdict, f.id as result_id
        from check_group_run_checks own
        left join one_off_runs r on r.id = own.run_id
        left join lateral (
@@ -192,6 +192,31 @@ export async function settleMembers(sql: Sql, groupRunId: string): Promise<void>
        where own.group_run_id = $1 and own.state = 'started'
          and (r.id is null or r.state not in ('waiting', 'assigned'))) ended
      where m.group_run_id = $1 and m.n = ended.n`,
+    [groupRunId],
+  );
+}
+
+/**
+ * Locks a group run, also one that has ended. Waits for a transaction that advances it.
+ *
+ * @returns its state; null without it
+ */
+export async function lockGroupRun(
+  sql: Sql,
+  { accountId, id }: AccountKey,
+): Promise<StoredGroupRun['state'] | null> {
+  const [run] = await sql.query<Pick<StoredGroupRun, 'state'>>(
+    'select state from check_group_runs where account_id = $1 and id = $2 for update',
+    [accountId, id],
+  );
+  return run?.state ?? null;
+}
+
+/** Cancels what a locked group run has not started. */
+export async function cancelPendingMembers(sql: Sql, groupRunId: string): Promise<void> {
+  await sql.query(
+    `update check_group_run_checks set state = 'cancelled'
+     where group_run_id = $1 and state = 'pending'`,
     [groupRunId],
   );
 }

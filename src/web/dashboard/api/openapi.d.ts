@@ -1653,7 +1653,7 @@ export interface paths {
         put?: never;
         /**
          * Run the checks of a group once, now
-         * @description In each location by itself, in the order of `groupOrder`: checks with the same one at once, up to the `concurrency` of the group, then the next; those without one last. A check that fails does not stop the others. Deactivated checks are skipped. The response comes before the runs. Read the group run by its id until its state is `ended`, or follow `group_run.finished` of `/v1/events`.
+         * @description In each location by itself, in the order of `groupOrder`: checks with the same one at once, up to the `concurrency` of the group, then the next; those without one last. A check that fails does not stop the others. Deactivated checks are skipped. The response comes before the runs. Read the group run by its id until its state is `ended` or `cancelled`, or follow `group_run.finished` of `/v1/events`.
          *
          *     Needs the role `run`.
          */
@@ -1680,7 +1680,13 @@ export interface paths {
         get: operations["getCheckGroupRun"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Cancel a run of a group
+         * @description Cancels all of its runs that have not ended, as DELETE /v1/check-runs/{id} does; those whose turn has not come are not made. The response is 409 if the run of the group has ended, and 204 if it was cancelled before.
+         *
+         *     Needs the role `run`.
+         */
+        delete: operations["cancelCheckGroupRun"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3150,7 +3156,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000037",
+         *       "id": "00000000-0000-4000-8000-000000000039",
          *       "channel": {
          *         "id": 1,
          *         "type": "EMAIL",
@@ -3158,7 +3164,7 @@ export interface components {
          *       },
          *       "checkId": "homepage",
          *       "location": null,
-         *       "alertId": "00000000-0000-4000-8000-000000000035",
+         *       "alertId": "00000000-0000-4000-8000-000000000037",
          *       "alertType": "ALERT_FAILURE",
          *       "reminder": 0,
          *       "state": "failed",
@@ -3815,7 +3821,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000034",
+         *       "id": "00000000-0000-4000-8000-000000000031",
          *       "name": "Homepage",
          *       "role": "admin",
          *       "prefix": "vk_000000",
@@ -4038,7 +4044,7 @@ export interface components {
          *       "at": "2026-01-31T12:00:00.000Z",
          *       "actor": {
          *         "kind": "key",
-         *         "id": "00000000-0000-4000-8000-000000000034",
+         *         "id": "00000000-0000-4000-8000-000000000031",
          *         "name": "Homepage"
          *       },
          *       "address": "127.0.0.1",
@@ -4079,7 +4085,7 @@ export interface components {
             /** @enum {string} */
             action: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "cancel" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
             /** @enum {string} */
-            kind: "check" | "check-group" | "check-run" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
+            kind: "check" | "check-group" | "check-group-run" | "check-run" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
             resourceId: string | null;
             resourceName: string | null;
             /** @description Without secrets. A long value ends with `… (cut)`. */
@@ -4430,13 +4436,13 @@ export interface components {
         /**
          * @example {
          *       "name": "Homepage",
-         *       "id": "00000000-0000-4000-8000-000000000035",
+         *       "id": "00000000-0000-4000-8000-000000000037",
          *       "checkId": "homepage",
          *       "alertType": "ALERT_FAILURE",
          *       "checkType": "URL",
          *       "isOpen": true,
          *       "runLocation": "shop-place",
-         *       "resultId": "00000000-0000-4000-8000-000000000033",
+         *       "resultId": "00000000-0000-4000-8000-000000000036",
          *       "responseTime": 11.75,
          *       "error": "shop refused the connection",
          *       "statusCode": null,
@@ -4659,6 +4665,36 @@ export interface components {
             logicalId?: string | null;
             readonly warnings?: unknown;
         };
+        /**
+         * @example {
+         *       "id": "00000000-0000-4000-8000-000000000030",
+         *       "groupId": 2,
+         *       "groupName": "shop",
+         *       "location": null,
+         *       "state": "running",
+         *       "verdict": null,
+         *       "concurrency": 3,
+         *       "requestedBy": {
+         *         "kind": "key",
+         *         "id": "00000000-0000-4000-8000-000000000031"
+         *       },
+         *       "created_at": "2026-01-31T12:00:00.000Z",
+         *       "endedAt": null,
+         *       "checks": [
+         *         {
+         *           "checkId": "homepage",
+         *           "name": "Homepage",
+         *           "groupOrder": null,
+         *           "location": "shop-place",
+         *           "state": "assigned",
+         *           "reason": null,
+         *           "verdict": null,
+         *           "runId": "00000000-0000-4000-8000-000000000032",
+         *           "resultId": null
+         *         }
+         *       ]
+         *     }
+         */
         CheckGroupRun: {
             id: string;
             groupId: number;
@@ -5938,7 +5974,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000030",
+         *       "id": "00000000-0000-4000-8000-000000000033",
          *       "errorHash": "7cdac20a1bb2f467966a82797b310408fa1bab8f614355491c22dc835e42fde2",
          *       "rawErrorMessage": "shop refused the connection",
          *       "cleanedErrorMessage": "shop refused the connection",
@@ -5956,7 +5992,7 @@ export interface components {
          *           "created_at": "2026-01-31"
          *         },
          *         {
-         *           "id": "00000000-0000-4000-8000-000000000031",
+         *           "id": "00000000-0000-4000-8000-000000000034",
          *           "provider": "rules",
          *           "model": "rules-1",
          *           "classification": "CONNECTION_FAILURE",
@@ -6035,7 +6071,7 @@ export interface components {
         /**
          * @example {
          *       "kind": "location.created",
-         *       "resourceId": "00000000-0000-4000-8000-000000000036",
+         *       "resourceId": "00000000-0000-4000-8000-000000000038",
          *       "at": "2026-01-31T12:00:00.000Z",
          *       "data": {}
          *     }
@@ -6334,7 +6370,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000038",
+         *       "id": "00000000-0000-4000-8000-000000000040",
          *       "state": "RECEIVED",
          *       "timestamp": "2026-01-31T12:00:00.000Z",
          *       "source": "HTTP POST from 127.0.0.1",
@@ -6361,7 +6397,7 @@ export interface components {
         /**
          * @example {
          *       "event": {
-         *         "id": "00000000-0000-4000-8000-000000000038",
+         *         "id": "00000000-0000-4000-8000-000000000040",
          *         "state": "RECEIVED",
          *         "timestamp": "2026-01-31T12:00:00.000Z",
          *         "source": "HTTP POST from 127.0.0.1",
@@ -7854,11 +7890,11 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000031",
+         *       "id": "00000000-0000-4000-8000-000000000034",
          *       "checkId": "homepage",
          *       "checkName": "shop",
-         *       "resultId": "00000000-0000-4000-8000-000000000033",
-         *       "errorGroupId": "00000000-0000-4000-8000-000000000030",
+         *       "resultId": "00000000-0000-4000-8000-000000000036",
+         *       "errorGroupId": "00000000-0000-4000-8000-000000000033",
          *       "checkType": "URL",
          *       "provider": "rules",
          *       "model": "rules-1",
@@ -7874,7 +7910,7 @@ export interface components {
          *           {
          *             "artifacts": [
          *               {
-         *                 "name": "/v1/check-results/homepage/00000000-0000-4000-8000-000000000033",
+         *                 "name": "/v1/check-results/homepage/00000000-0000-4000-8000-000000000036",
          *                 "type": "check-result"
          *               }
          *             ],
@@ -7883,7 +7919,7 @@ export interface components {
          *           {
          *             "artifacts": [
          *               {
-         *                 "name": "/v1/check-results/homepage/00000000-0000-4000-8000-000000000033",
+         *                 "name": "/v1/check-results/homepage/00000000-0000-4000-8000-000000000036",
          *                 "type": "check-result"
          *               }
          *             ],
@@ -9115,7 +9151,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "id": "00000000-0000-4000-8000-000000000039",
+         *       "id": "00000000-0000-4000-8000-000000000041",
          *       "kind": "email",
          *       "address": "shop@subscriber.test",
          *       "state": "active",
@@ -17569,6 +17605,50 @@ export interface operations {
             };
         };
     };
+    cancelCheckGroupRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+            };
+            path: {
+                /** @description The id of the resource. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cancelled. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listMaintenanceWindows: {
         parameters: {
             query?: {
@@ -22873,7 +22953,7 @@ export interface operations {
                 /** @description The id of a user or key, or its name at the time. */
                 actor?: string;
                 /** @description The kind of the resource. */
-                kind?: "check" | "check-group" | "check-run" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
+                kind?: "check" | "check-group" | "check-group-run" | "check-run" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
                 /** @description The id of the resource. */
                 resourceId?: string;
                 action?: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "cancel" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";

@@ -170,6 +170,53 @@ describe.each(databases)('on %s', (kind) => {
       expect(await advanced(id)).toMatchObject({ state: 'ended', verdict: 'incomplete' });
     });
 
+    it('are cancelled as a whole, and each by itself', async () => {
+      const { mine, theirs, clientWith } = service();
+      const agent = await fixture.join(cellar, 'a');
+      groupId = await group({ concurrency: 1 });
+      for (const [groupOrder, id] of ['a', 'b', 'c'].entries()) await member(id, { groupOrder });
+      const { id, checks } = await started();
+      const cancel = (client = mine) => client.delete(`/v1/check-group-runs/${id}`);
+      // The group goes on after a run of its own was cancelled.
+      expect((await mine.delete(`/v1/check-runs/${checks[0].runId}`)).status).toBe(204);
+      await advanced(id);
+      expect(await make(agent)).toEqual(['b']);
+      await advanced(id);
+      await fixture.claim(agent);
+      expect((await cancel(theirs)).status).toBe(404);
+      expect((await cancel(await clientWith('read'))).status).toBe(403);
+      expect((await cancel()).status).toBe(204);
+      const cancelled = await read(id);
+      expect(cancelled).toMatchObject({ state: 'cancelled', verdict: 'incomplete' });
+      expect(cancelled.checks.map(shown)).toEqual([
+        'a cellar cancelled',
+        'b cellar done passed',
+        'c cellar cancelled',
+      ]);
+      const run = (await mine.get(`/v1/check-runs/${cancelled.checks[2].runId}`)).json;
+      expect(run.state).toBe('cancelled');
+      expect((await cancel()).status).toBe(204);
+      expect(await advanced(id)).toEqual(cancelled);
+
+      const { id: other, checks: pending } = await started();
+      expect(pending.map(shown)).toEqual([
+        'a cellar waiting',
+        'b cellar pending',
+        'c cellar pending',
+      ]);
+      expect((await mine.delete(`/v1/check-group-runs/${other}`)).status).toBe(204);
+      expect(
+        (await read(other)).checks.every((one: { state: string }) => one.state === 'cancelled'),
+      ).toBe(true);
+      expect(await make(agent)).toEqual([]);
+
+      await service().store.query(`update check_group_runs set state = 'ended' where id = $1`, [
+        other,
+      ]);
+      const late = await mine.delete(`/v1/check-group-runs/${other}`);
+      expect([late.status, late.json.attributes]).toEqual([409, { reason: 'ended' }]);
+    });
+
     it('start each check once, whichever replica advances them', async () => {
       const agent = await fixture.join(cellar, 'a');
       await member('one', { groupOrder: 1 });
@@ -291,5 +338,7 @@ describe.each(databases)('on %s', (kind) => {
 
 // biome-ignore lint/suspicious/noExplicitAny: the answer of the API
 function shown({ checkId, location, state, reason, verdict }: any): string {
-  return [checkId, location ?? '-', state, reason ?? verdict].filter((one) => one !== null).join(' ');
+  return [checkId, location ?? '-', state, reason ?? verdict]
+    .filter((one) => one !== null)
+    .join(' ');
 }

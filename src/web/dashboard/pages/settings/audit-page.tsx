@@ -18,6 +18,7 @@ const namesOf = <Name extends string>(names: Readonly<Record<Name, true>>): read
 const KINDS = namesOf({
   check: true,
   'check-group': true,
+  'check-group-run': true,
   'check-run': true,
   'check-trial': true,
   'alert-channel': true,
