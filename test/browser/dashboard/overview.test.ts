@@ -144,6 +144,11 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     );
     expect(overflow, 'pixels that scroll sideways').toBe(0);
     expect(await axe()).toEqual([]);
+    await page.getByRole('button', { name: 'Run group Shop' }).click();
+    await page.getByText(/^Shop: waiting for an agent \(\d+ runs?/).waitFor();
+    await page.getByRole('button', { name: 'Cancel the run' }).click();
+    await page.getByText('Shop: cancelled.').waitFor();
+    expect(await axe()).toEqual([]);
     await goto('/?group-by=location&location=office&state=failing');
     await expect.poll(() => heads.allTextContents(), SLOW).toEqual(['office2 checks2 failing']);
     expect(faults()).toEqual([]);

@@ -1,3 +1,5 @@
+import { may } from '../../api/signed-in-user.ts';
+import { Button } from '../../parts/button.tsx';
 import { count, counted } from '../../parts/formats.ts';
 import { CaretIcon } from '../../parts/icons.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
@@ -9,6 +11,7 @@ import type { RowHeights } from './heights.ts';
 import type { RowLine } from './list-parts.tsx';
 import { ListHeads } from './list-parts.tsx';
 import { MAX_SECTIONS, type OverviewData, type Section } from './overview-data.ts';
+import { FollowedGroupRun, useGroupRun } from './run-group.tsx';
 
 const PLURAL: Readonly<Record<GroupBy, string>> = {
   group: 'groups',
@@ -34,6 +37,7 @@ export function SectionList({
   readonly line: RowLine;
 }) {
   const open = useOpenSections();
+  const groupRun = useGroupRun();
   const found = data.sections.value;
   if (found === null || found.sections.length === 0) return null;
   const blocks: RowBlock[] = [];
@@ -43,7 +47,9 @@ export function SectionList({
   for (const section of found.sections) {
     const { key, counts } = section;
     const isOpen = open.has(section);
-    const name = section.name ?? section.value ?? WITHOUT[by];
+    const { value } = section;
+    const name = section.name ?? value ?? WITHOUT[by];
+    const run = by === 'group' && value !== null ? () => groupRun.start(value) : null;
     blocks.push({
       key,
       length: 1,
@@ -56,6 +62,7 @@ export function SectionList({
           name={name}
           isOpen={isOpen}
           toggle={() => open.toggle(section)}
+          run={run}
         />
       ),
     });
@@ -84,6 +91,9 @@ export function SectionList({
   };
   return (
     <section class="panel" aria-label={`Checks by ${by}`}>
+      {groupRun.runId !== null && (
+        <FollowedGroupRun key={groupRun.runId} runId={groupRun.runId} close={groupRun.close} />
+      )}
       <ListHeads />
       <VirtualBlocks blocks={blocks} onRanges={onRanges} />
       {found.omitted > 0 && (
@@ -101,11 +111,14 @@ function SectionHead({
   name,
   isOpen,
   toggle,
+  run,
 }: {
   readonly section: Section;
   readonly name: string;
   readonly isOpen: boolean;
   readonly toggle: () => void;
+  /** Null if it is no group. */
+  readonly run: (() => void) | null;
 }) {
   const total = STATES.reduce((sum, state) => sum + counts[state], 0);
   return (
@@ -122,6 +135,11 @@ function SectionHead({
           <StateMark key={state} state={state} word={`${count(counts[state])} ${state}`} />
         ))}
       </div>
+      {run !== null && may('run') && (
+        <Button kind="plain" aria-label={`Run group ${name}`} onClick={run}>
+          Run group
+        </Button>
+      )}
     </div>
   );
 }
