@@ -114,6 +114,14 @@ export async function createFullAccount(
   }
   const { url: checkId = '', tcp = '' } = checkIds;
   const run = await ask('POST', `/v1/checks/${tcp}/run`, { location: slug });
+  // No valid request deactivates it: the group has something to run.
+  await ask('PUT', `/v1/checks/tcp/${prefix}-grouped`, {
+    name: mark,
+    groupId: group.id,
+    groupOrder: 1,
+    privateLocations: [slug],
+    request: REQUESTS.tcp,
+  });
   const groupRun = await ask('POST', `/v1/check-groups/${group.id}/run`);
   const resources = await createResources(ask, {
     accountId,

@@ -4682,14 +4682,25 @@ export interface components {
          *       "endedAt": null,
          *       "checks": [
          *         {
-         *           "checkId": "homepage",
+         *           "checkId": "shop-grouped",
          *           "name": "Homepage",
-         *           "groupOrder": null,
+         *           "groupOrder": 1,
          *           "location": "shop-place",
          *           "state": "assigned",
          *           "reason": null,
          *           "verdict": null,
          *           "runId": "00000000-0000-4000-8000-000000000032",
+         *           "resultId": null
+         *         },
+         *         {
+         *           "checkId": "homepage",
+         *           "name": "Homepage",
+         *           "groupOrder": null,
+         *           "location": "shop-place",
+         *           "state": "pending",
+         *           "reason": null,
+         *           "verdict": null,
+         *           "runId": null,
          *           "resultId": null
          *         }
          *       ]
