@@ -1,8 +1,8 @@
 import type { Check } from '../../model/check/check.ts';
+import { fillUrl } from '../../model/check/request-url.ts';
 import {
   compileTemplate,
   fillTemplate,
-  fillUrl,
   namesIn,
   type Template,
   templateNames,

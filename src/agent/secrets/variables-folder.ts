@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { fileStamp } from '../source/file/file-stamp.ts';
-import { type Listing, listFolder, readValue } from './read-folder.ts';
+import { type Listing, listFolder, readValue } from './read-variable-files.ts';
 
 /** After this many scans, reads a folder that keeps changing. */
 const MAX_UNSETTLED_SCANS = 10;

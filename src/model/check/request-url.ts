@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compileTemplate, fillUrl, type Template } from './template.ts';
+import { compileTemplate, fillTemplate, type Placeholder, type Template } from './template.ts';
 
 const START = /^https?:\/\/[^/?#]/i;
 const SCHEMES = ['https://', 'http://'];
@@ -69,4 +69,20 @@ function standIn(before: string, beginning: string): string {
   if (isSchemeBegun(before)) return beginning;
   if (before.endsWith('[')) return '::1';
   return /:\d{0,5}$/.test(before.slice(-6)) ? '1' : 'a';
+}
+
+/**
+ * A url with its values; those in two braces are URI-encoded. A value at the very start is not:
+ * no encoded text could start an address, so `{{BASE}}/path` is unambiguous.
+ */
+export function fillUrl(
+  template: Template,
+  valueFor: (placeholder: Placeholder, before: string) => string,
+  maxChars?: number,
+): string | null {
+  const encoded = (placeholder: Placeholder, before: string): string => {
+    const value = valueFor(placeholder, before);
+    return placeholder.isRaw || before === '' ? value : encodeURIComponent(value.toWellFormed());
+  };
+  return fillTemplate(template, encoded, maxChars);
 }

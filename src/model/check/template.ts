@@ -67,19 +67,3 @@ export function fillTemplate(
   }
   return filled;
 }
-
-/**
- * A url with its values; those in two braces are URI-encoded. A value at the very start is not:
- * no encoded text could start an address, so `{{BASE}}/path` is unambiguous.
- */
-export function fillUrl(
-  template: Template,
-  valueFor: (placeholder: Placeholder, before: string) => string,
-  maxChars?: number,
-): string | null {
-  const encoded = (placeholder: Placeholder, before: string): string => {
-    const value = valueFor(placeholder, before);
-    return placeholder.isRaw || before === '' ? value : encodeURIComponent(value.toWellFormed());
-  };
-  return fillTemplate(template, encoded, maxChars);
-}

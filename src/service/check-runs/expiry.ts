@@ -5,7 +5,7 @@ import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Sql, Store } from '../database/store.ts';
-import { recordMissed } from '../results/missed-slots/record-missed.ts';
+import { recordMissed } from '../results/missed-slots/record-and-remove-missed.ts';
 import { lockSubjects } from '../results/shared.sql.ts';
 import {
   deleteOldRuns,

@@ -24,7 +24,7 @@ import {
   pageIncidents,
   type StatusPageIncidents,
   type StoredPageIncident,
-} from './page-incidents.ts';
+} from './status-page-incidents.ts';
 import { incidentUpdatesRoutes, updatesQuery } from './updates.routes.ts';
 import type { StoredUpdate } from './updates.ts';
 

@@ -10,4 +10,4 @@ export {
   openIncidentsNaming,
   openIncidentsOfPage,
   type StoredPageIncident,
-} from './page-incidents.sql.ts';
+} from './status-page-incidents.sql.ts';

@@ -5,7 +5,10 @@ import { createYielder } from '../../runtime/event-loop.ts';
 import type { Sql } from '../database/store.ts';
 import { pausesOf } from '../maintenance-windows/shared.sql.ts';
 import { withoutPaused } from '../results/missed-slots/paused-slots.ts';
-import { type MissedRange, recordMissed } from '../results/missed-slots/record-missed.ts';
+import {
+  type MissedRange,
+  recordMissed,
+} from '../results/missed-slots/record-and-remove-missed.ts';
 import { type AssignedRule, listAssignedRules, lockSubjects } from '../results/shared.sql.ts';
 import { putSilenceProgress, type SilenceProgress } from './silent-locations.sql.ts';
 

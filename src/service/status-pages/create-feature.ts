@@ -10,7 +10,7 @@ import { createIncidentTrigger, type IncidentTrigger } from '../incidents/incide
 import {
   createStatusPageIncidents,
   type StatusPageIncidents,
-} from '../incidents/page-incidents.ts';
+} from '../incidents/status-page-incidents.ts';
 import type { Passwords } from '../users/password-hashing.ts';
 import type { PictureSource } from './pictures/fetch-picture.ts';
 import { createPagePictures, type PagePictures } from './pictures/pictures.ts';

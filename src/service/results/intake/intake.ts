@@ -19,7 +19,7 @@ import { findPrivateLocation } from '../../private-locations/shared.sql.ts';
 import type { SecretScrubbing } from '../../secrets/secret-scrubbing.ts';
 import type { FinalFollower } from '../final-follower.ts';
 import { withoutPaused } from '../missed-slots/paused-slots.ts';
-import { recordMissed } from '../missed-slots/record-missed.ts';
+import { recordMissed } from '../missed-slots/record-and-remove-missed.ts';
 import type { ResultPartitions } from '../partitions.sql.ts';
 import { partsOf } from '../slot-ranges.ts';
 import {

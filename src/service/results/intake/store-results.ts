@@ -6,7 +6,7 @@ import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { Sql } from '../../database/store.ts';
 import { knownFactsOf, withErrorGroups } from '../../error-groups/known-facts.ts';
 import type { FinalFollower, NewFinals } from '../final-follower.ts';
-import { removeMissed } from '../missed-slots/record-missed.ts';
+import { removeMissed } from '../missed-slots/record-and-remove-missed.ts';
 import type { RunSlot } from '../sql.ts';
 import { type CheckStatus, findStatuses, putStatuses } from '../statuses/sql.ts';
 import { afterFinals } from '../statuses/status-fold.ts';

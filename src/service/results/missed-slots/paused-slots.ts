@@ -3,7 +3,7 @@ import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 import type { Sql } from '../../database/store.ts';
 import { tagsOfChecks } from '../intake/subjects.sql.ts';
 import { subtractSlots } from '../slot-ranges.ts';
-import type { MissedRange } from './record-missed.ts';
+import type { MissedRange } from './record-and-remove-missed.ts';
 
 /**
  * The parts of the ranges outside of maintenance windows, whose slots do not count as missed. Agents

@@ -2,7 +2,7 @@ import { durationText } from '../../../runtime/text/duration-text.ts';
 import { CONDITION_WORDS } from '../../../web/status/conditions.tsx';
 import { availabilityText } from '../../../web/status/texts.tsx';
 import type { PageState, ServiceCondition, ServiceOnPage } from '../state/page-state.ts';
-import type { Badge, BadgeColor } from './badge.ts';
+import type { Badge, BadgeColor } from './draw-badge.ts';
 
 export const BADGE_KINDS = ['state', 'uptime', 'response-time'] as const;
 export type BadgeKind = (typeof BADGE_KINDS)[number];

@@ -5,8 +5,8 @@ import { notFoundDocument, OPEN } from '../site/page.routes.tsx';
 import { requestedPage } from '../site/requested-page.ts';
 import { sendDocument } from '../site/send.ts';
 import type { StatusSite } from '../site/site.ts';
-import { badgeSvg } from './badge.ts';
 import { BADGE_DAYS, BADGE_KINDS, type BadgeKind, badgeOf } from './badges.ts';
+import { badgeSvg } from './draw-badge.ts';
 
 const SVG = 'image/svg+xml; charset=utf-8';
 const MAX_LABEL_CHARS = 64;

@@ -4,7 +4,7 @@ import {
   createIncidentTrigger,
   type TriggerIncident,
 } from '../../../../src/service/incidents/incident-trigger.ts';
-import { createStatusPageIncidents } from '../../../../src/service/incidents/page-incidents.ts';
+import { createStatusPageIncidents } from '../../../../src/service/incidents/status-page-incidents.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

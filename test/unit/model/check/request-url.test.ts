@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { urlSchema } from '../../../../src/model/check/request-url.ts';
+import { fillUrl, urlSchema } from '../../../../src/model/check/request-url.ts';
+import { compileTemplate } from '../../../../src/model/check/template.ts';
 
 describe('a url with templates', () => {
   it.each([
@@ -60,4 +62,32 @@ it('a url that is too long is refused only for its length, without further valid
   // Neither half is a URL, which a look at the whole would tell, too.
   const { error } = urlSchema.safeParse('{{A}}:'.repeat(500) + 'ftp://'.repeat(500));
   expect(error?.issues.map(({ code }) => code)).toEqual(['too_big']);
+});
+
+describe('a url with values', () => {
+  it('encodes a value in two braces in a url, so that it stays one part of it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (value) => {
+        const template = compileTemplate('https://a.example/b/{{V}}/c?d={{V}}#{{V}}') ?? [];
+        const url = new URL(fillUrl(template, () => value) ?? '');
+        const shown = value.toWellFormed();
+        expect(url.origin).toBe('https://a.example');
+        if (value !== '.' && value !== '..') {
+          expect(decodeURIComponent(url.pathname)).toBe(`/b/${shown}/c`);
+        }
+        expect(url.search.slice(3) === '' ? '' : decodeURIComponent(url.search.slice(3))).toBe(
+          shown,
+        );
+      }),
+    );
+  });
+
+  it('encodes no value at the start of a url, and none in three braces', () => {
+    const fill = (text: string): string | null =>
+      fillUrl(compileTemplate(text) ?? [], () => 'https://a/?b=c');
+    expect(fill('{{BASE}}&d=1')).toBe('https://a/?b=c&d=1');
+    expect(fill('{{{BASE}}}&d=1')).toBe('https://a/?b=c&d=1');
+    expect(fill('https://b/{{{BACK}}}')).toBe('https://b/https://a/?b=c');
+    expect(fill('https://b/{{BACK}}')).toBe('https://b/https%3A%2F%2Fa%2F%3Fb%3Dc');
+  });
 });

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import {
   compileTemplate,
   fillTemplate,
-  fillUrl,
   namesIn,
   type Placeholder,
 } from '../../../../src/model/check/template.ts';
@@ -111,31 +110,5 @@ describe('filling in a template', () => {
     );
     expect(filled).toBeNull();
     expect(asked).toBe(11);
-  });
-
-  it('encodes a value in two braces in a url, so that it stays one part of it', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (value) => {
-        const template = compileTemplate('https://a.example/b/{{V}}/c?d={{V}}#{{V}}') ?? [];
-        const url = new URL(fillUrl(template, () => value) ?? '');
-        const shown = value.toWellFormed();
-        expect(url.origin).toBe('https://a.example');
-        if (value !== '.' && value !== '..') {
-          expect(decodeURIComponent(url.pathname)).toBe(`/b/${shown}/c`);
-        }
-        expect(url.search.slice(3) === '' ? '' : decodeURIComponent(url.search.slice(3))).toBe(
-          shown,
-        );
-      }),
-    );
-  });
-
-  it('encodes no value at the start of a url, and none in three braces', () => {
-    const fill = (text: string): string | null =>
-      fillUrl(compileTemplate(text) ?? [], () => 'https://a/?b=c');
-    expect(fill('{{BASE}}&d=1')).toBe('https://a/?b=c&d=1');
-    expect(fill('{{{BASE}}}&d=1')).toBe('https://a/?b=c&d=1');
-    expect(fill('https://b/{{{BACK}}}')).toBe('https://b/https://a/?b=c');
-    expect(fill('https://b/{{BACK}}')).toBe('https://b/https%3A%2F%2Fa%2F%3Fb%3Dc');
   });
 });

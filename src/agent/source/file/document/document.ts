@@ -8,7 +8,7 @@ import {
 import { PlainConverter } from './document-values.ts';
 import { LineIndex } from './line-index.ts';
 import { parseYaml } from './parse-yaml.ts';
-import { plainWords } from './yaml-words.ts';
+import { plainWords } from './plain-yaml-messages.ts';
 
 /** A parsed YAML or JSON text with the positions of its values. */
 export interface SourceDocument {

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Sql } from '../../../../../src/service/database/store.ts';
 import { createAgentClocks } from '../../../../../src/service/results/intake/agent-clocks.ts';
 import { createResultIntake } from '../../../../../src/service/results/intake/intake.ts';
-import { recordMissed } from '../../../../../src/service/results/missed-slots/record-missed.ts';
+import { recordMissed } from '../../../../../src/service/results/missed-slots/record-and-remove-missed.ts';
 import { createResultPartitions } from '../../../../../src/service/results/partitions.sql.ts';
 import { databases, silentLog } from '../../../../support/database/databases.ts';
 import { settle } from '../../../../support/fake-clock.ts';

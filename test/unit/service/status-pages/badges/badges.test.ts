@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { BADGE_COLORS, badgeSvg } from '../../../../../src/service/status-pages/badges/badge.ts';
 import { badgeOf } from '../../../../../src/service/status-pages/badges/badges.ts';
+import {
+  BADGE_COLORS,
+  badgeSvg,
+} from '../../../../../src/service/status-pages/badges/draw-badge.ts';
 import type { PageState } from '../../../../../src/service/status-pages/state/page-state.ts';
 import {
   calmState,

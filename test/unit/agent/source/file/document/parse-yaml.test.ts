@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../../../../../../src/agent/source/file/document/parse-yaml.ts';
-import { plainWords } from '../../../../../../src/agent/source/file/document/yaml-words.ts';
+import { plainWords } from '../../../../../../src/agent/source/file/document/plain-yaml-messages.ts';
 
 const codesIn = (text: string): readonly string[] =>
   parseYaml(text).problems.map(({ code }) => code);

@@ -22,11 +22,11 @@ import {
   publishUpdates,
   replaceIncidentServices,
   type StoredPageFields,
-} from './page-incidents.sql.ts';
+} from './status-page-incidents.sql.ts';
 import { PAGE_TABLES } from './tables.sql.ts';
 import { deleteManyIncidentsOfChecks, deleteOldIncidentsOfChecks } from './trigger.sql.ts';
 
-export type { StoredPageIncident } from './page-incidents.sql.ts';
+export type { StoredPageIncident } from './status-page-incidents.sql.ts';
 
 export interface StatusPageIncidentsParts extends IncidentsParts {
   readonly log: Logger;
