@@ -25,6 +25,7 @@ import { inParallel } from '../apply/write-steps.ts';
 import { harmless } from '../print/harmless.ts';
 import { type ApiClient, isInterrupted } from '../service-api/api-client.ts';
 import { LOCAL_SLUG } from './local-location.ts';
+import { removedEntryAction } from './removed-entries.ts';
 
 export interface FileApplierOptions {
   readonly file: string;
@@ -85,9 +86,9 @@ export class FileApplier {
       new Set(this.#fromFile.checks),
       new Set(this.#fromFile.resources),
     ];
-    const unlistedActionOf = (id: string) => (knownChecks.has(id) ? 'deactivate' : 'keep');
+    const unlistedActionOf = (id: string) => removedEntryAction(knownChecks, id);
     const unlistedResourceOf = (section: Section, id: string) =>
-      knownResources.has(entryName(section, id)) ? 'deactivate' : 'keep';
+      removedEntryAction(knownResources, entryName(section, id));
     const request = {
       checks: placed,
       variables,

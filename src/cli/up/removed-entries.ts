@@ -34,3 +34,16 @@ export function removedEntriesText(
   );
   return parts.length === 0 ? null : parts.join(', ');
 }
+
+/**
+ * What `up` does with a check or another entry of the service that the file does not have (any more): one
+ * that came from the file is deactivated, or deleted where its kind cannot be; all else stays.
+ *
+ * @param fromFile the keys of what the file defined before
+ */
+export function removedEntryAction(
+  fromFile: ReadonlySet<string>,
+  key: string,
+): 'deactivate' | 'keep' {
+  return fromFile.has(key) ? 'deactivate' : 'keep';
+}

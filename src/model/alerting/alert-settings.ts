@@ -92,26 +92,6 @@ export function alertRulesOf(settings: AlertSettings | null): AlertRules {
   };
 }
 
-/** The alert settings that may apply to a check. null: none are set. */
-export interface AlertSettingsSources {
-  readonly own: AlertSettings | null;
-  readonly ownUsesGlobal: boolean;
-  readonly group: AlertSettings | null;
-  readonly groupUsesGlobal: boolean;
-  readonly account: AlertSettings | null;
-}
-
-/**
- * The settings that apply to a check (src/service/README.md, "Alerts": the group's before the
- * check's own, those before the account's). A group with settings decides for its checks: its own
- * settings apply or, where it uses the global ones, the account's. Without a group, or where the
- * group has no settings, the check decides in the same way.
- */
-export function settingsInForce(sources: AlertSettingsSources): AlertSettings | null {
-  if (sources.group !== null) return sources.groupUsesGlobal ? sources.account : sources.group;
-  return sources.ownUsesGlobal ? sources.account : sources.own;
-}
-
 /** The settings given, completed with the defaults; null gives only the defaults. */
 export function wholeAlertSettings(given: AlertSettings | null): AlertSettings {
   const settings = given ?? alertSettingsSchema.parse({});

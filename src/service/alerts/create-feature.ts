@@ -5,6 +5,7 @@ import type { Allowance } from '../accounts/allowance.ts';
 import type { Store } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import type { OutgoingConfig } from '../outgoing/outgoing-config.ts';
+import { type AccountAlertSettings, createAccountAlertSettings } from './account-alert-settings.ts';
 import { type AlertChannels, createAlertChannels } from './channels/alert-channels.ts';
 import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
 import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
@@ -15,7 +16,6 @@ import { type AlertEngine, createAlertEngine } from './engine.ts';
 import { createLocationAlerts, type LocationAlerts } from './location-alerts.ts';
 import { maintenanceSilences } from './maintenance-silences.ts';
 import { type AlertRecipients, createAlertRecipients } from './recipients/recipients.ts';
-import { type AccountAlertSettings, createAccountAlertSettings } from './settings.ts';
 
 export interface AlertFeatureParts {
   readonly store: Store;

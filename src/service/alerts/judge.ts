@@ -3,8 +3,8 @@ import {
   type AlertRules,
   alertRulesOf,
   alertSettingsSchema,
-  settingsInForce,
 } from '../../model/alerting/alert-settings.ts';
+import { settingsInForce } from '../../model/alerting/alert-settings-in-force.ts';
 import {
   type AlertStep,
   afterRun,

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { LocationProvider, useLocation } from 'preact-iso';
 import { type ApiError, asApiError } from './api/errors.ts';
-import { followEvents } from './api/live.ts';
+import { followEvents } from './api/live-connection.ts';
 import { loadSession, session } from './api/signed-in-user.ts';
 import { PAGES } from './pages/index.ts';
 import { EmptyState } from './parts/empty-state.tsx';

@@ -1,9 +1,9 @@
 import {
   type AlertSettings,
   alertSettingsSchema,
-  settingsInForce,
   wholeAlertSettings,
 } from '../../../model/alerting/alert-settings.ts';
+import { settingsInForce } from '../../../model/alerting/alert-settings-in-force.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { AccountKey } from '../../database/account-key.ts';

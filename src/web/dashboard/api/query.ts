@@ -1,7 +1,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiError, asApiError, isAbort } from './errors.ts';
-import { type LiveEvent, onLive } from './live.ts';
+import { type LiveEvent, onLive } from './live-connection.ts';
 import { NEVER_MS, wait } from './wait.ts';
 
 /** What a page reads, while it is shown and a while after. */

@@ -1,4 +1,4 @@
-import { connection } from '../api/live.ts';
+import { connection } from '../api/live-connection.ts';
 import { TimeText } from '../parts/time-text.tsx';
 
 /** Whether changes appear by themselves. */

@@ -1,7 +1,7 @@
 import { batch, signal } from '@preact/signals';
 import { api, bodyOf } from '../../api/client.ts';
 import { type ApiError, asApiError, isAbort } from '../../api/errors.ts';
-import { onLive } from '../../api/live.ts';
+import { onLive } from '../../api/live-connection.ts';
 import type { operations } from '../../api/openapi.d.ts';
 import { NEVER_MS, wait } from '../../api/wait.ts';
 import { type CheckFilter, type GroupBy, hasSection, sectionFilter } from './check-filter.ts';

@@ -6,7 +6,7 @@ import { callerOf } from '../http/access/authentication.ts';
 import { READ } from '../http/resources/check-parameters.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { optionalFieldsOf } from '../http/resources/resource-schemas.ts';
-import type { AccountAlertSettings } from './settings.ts';
+import type { AccountAlertSettings } from './account-alert-settings.ts';
 
 const TAGS = ['Alert settings'];
 const ADMIN = { role: 'admin' } as const;

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import { basePath } from '../shell/base-path.ts';
 import { accountHeaders } from './client.ts';
-import { EventStreamReader, type LiveEvent } from './event-stream.ts';
+import { EventStreamReader, type LiveEvent } from './read-event-stream.ts';
 import { signInAgain } from './sign-in-again.ts';
 import { wait } from './wait.ts';
 
-export type { LiveEvent } from './event-stream.ts';
+export type { LiveEvent } from './read-event-stream.ts';
 
 export type ConnectionState =
   | { readonly kind: 'connecting' }

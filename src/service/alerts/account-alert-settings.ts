@@ -5,7 +5,7 @@ import type { Sql, Store } from '../database/store.ts';
 import { notFound } from '../errors.ts';
 import type { Precondition } from '../http/resources/etag.ts';
 import { validBody } from '../http/resources/input-problems.ts';
-import { findAlertSettings, putAlertSettings } from './settings.sql.ts';
+import { findAlertSettings, putAlertSettings } from './account-alert-settings.sql.ts';
 
 /** The alert settings of checks and groups that have none of their own. */
 export interface AccountAlertSettings {
