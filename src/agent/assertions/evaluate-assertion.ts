@@ -6,6 +6,7 @@ import { messageOf } from '../../runtime/errors.ts';
 import { quoted, shortened } from '../../runtime/text/quoted.ts';
 import { cutScrubbed } from '../secrets/cut-scrubbed.ts';
 import { compileJsonPath, select } from './json-path.ts';
+import { compileJsonSchema, type MessagePart, mismatchesOf } from './json-schema.ts';
 import { compilePattern, firstMatch } from './pattern.ts';
 import { MAX_ACTUAL_BYTES, previewOf } from './preview.ts';
 import { type AssertionInput, isSecretValue, sourceName, sourcePhrase } from './sources.ts';
@@ -20,11 +21,13 @@ export interface Outcome {
 export interface OutcomeError {
   readonly start: string;
   /**
-   * `actual` in quotation marks or bare, with a note after it; or a text that quotes the response.
+   * `actual` in quotation marks or bare, with a note after it; a text that quotes the response; or
+   * parts, some of which do.
    */
   readonly end:
     | { readonly kind: 'quoted' | 'bare'; readonly note: string }
     | { readonly kind: 'of-response'; readonly text: string }
+    | { readonly kind: 'parts'; readonly parts: readonly MessagePart[] }
     | null;
 }
 
@@ -42,6 +45,10 @@ export function shownOutcome(
   const { start, end } = error;
   if (end === null) return { actual: shown, error: start };
   if (end.kind === 'of-response') return { actual: shown, error: `${start}${mask(end.text)}` };
+  if (end.kind === 'parts') {
+    const texts = end.parts.map(({ text, isOfResponse }) => (isOfResponse ? mask(text) : text));
+    return { actual: shown, error: `${start}${texts.join('')}` };
+  }
   const value = end.kind === 'quoted' ? quoted(shown ?? '') : shortened(shown ?? 'null');
   return { actual: shown, error: `${start}${value}${end.note}` };
 }
@@ -148,9 +155,15 @@ function jsonOutcome(
   document: unknown,
   path: string | null,
 ): Outcome {
-  if (path === null) return valueOutcome(assertion, holds, document);
+  const isSchema = assertion.source === 'JSON_SCHEMA';
+  if (path === null) {
+    return isSchema
+      ? schemaOutcome(assertion, [document])
+      : valueOutcome(assertion, holds, document);
+  }
   const query = compileJsonPath(path);
   if (typeof query === 'string') return invalid('JSONPath', path, query);
+  if (isSchema) return schemaOutcome(assertion, select(query, document));
   return matchesOutcome(assertion, holds, select(query, document));
 }
 
@@ -172,6 +185,33 @@ function matchesOutcome(
   }
   if (count === 0) return valueOutcome(assertion, holds, null, 'no match');
   return { actual: previewOf(count === 1 ? shown[0] : shown), error: null };
+}
+
+/** Whether all values are valid against the schema; the first that decides is shown. */
+function schemaOutcome(assertion: Assertion, values: Iterable<unknown>): Outcome {
+  const schema = compileJsonSchema(assertion.target);
+  if (typeof schema === 'string') {
+    return failedAssertion(`the JSON Schema of the target is not valid: ${schema}`);
+  }
+  const isWanted = assertion.comparison !== 'NOT_EQUALS';
+  const phrase = sourcePhrase(assertion);
+  let last: unknown = null;
+  let count = 0;
+  for (const value of values) {
+    count += 1;
+    last = value;
+    const parts = mismatchesOf(schema, value);
+    if (isWanted === (parts.length === 0)) continue;
+    const actual = previewOf(value);
+    if (!isWanted) {
+      const start = `expected ${phrase} not to be valid against the JSON Schema, but it was`;
+      return { actual, error: { start, end: null } };
+    }
+    const start = `expected ${phrase} to be valid against the JSON Schema, but `;
+    return { actual, error: { start, end: { kind: 'parts', parts } } };
+  }
+  // No match is null.
+  return count === 0 ? schemaOutcome(assertion, [null]) : { actual: previewOf(last), error: null };
 }
 
 function valueOutcome(

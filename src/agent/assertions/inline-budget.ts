@@ -46,6 +46,8 @@ export class InlineBudget {
   }
 
   #stepsOf(assertion: Assertion, input: AssertionInput): number {
+    // Patterns and alternatives of a schema can multiply.
+    if (assertion.source === 'JSON_SCHEMA') return Number.POSITIVE_INFINITY;
     switch (input.kind) {
       case 'value':
         return 0;

@@ -246,5 +246,7 @@ function isLarge({ text }: PoolStep): boolean {
  */
 function keyOf({ kind, expression, text, assertion }: PoolStep): string {
   const size = Math.ceil(Math.log2(text.length + 1));
-  return `${kind} ${size}\n${expression ?? `${assertion.comparison}\n${assertion.target}`}`;
+  const { source, comparison, target } = assertion;
+  const work = source === 'JSON_SCHEMA' ? `${source}\n${expression ?? ''}\n${target}` : expression;
+  return `${kind} ${size}\n${work ?? `${comparison}\n${target}`}`;
 }

@@ -77,11 +77,16 @@ export function sourcePhrase(assertion: Assertion): string {
       return `the ${property} latency in ms`;
     case 'CERTIFICATE':
       return `${property} of the ${OF_CONNECTION.has(property) ? 'TLS connection' : 'certificate'}`;
+    case 'IP_ADDRESS':
+      return 'the IP address';
+    case 'HTTP_VERSION':
+      return 'the HTTP version';
     case 'HEADERS':
       return pattern === null
         ? `the header ${property}`
         : `the match of ${quoted(pattern)} in the header ${property}`;
     case 'JSON_BODY':
+    case 'JSON_SCHEMA':
     case 'JSON_ANSWER':
     case 'JSON_RESPONSE':
       return given(property) === null
@@ -98,7 +103,7 @@ export function sourcePhrase(assertion: Assertion): string {
 
 /** Whether the source is the body of an HTTP response. */
 export function isOfBody(source: AssertionSource): boolean {
-  return source === 'JSON_BODY' || source === 'TEXT_BODY';
+  return source === 'JSON_BODY' || source === 'JSON_SCHEMA' || source === 'TEXT_BODY';
 }
 
 /** The name of a text or document in messages. */

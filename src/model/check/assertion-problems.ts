@@ -1,3 +1,4 @@
+import { isIP, SocketAddress } from 'node:net';
 import { type JSONPathQuery, jsonpath } from 'json-p3';
 import { MIN_FINAL_STATUS } from '../result/criterion.ts';
 import type { DnsAnswer } from '../result/dns-answer.ts';
@@ -13,6 +14,7 @@ import {
 } from './assertion.ts';
 import { comparisonWith } from './compare.ts';
 import { parseJsonPath, parsePattern } from './expressions.ts';
+import { parseJsonSchema } from './json-schema.ts';
 import { parseNumber } from './numeric.ts';
 import { HEADER_NAME } from './request.ts';
 import { MAX_RCODE, RCODE_NAMES, rcodeName } from './response-codes.ts';
@@ -50,7 +52,7 @@ function problemWith(assertion: Assertion, request: unknown): FieldProblem | nul
     withoutTls(assertion, request) ??
     patternProblem(assertion) ??
     jsonPathProblem(assertion) ??
-    comparisonProblem(assertion)
+    (assertion.source === 'JSON_SCHEMA' ? schemaProblem(assertion) : comparisonProblem(assertion))
   );
 }
 
@@ -62,6 +64,14 @@ function withoutTls({ source }: Assertion, request: unknown): FieldProblem | nul
   const message =
     'needs TLS, but the URL is for http and redirects are not followed: CERTIFICATE fails for every response';
   return { field: 'source', message };
+}
+
+function schemaProblem({ comparison, target }: Assertion): FieldProblem | null {
+  const parsed = parseJsonSchema(target);
+  if (typeof parsed === 'string') return invalidExpression('target', 'JSON Schema', parsed);
+  if (parsed.schema !== (comparison === 'NOT_EQUALS')) return null;
+  const message = `must be another one: ${comparison} fails with it for every response`;
+  return { field: 'target', message };
 }
 
 const MAX_REASON_CHARS = 200;
@@ -139,6 +149,27 @@ const LATENCIES = millisecondsOf('a latency is a number, 0 or more, or null', tr
 const NUMBER_PARTS: Values = {
   what: 'it is a part of a number, or null',
   canMeet: numberPartMeets,
+};
+const HTTP_VERSIONS = listOf('the HTTP version is 1.0, 1.1 or 2', ['1.0', '1.1', '2']);
+const ADDRESSES: Values = {
+  what: 'it is an IP address, an IPv6 address in its shortest form (RFC 5952)',
+  canMeet(comparison, target) {
+    switch (comparison) {
+      case 'EQUALS':
+      case 'HAS_VALUE':
+        return isShortestAddress(target);
+      case 'CONTAINS':
+        return /^[\da-f.:]*$/.test(target);
+      case 'LESS_THAN':
+        return target !== '';
+      case 'GREATER_THAN':
+      case 'NOT_EMPTY':
+      case 'NOT_NULL':
+        return true;
+      default:
+        return comparison.startsWith('NOT_');
+    }
+  },
 };
 const TEXTS = textsOf('it is text, which may be empty', false);
 const TEXTS_OR_NULL = textsOf('it is text or null', true);
@@ -228,7 +259,12 @@ function possibleValues(assertion: Assertion): Values {
     case 'TEXT_ANSWER':
     case 'RESPONSE_DATA':
       return isPart ? TEXTS_OR_NULL : TEXTS;
+    case 'IP_ADDRESS':
+      return isPart ? TEXTS_OR_NULL : ADDRESSES;
+    case 'HTTP_VERSION':
+      return isPart ? TEXTS_OR_NULL : HTTP_VERSIONS;
     case 'JSON_BODY':
+    case 'JSON_SCHEMA':
       return ANY_JSON;
     case 'JSON_ANSWER':
       return valuesIn(DNS_DOCUMENT, property);
@@ -268,6 +304,13 @@ function listOf(what: string, values: readonly unknown[]): Values {
     what,
     canMeet: (comparison, target) => values.some(comparisonWith(comparison, target)),
   };
+}
+
+/** The system writes addresses so, and they compare as text. */
+function isShortestAddress(text: string): boolean {
+  const family = isIP(text);
+  if (family !== 6) return family === 4;
+  return new SocketAddress({ family: 'ipv6', address: text }).address === text;
 }
 
 /** The characters of numbers as text. */

@@ -7,6 +7,7 @@ import {
   JSON_SOURCES,
   LATENCY_PROPERTIES,
   numberNeeded,
+  SCHEMA_COMPARISONS,
 } from './assertion.ts';
 
 const NUMBER_COMPARISONS: readonly Comparison[] = [
@@ -45,6 +46,14 @@ function assertionOf<const Sources extends readonly [string, ...string[]]>(sourc
           code: 'custom',
           path: ['property'],
           message: 'must be a JSONPath that starts with $, for example $.status',
+        });
+      }
+      if (source === 'JSON_SCHEMA' && !SCHEMA_COMPARISONS.includes(comparison)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['comparison'],
+          message:
+            'must be EQUALS, for a body that is valid against the JSON Schema, or NOT_EQUALS',
         });
       }
       if (source === 'HEADERS' && property === '') {

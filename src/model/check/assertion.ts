@@ -19,7 +19,17 @@ export type Comparison = (typeof COMPARISONS)[number];
 /** Which sources a check type's assertions may read (src/model/README.md, "Assertions"). */
 export const ASSERTION_SOURCES = {
   URL: ['STATUS_CODE', 'CERTIFICATE'],
-  API: ['STATUS_CODE', 'HEADERS', 'JSON_BODY', 'TEXT_BODY', 'RESPONSE_TIME', 'CERTIFICATE'],
+  API: [
+    'STATUS_CODE',
+    'HEADERS',
+    'JSON_BODY',
+    'JSON_SCHEMA',
+    'TEXT_BODY',
+    'RESPONSE_TIME',
+    'IP_ADDRESS',
+    'HTTP_VERSION',
+    'CERTIFICATE',
+  ],
   TCP: ['RESPONSE_DATA', 'RESPONSE_TIME'],
   DNS: ['RESPONSE_CODE', 'RESPONSE_TIME', 'TEXT_ANSWER', 'JSON_ANSWER'],
   ICMP: ['LATENCY', 'JSON_RESPONSE'],
@@ -47,7 +57,14 @@ export const CERTIFICATE_PROPERTIES = [
 export type CertificateProperty = (typeof CERTIFICATE_PROPERTIES)[number];
 const NUMBERS_OF_CERTIFICATE: readonly string[] = ['daysRemaining', 'keyBits'];
 
-export const JSON_SOURCES: readonly string[] = ['JSON_BODY', 'JSON_ANSWER', 'JSON_RESPONSE'];
+export const JSON_SOURCES: readonly string[] = [
+  'JSON_BODY',
+  'JSON_SCHEMA',
+  'JSON_ANSWER',
+  'JSON_RESPONSE',
+];
+/** Comparisons with a JSON Schema: whether the body is valid against it, or not. */
+export const SCHEMA_COMPARISONS: readonly Comparison[] = ['EQUALS', 'NOT_EQUALS'];
 const NUMBER_SOURCES: readonly string[] = ['STATUS_CODE', 'RESPONSE_TIME', 'LATENCY'];
 /** Sources whose `property` is one of a list; they have no regular expression. */
 const NAMED_VALUE_SOURCES: readonly string[] = ['LATENCY', 'CERTIFICATE'];

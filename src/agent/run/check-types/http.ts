@@ -102,9 +102,12 @@ function sourcesOf(
     STATUS_CODE: { kind: 'number', value: response.status },
     HEADERS: { kind: 'headers', headers: response.headers },
     JSON_BODY: { kind: 'json-text', text },
+    JSON_SCHEMA: { kind: 'json-text', text },
     TEXT_BODY: { kind: 'text', text },
     RESPONSE_TIME: { kind: 'number', value: outcome.responseTimeMs },
     CERTIFICATE: { kind: 'tls', facts: response.tls },
+    IP_ADDRESS: { kind: 'text', text: response.ip },
+    HTTP_VERSION: { kind: 'text', text: response.httpVersion },
   };
 }
 

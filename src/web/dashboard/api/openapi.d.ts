@@ -3940,7 +3940,7 @@ export interface components {
         };
         ApiRequestAssertion: {
             /** @enum {string} */
-            source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "TEXT_BODY" | "RESPONSE_TIME" | "CERTIFICATE";
+            source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "JSON_SCHEMA" | "TEXT_BODY" | "RESPONSE_TIME" | "IP_ADDRESS" | "HTTP_VERSION" | "CERTIFICATE";
             /** @default  */
             property: string;
             /** @enum {string} */
@@ -3952,7 +3952,7 @@ export interface components {
         };
         ApiRequestAssertionInput: {
             /** @enum {string} */
-            source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "TEXT_BODY" | "RESPONSE_TIME" | "CERTIFICATE";
+            source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "JSON_SCHEMA" | "TEXT_BODY" | "RESPONSE_TIME" | "IP_ADDRESS" | "HTTP_VERSION" | "CERTIFICATE";
             property?: string;
             /** @enum {string} */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
@@ -4003,7 +4003,7 @@ export interface components {
         };
         AssertionResult: {
             /** @enum {string} */
-            source: "STATUS_CODE" | "CERTIFICATE" | "HEADERS" | "JSON_BODY" | "TEXT_BODY" | "RESPONSE_TIME" | "RESPONSE_DATA" | "RESPONSE_CODE" | "TEXT_ANSWER" | "JSON_ANSWER" | "LATENCY" | "JSON_RESPONSE";
+            source: "STATUS_CODE" | "CERTIFICATE" | "HEADERS" | "JSON_BODY" | "JSON_SCHEMA" | "TEXT_BODY" | "RESPONSE_TIME" | "IP_ADDRESS" | "HTTP_VERSION" | "RESPONSE_DATA" | "RESPONSE_CODE" | "TEXT_ANSWER" | "JSON_ANSWER" | "LATENCY" | "JSON_RESPONSE";
             property: string;
             /** @enum {string} */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";

@@ -311,6 +311,21 @@ describe('expressions that never end', () => {
     expect(errors(await shared.evaluate(bomb, body('aaaa'), NEVER))).toEqual([null]);
   });
 
+  test('a JSON Schema has the same limit as a pattern, also behind a JSONPath', async () => {
+    const sources: SourceValues = {
+      JSON_SCHEMA: { kind: 'json-text', text: JSON.stringify({ a: [BOMB_TEXT, 'x'] }) },
+    };
+    const schema = { source: 'JSON_SCHEMA', comparison: 'EQUALS' } as const;
+    const bomb = { ...schema, property: '$.a[0]', target: '{"pattern":"^(a+)+$"}' };
+    const plain = { ...schema, property: '$.a[*]', target: '{"type":"string"}' };
+    const failing = { ...schema, target: '{"required":["b"]}' };
+    const given = assertions(bomb, plain, failing);
+    const [slow, passed, failed] = errors(await evaluator().evaluate(given, sources, NEVER));
+    expect(slow).toContain('could not be evaluated: it took longer than the 100 ms');
+    expect(passed).toBeNull();
+    expect(failed).toContain('does not have required property "b"');
+  });
+
   test('a document nested a million deep ends no worker', async () => {
     const deep = `${'{"a":'.repeat(1_000_000)}1${'}'.repeat(1_000_000)}`;
     const given = assertions(

@@ -65,6 +65,21 @@ it('a catastrophic pattern fails its own assertion (trust model SN20)', async ()
   expect(assertion?.error).toContain('100 ms');
 });
 
+it('the address that answered and the version of HTTP can be asserted', async () => {
+  const { fixture, slow } = await startFixture();
+  const asserted = (source: string, target: string) => ({ source, target, comparison: 'EQUALS' });
+  const assertions = [
+    asserted('IP_ADDRESS', '127.0.0.1'),
+    asserted('HTTP_VERSION', '1.1'),
+    asserted('HTTP_VERSION', '2'),
+  ];
+  const { url } = slow.request;
+  await fixture.run(checkOf('API', { request: { url, assertions }, retryStrategy: null }));
+  const errors = fixture.results[0]?.apiCheckResult?.assertions.map(({ error }) => error);
+  const failed = 'expected the HTTP version to equal 2, but it was "1.1"';
+  expect(errors).toEqual([null, null, failed]);
+});
+
 it.runIf(process.platform === 'linux')(
   'a catastrophic pattern fails its own assertion, however short of CPU the agent is',
   async () => {

@@ -128,6 +128,12 @@ describe('a comparison that fails for every response is a problem', () => {
       /^0\.property must be the name of a h/,
     ],
     [of('JSON_BODY', 'LESS_THAN', '', { property: '$.a' }), /^0\.target is needed/],
+    [of('IP_ADDRESS', 'EQUALS', '10.0.0.256'), /^0\.target/],
+    [of('IP_ADDRESS', 'EQUALS', '2001:DB8::1'), /^0\.target .*shortest form/],
+    [of('HTTP_VERSION', 'EQUALS', 'h2'), /^0\.target .*1\.0, 1\.1 or 2/],
+    [of('HTTP_VERSION', 'GREATER_THAN', '2'), /^0\.target/],
+    [of('JSON_SCHEMA', 'EQUALS', '{"type":"text"}'), /^0\.target .*\/type must be one/],
+    [of('JSON_SCHEMA', 'EQUALS', 'false'), /^0\.target must be another one/],
     [of('JSON_ANSWER', 'LESS_THAN', '5'), /^0\.property must be the JSONPath .* \$\.Answer\[0\]/],
     [of('JSON_ANSWER', 'GREATER_THAN', '5', { property: '$' }), /^0\.property/],
     [of('JSON_ANSWER', 'EQUALS', '[1]'), /^0\.property/],
@@ -166,6 +172,14 @@ describe('a comparison that a response can meet is none', () => {
     [of('HEADERS', 'IS_NULL', '', { property: 'x header:' })],
     [of('HEADERS', 'NOT_CONTAINS', 'a', { property: 'x header:' })],
     [of('JSON_BODY', 'GREATER_THAN', 'v1', { property: '$.version' })],
+    [of('IP_ADDRESS', 'EQUALS', '2001:db8::1')],
+    [of('IP_ADDRESS', 'NOT_EQUALS', 'anything')],
+    [of('IP_ADDRESS', 'CONTAINS', '10.')],
+    [of('IP_ADDRESS', 'EQUALS', '10', { regex: '^(\\d+)\\.' })],
+    [of('HTTP_VERSION', 'EQUALS', '2')],
+    [of('HTTP_VERSION', 'GREATER_THAN', '1.1')],
+    [of('JSON_SCHEMA', 'EQUALS', '{"type":"object"}')],
+    [of('JSON_SCHEMA', 'NOT_EQUALS', 'false', { property: '$.error' })],
     [of('JSON_BODY', 'IS_NULL')],
     [of('JSON_BODY', 'LESS_THAN', '5')],
     [of('JSON_ANSWER', 'HAS_KEY', 'Answer')],
@@ -275,6 +289,7 @@ describe('for any assertion that the schema accepts', () => {
   });
   const json = fc.jsonValue({ maxDepth: 2 });
   const DNS = ['Status', 'TC', 'RD', 'RA', 'AD', 'CD', 'Question', 'Answer'];
+  const textValue = (text: string): SourceValue => ({ kind: 'text', text });
   const valueIn = (source: AssertionSource): fc.Arbitrary<SourceValue> => {
     switch (source) {
       case 'STATUS_CODE':
@@ -289,7 +304,12 @@ describe('for any assertion that the schema accepts', () => {
         return fc.nat({ max: 4095 }).map((code) => ({ kind: 'text', text: rcodeName(code) }));
       case 'HEADERS':
         return texts.map((text) => ({ kind: 'headers', headers: { vary: text } }));
+      case 'IP_ADDRESS':
+        return fc.oneof(fc.ipV4(), fc.constantFrom('::1', '2001:db8::1')).map(textValue);
+      case 'HTTP_VERSION':
+        return fc.constantFrom('1.0', '1.1', '2').map(textValue);
       case 'JSON_BODY':
+      case 'JSON_SCHEMA':
         return json.map((value) => ({ kind: 'json-text', text: JSON.stringify(value) }));
       case 'JSON_ANSWER':
         return fc
@@ -300,7 +320,7 @@ describe('for any assertion that the schema accepts', () => {
           .record({ packetLoss: numbers, latency, hostname: texts })
           .map((value) => ({ kind: 'json', value }));
       default:
-        return texts.map((text) => ({ kind: 'text', text }));
+        return texts.map(textValue);
     }
   };
 

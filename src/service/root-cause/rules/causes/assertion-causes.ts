@@ -51,6 +51,27 @@ export const SOURCE_CAUSES: Readonly<Record<AssertionSource, SourceRow>> = {
     fix: `Compare the body with what the assertion's JSONPath leads to, and with the last deployment. ${OR_ASSERTION}`,
     links: [LINKS.jsonPath, LINKS.json],
   },
+  JSON_SCHEMA: {
+    classification: CONTENT,
+    likely:
+      'Likely the form of the JSON was changed, a field is missing or has another type, or what came is an error page and no JSON.',
+    fix: `Look at the body of the result at the places that the error names, and compare with the last deployment. ${OR_ASSERTION}`,
+    links: [LINKS.json],
+  },
+  IP_ADDRESS: {
+    classification: CONTENT,
+    likely:
+      'Another server answered than the check asks for. Likely the name leads elsewhere since a change of its DNS records, of a load balancer or of a CDN.',
+    fix: `Look up the name with "dig" and compare with the servers that should answer. ${OR_ASSERTION}`,
+    links: [LINKS.dnsMessage],
+  },
+  HTTP_VERSION: {
+    classification: CONTENT,
+    likely:
+      'The server chose another version of HTTP. Likely the server or a proxy before it was changed, or the agent reaches it through a proxy now.',
+    fix: `See which versions the server offers by ALPN ("curl -v"), and what stands before it. ${OR_ASSERTION}`,
+    links: [],
+  },
   TEXT_BODY: {
     classification: CONTENT,
     likely:

@@ -8,6 +8,7 @@ const PATH = 'request.assertions';
 const PROPERTIES: Readonly<Record<string, string>> = {
   HEADERS: 'name of the header',
   JSON_BODY: 'JSONPath: $.status',
+  JSON_SCHEMA: 'JSONPath, optional',
   JSON_ANSWER: 'JSONPath: $.Answer[0].data',
   JSON_RESPONSE: 'JSONPath: $.packetLoss',
   TEXT_BODY: 'pattern, optional',
@@ -21,6 +22,8 @@ const TARGETS: Readonly<Record<string, string>> = {
   RESPONSE_TIME: 'ms',
   LATENCY: 'ms',
   RESPONSE_CODE: 'NOERROR',
+  JSON_SCHEMA: '{"type": "object"}',
+  HTTP_VERSION: '2',
 };
 const WITHOUT_TARGET: ReadonlySet<unknown> = new Set([
   'IS_EMPTY',
@@ -31,7 +34,10 @@ const WITHOUT_TARGET: ReadonlySet<unknown> = new Set([
 
 /** `JSON_BODY` becomes `JSON body`. */
 const wordOf = (value: string | number): string =>
-  String(value).toLowerCase().replaceAll('_', ' ').replace('json', 'JSON');
+  String(value)
+    .toLowerCase()
+    .replaceAll('_', ' ')
+    .replace(/\b(json|http|ip)\b/, (word) => word.toUpperCase());
 
 /** The conditions that a response must meet. */
 export function Assertions() {
@@ -76,7 +82,12 @@ function Assertion({ at, index }: { readonly at: string; readonly index: number 
       )}
       <Cell path={`${at}.comparison`} index={index} wordOf={wordOf} />
       {(!WITHOUT_TARGET.has(comparison) || isNeeded('target')) && (
-        <Cell path={`${at}.target`} index={index} placeholder={TARGETS[source] ?? 'target'} />
+        <Cell
+          path={`${at}.target`}
+          index={index}
+          placeholder={TARGETS[source] ?? 'target'}
+          isWide={source === 'JSON_SCHEMA'}
+        />
       )}
     </>
   );

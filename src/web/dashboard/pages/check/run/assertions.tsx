@@ -6,6 +6,9 @@ const SOURCES: Readonly<Record<AssertionResult['source'], string>> = {
   STATUS_CODE: 'status code',
   HEADERS: 'header',
   JSON_BODY: 'JSON body',
+  JSON_SCHEMA: 'JSON schema',
+  IP_ADDRESS: 'IP address',
+  HTTP_VERSION: 'HTTP version',
   TEXT_BODY: 'body',
   RESPONSE_TIME: 'response time',
   RESPONSE_DATA: 'data',
@@ -85,9 +88,10 @@ export function Assertions({ assertions }: { readonly assertions: readonly Asser
 }
 
 function Actual({ assertion }: { readonly assertion: AssertionResult }) {
-  const { actual, target, comparison, error } = assertion;
+  const { source, actual, target, comparison, error } = assertion;
   if (error === null) return <span>{actual ?? 'null'}</span>;
-  if (actual === null) return <span class="failing">{error}</span>;
+  // The error names the places that fail.
+  if (actual === null || source === 'JSON_SCHEMA') return <span class="failing">{error}</span>;
   if (comparison !== 'EQUALS') return <ins>{actual}</ins>;
   const { before, one, other, after } = differenceOf(target, actual);
   return (

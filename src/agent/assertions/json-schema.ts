@@ -1,0 +1,111 @@
+import { type OutputUnit, validate } from '@cfworker/json-schema';
+import { type JsonSchema, parseJsonSchema } from '../../model/check/json-schema.ts';
+import { LruCache } from '../../runtime/lru-cache.ts';
+import { shortened } from '../../runtime/text/quoted.ts';
+
+/** A part of a message that quotes the response in some of its parts. */
+export interface MessagePart {
+  readonly text: string;
+  readonly isOfResponse: boolean;
+}
+
+const compiled = new LruCache<JsonSchema | string>(100);
+
+/** The JSON Schema of a text, or the problem with it. */
+export function compileJsonSchema(text: string): JsonSchema | string {
+  return compiled.getOrMake(text, () => parseJsonSchema(text));
+}
+
+/** In one message. */
+const MAX_SHOWN = 5;
+/** Of all places that fail; the others are not looked at. */
+const MAX_UNITS = 10_000;
+
+/** They only say that a part fails, whose own error follows. */
+const WRAPPERS: ReadonlySet<string> = new Set([
+  '$ref',
+  'additionalItems',
+  'additionalProperties',
+  'allOf',
+  'dependentSchemas',
+  'if',
+  'items',
+  'patternProperties',
+  'prefixItems',
+  'properties',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]);
+/** None of their parts is the one that was meant. */
+const ALTERNATIVES: ReadonlySet<string> = new Set(['anyOf', 'oneOf']);
+/** Their errors begin with the number that the response has. */
+const NUMBER_KEYWORDS: ReadonlySet<string> = new Set([
+  'exclusiveMaximum',
+  'exclusiveMinimum',
+  'maximum',
+  'minimum',
+  'multipleOf',
+]);
+
+/**
+ * The first places where a value does not meet the schema, by JSON pointer (RFC 6901), as parts of a
+ * message; none if it is valid. Takes as long as the schema asks for: the caller sets a limit.
+ */
+export function mismatchesOf(schema: JsonSchema, value: unknown): readonly MessagePart[] {
+  const units = errorsOf(schema, value);
+  if (units.length === 0) return [];
+  const places: OutputUnit[] = [];
+  let skipped: string | null = null;
+  for (const unit of units.slice(0, MAX_UNITS)) {
+    const { keyword, keywordLocation } = unit;
+    if (skipped !== null && keywordLocation.startsWith(skipped)) continue;
+    if (WRAPPERS.has(keyword)) continue;
+    if (ALTERNATIVES.has(keyword)) skipped = `${keywordLocation}/`;
+    places.push(unit);
+  }
+  const shown = places.slice(0, MAX_SHOWN).map(partsOf);
+  const more = places.length - shown.length;
+  return [
+    ...shown.flatMap((parts, index) => (index === 0 ? parts : [plain('; '), ...parts])),
+    ...(more > 0 ? [plain(`; and ${more}${units.length > MAX_UNITS ? '+' : ''} more`)] : []),
+  ];
+}
+
+function errorsOf({ schema, draft, lookup }: JsonSchema, value: unknown): readonly OutputUnit[] {
+  try {
+    return validate(value, schema, draft, lookup, false).errors;
+  } catch (thrown) {
+    // The library passes errors on as arguments, of which there may be too many.
+    if (!(thrown instanceof RangeError)) throw thrown;
+    return validate(value, schema, draft, lookup, true).errors;
+  }
+}
+
+/** What the schema says stays as it is; pointers and numbers are of the response. */
+function partsOf({ instanceLocation, keyword, error }: OutputUnit): readonly MessagePart[] {
+  const pointer = decoded(instanceLocation.replace(/^#/, ''));
+  const where = pointer === '' ? plain('at the top') : ofResponse(shortened(pointer));
+  if (keyword === 'false') return [where, plain(': nothing is allowed here')];
+  const text = error.replace(/\.$/, '').replace(/^Instance /, '');
+  const [, number, rest] = NUMBER_KEYWORDS.has(keyword) ? (/^(\S+)( .*)$/s.exec(text) ?? []) : [];
+  if (number === undefined || rest === undefined) return [where, plain(`: ${shortened(text)}`)];
+  return [where, plain(': '), ofResponse(number), plain(rest)];
+}
+
+/** The library writes names as in a URI fragment. */
+function decoded(pointer: string): string {
+  try {
+    return decodeURI(pointer);
+  } catch {
+    return pointer;
+  }
+}
+
+function plain(text: string): MessagePart {
+  return { text, isOfResponse: false };
+}
+
+function ofResponse(text: string): MessagePart {
+  return { text, isOfResponse: true };
+}

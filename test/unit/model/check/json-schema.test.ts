@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { parseJsonSchema } from '../../../../src/model/check/json-schema.ts';
+
+function problemOf(schema: unknown): string | null {
+  const parsed = parseJsonSchema(typeof schema === 'string' ? schema : JSON.stringify(schema));
+  return typeof parsed === 'string' ? parsed : null;
+}
+
+function nested(depth: number): unknown {
+  let schema: unknown = { type: 'string' };
+  for (let level = 0; level < depth; level += 1) schema = { items: schema };
+  return schema;
+}
+
+describe('a JSON Schema that the agent cannot use is refused', () => {
+  test.each<[unknown, string]>([
+    ['{', 'it is not JSON'],
+    ['[]', 'it must be an object or a boolean'],
+    [{ $schema: 'https://example.com/mine' }, '$schema must be one of'],
+    [{ properties: { a: { type: 'text' } } }, '/properties/a/type must be one or a list of'],
+    [{ properties: [] }, '/properties must be an object of schemas'],
+    [{ properties: { 'a/b': 1 } }, '/properties/a~1b must be a schema'],
+    [{ required: 'name' }, '/required must be a list of texts'],
+    [{ minLength: -1 }, '/minLength must be a whole number'],
+    [{ enum: [] }, '/enum must be a list with at least one value'],
+    [{ pattern: '(' }, '/pattern must be a valid regular expression'],
+    [{ patternProperties: { '(': {} } }, '/patternProperties/( must be a valid regular expression'],
+    [{ anyOf: [] }, '/anyOf must not be empty'],
+    [{ anyOf: {} }, '/anyOf must be a list of schemas'],
+    [{ $ref: 'https://example.com/other.json' }, 'a $ref leads to no part of the schema'],
+    [{ $ref: '#/$defs/missing' }, 'a $ref leads to no part of the schema'],
+    [{ $ref: '#/$defs/a', $defs: { a: { $ref: '#' } } }, 'a $ref leads back to itself'],
+    [{ $dynamicRef: '#node' }, '/$dynamicRef is not supported'],
+    [{ $defs: { a: { $id: 'x' }, b: { $id: 'x' } } }, 'is there twice'],
+    [nested(65), 'it is nested deeper than 64 schemas'],
+  ])('%j', (schema, problem) => {
+    expect(problemOf(schema)).toContain(problem);
+  });
+});
+
+test('references, anchors, every draft and values that only look like schemas are accepted', () => {
+  const schemas: readonly unknown[] = [
+    'true',
+    'false',
+    nested(64),
+    { $ref: '#/$defs/a', $defs: { a: { type: ['integer', 'null'] } } },
+    { properties: { next: { $ref: '#' } } },
+    { $id: 'https://example.com/a', $defs: { b: { $anchor: 'b' } }, items: { $ref: '#b' } },
+    { $schema: 'http://json-schema.org/draft-04/schema#', minimum: 1, exclusiveMinimum: true },
+    { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] },
+    { $schema: 'https://json-schema.org/draft/2019-09/schema', contains: {}, minContains: 2 },
+    { properties: { type: { const: { type: 'text' } }, required: { default: 'x' } } },
+  ];
+  expect(schemas.map(problemOf)).toEqual(schemas.map(() => null));
+});
