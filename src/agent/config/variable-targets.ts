@@ -21,6 +21,8 @@ export interface Receiver {
   /** A name, or an address; an IPv6 address with or without brackets. */
   readonly hostname: string;
   readonly port: number;
+  /** It receives only the request for an access token. */
+  readonly isForToken?: true;
 }
 
 const ENTRY = /^([^@]*)@(\*\.)?(\[[^\]]+\]|[^:[\]*@/\s]+)(?::(\d{1,5}))?$/;

@@ -204,6 +204,7 @@ function starvedText(tooLongMs: number): string {
 interface AttemptContext extends ProbeContext {
   ownSecrets: OwnSecrets;
   scrub: Scrub;
+  learnSecrets?: (values: readonly string[]) => Promise<void>;
   readonly starvation: AttemptStarvation;
 }
 
@@ -237,6 +238,11 @@ async function observe(
     own = secrets.credentials(check, rendered.ok ? rendered.check : check);
     const known = await secrets.scrubberWith(own);
     context.scrub = (text) => known.text(text);
+    context.learnSecrets = async (values) => {
+      own = { ...own, values: [...new Set([...own.values, ...values])] };
+      const learned = await secrets.scrubberWith(own);
+      context.scrub = (text) => learned.text(text);
+    };
     if (own.dropped > 0) context.log.warn(tooManyCredentialsText(own.dropped));
     if (!rendered.ok) {
       return unprobed(runner.broken(check as never, rendered.failure), own);

@@ -1,5 +1,6 @@
 import type { Check } from '../../model/check/check.ts';
 import type { ApiRequest } from '../../model/check/request.ts';
+import { type RequestAuth, TOKEN_FIELDS } from '../../model/check/request-auth.ts';
 
 /**
  * A field of a check whose text may contain templates (src/model/README.md, "Variables and
@@ -10,6 +11,8 @@ export interface TextField {
   readonly kind: 'url' | 'header' | 'query' | 'credential' | 'body' | 'data';
   /** The start of a sentence in messages: `The header X-Token`. */
   readonly label: () => string;
+  /** The token endpoint receives it. */
+  readonly isOfToken?: true;
 }
 
 export type MapText = (text: string, field: TextField) => string;
@@ -45,7 +48,7 @@ export function mapTexts(check: Check, map: MapText): Check {
 }
 
 function mapApiRequest(request: ApiRequest, map: MapText): ApiRequest {
-  const { url, headers, queryParameters, body, basicAuth } = request;
+  const { url, headers, queryParameters, body, basicAuth, auth } = request;
   return {
     ...request,
     url: map(url, URL_TEXT),
@@ -70,7 +73,23 @@ function mapApiRequest(request: ApiRequest, map: MapText): ApiRequest {
             username: map(basicAuth.username, USER_NAME),
             password: map(basicAuth.password, PASSWORD),
           },
+    auth: auth === null ? null : mapAuth(auth, map),
   };
+}
+
+/** These have no text of the user. */
+const CHOICES: readonly string[] = ['type', 'clientAuthentication'];
+
+function mapAuth(auth: RequestAuth, map: MapText): RequestAuth {
+  const mapped = Object.entries(auth).map(([name, text]) => {
+    if (text === undefined || CHOICES.includes(name)) return [name, text];
+    const kind = name === 'tokenUrl' ? 'url' : 'credential';
+    const label = (): string => `The ${name} of auth`;
+    const token = TOKEN_FIELDS.includes(name) ? ({ isOfToken: true } as const) : {};
+    return [name, map(text, { kind, label, ...token })];
+  });
+  // Only texts change, so the form stays the same.
+  return Object.fromEntries(mapped) as RequestAuth;
 }
 
 function shortened(name: string): string {

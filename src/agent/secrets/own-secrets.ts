@@ -14,6 +14,8 @@ export interface OwnSecret {
   readonly isInBody: boolean;
   /** It may be a part of the host name in the url. */
   readonly isInHost: boolean;
+  /** The request for an access token contains it. */
+  readonly isInTokenRequest: boolean;
 }
 
 /** The parts of a request that may carry values to the target of a redirect. */
@@ -76,9 +78,11 @@ export class OwnSecrets {
     receivers: readonly Receiver[],
   ): readonly [OwnSecret, Receiver] | null {
     for (const secret of secrets) {
-      const { targets } = secret;
+      const { targets, isInTokenRequest } = secret;
       if (targets === null) continue;
-      const receiver = receivers.find((each) => !isAllowed(targets, each));
+      const receiver = receivers.find(
+        (each) => (each.isForToken !== true || isInTokenRequest) && !isAllowed(targets, each),
+      );
       if (receiver !== undefined) return [secret, receiver];
     }
     return null;

@@ -125,6 +125,12 @@ export function isInBody(check: Check, name: string): boolean {
   return texts.some(({ names, field }) => field.kind === 'body' && names.includes(name));
 }
 
+/** Whether the request for an access token contains the variable. */
+export function isInTokenRequest(check: Check, name: string): boolean {
+  const texts = compile(check)?.texts ?? [];
+  return texts.some(({ names, field }) => field.isOfToken === true && names.includes(name));
+}
+
 /** Scheme and authority. URL parsers skip any number of slashes and backslashes before a host. */
 const BEFORE_PATH = /^https?:\/\/([^/?#\\]+)([/?#\\]|$)/i;
 
@@ -133,7 +139,8 @@ export function isInHost(check: Check, name: string): boolean {
   if (!('url' in check.request)) return false;
   const headers = 'headers' in check.request ? check.request.headers : [];
   const hosts = headers.filter(({ key }) => key.trim().toLowerCase() === 'host');
-  const texts = [hostIn(check.request.url), ...hosts.map(({ value }) => value)];
+  const tokenUrl = ('auth' in check.request ? check.request.auth?.tokenUrl : null) ?? '';
+  const texts = [hostIn(check.request.url), hostIn(tokenUrl), ...hosts.map(({ value }) => value)];
   return texts.some((text) => namesIn(text).includes(name));
 }
 

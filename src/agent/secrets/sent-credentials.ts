@@ -1,5 +1,6 @@
 import type { Check } from '../../model/check/check.ts';
 import type { ApiRequest } from '../../model/check/request.ts';
+import { type RequestAuth, SECRET_AUTH_FIELDS } from '../../model/check/request-auth.ts';
 import { afterScheme } from '../../model/credentials/credential-text.ts';
 import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
 import { percentDecoded } from '../../runtime/text/percent-decoded.ts';
@@ -32,15 +33,28 @@ export function sentCredentialsOf(check: Check): SentCredentials {
   }
 }
 
-function ofApiRequest({ url, headers, basicAuth }: ApiRequest): SentCredentials {
+function ofApiRequest({ url, headers, basicAuth, auth }: ApiRequest): SentCredentials {
   const found = headers
     .filter(({ key, value }) => value !== '' && isSensitiveHeader(key))
     .map(({ key, value }) => ofHeader(key, value.trim()));
   if (basicAuth !== null) found.push(ofPair(basicAuth.username, basicAuth.password));
+  if (auth !== null) found.push(ofAuth(auth));
   found.push(ofUrl(url));
   return {
     parts: found.flatMap(({ parts }) => parts),
     wholes: found.flatMap(({ wholes }) => wholes),
+  };
+}
+
+/** The secrets of `auth`, sent or not, and the pairs that are sent. */
+function ofAuth(auth: RequestAuth): SentCredentials {
+  const { username = '', password, clientId = '', clientSecret } = auth;
+  return {
+    parts: SECRET_AUTH_FIELDS.flatMap((name) => auth[name] ?? []),
+    wholes: [
+      ...(password === undefined ? [] : [`${username}:${password}`]),
+      ...(clientSecret === undefined ? [] : [`${clientId}:${clientSecret}`]),
+    ],
   };
 }
 

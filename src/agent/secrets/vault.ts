@@ -25,6 +25,7 @@ import { NO_OWN_SECRETS, OwnSecrets } from './own-secrets.ts';
 import {
   isInBody,
   isInHost,
+  isInTokenRequest,
   namesFromOthers,
   type RenderedCheck,
   renderCheck,
@@ -223,6 +224,7 @@ class Vault implements SecretsVault {
           targets: targets.get(name) ?? null,
           isInBody: isInBody(check, name),
           isInHost: isInHost(check, name),
+          isInTokenRequest: isInTokenRequest(check, name),
         },
       ];
     });

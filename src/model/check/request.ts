@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { IP_FAMILIES } from '../enums.ts';
 import { ASSERTION_SOURCES } from './assertion.ts';
 import { assertionsOf } from './assertion-schema.ts';
+import { changedAuthSchema, requestAuthSchema } from './request-auth.ts';
 import { urlSchema as url } from './request-url.ts';
 
 /** The requests of each check type: src/model/README.md, "The check file". */
@@ -108,37 +109,47 @@ const MAX_HEADERS = 100;
 const password = z.string().max(1024);
 const basicAuth = z.strictObject({ username: z.string().max(1024), password });
 
-export const apiRequestSchema = z
-  .strictObject({
-    method: z.enum(API_METHODS).default('GET').describe('The HTTP method.'),
-    url,
-    headers: z
-      .array(header)
-      .max(MAX_HEADERS)
-      .default([])
-      .describe(
-        'The request headers as {key, value}. Values of Authorization and similar headers are returned as ********.',
-      ),
-    queryParameters: z
-      .array(keyValue)
-      .max(100)
-      .default([])
-      .describe('Query parameters as {key, value}, added to the URL.'),
-    bodyType: z
-      .enum(BODY_TYPES)
-      .default('NONE')
-      .describe('The format of `body`. Sets the Content-Type unless a header does.'),
-    body: z.string().max(1_000_000).default('').describe('The text of the request body.'),
-    basicAuth: basicAuth
-      .nullable()
-      .default(null)
-      .describe(
-        'Credentials as {username, password}. The password is returned as ********; if it is empty, the username is.',
-      ),
-    followRedirects,
-    skipSSL,
-    ipFamily,
-    assertions: assertionsOf(ASSERTION_SOURCES.API),
+const apiRequest = z.strictObject({
+  method: z.enum(API_METHODS).default('GET').describe('The HTTP method.'),
+  url,
+  headers: z
+    .array(header)
+    .max(MAX_HEADERS)
+    .default([])
+    .describe(
+      'The request headers as {key, value}. Values of Authorization and similar headers are returned as ********.',
+    ),
+  queryParameters: z
+    .array(keyValue)
+    .max(100)
+    .default([])
+    .describe('Query parameters as {key, value}, added to the URL.'),
+  bodyType: z
+    .enum(BODY_TYPES)
+    .default('NONE')
+    .describe('The format of `body`. Sets the Content-Type unless a header does.'),
+  body: z.string().max(1_000_000).default('').describe('The text of the request body.'),
+  basicAuth: basicAuth
+    .nullable()
+    .default(null)
+    .describe(
+      'Credentials as {username, password}. The password is returned as ********; if it is empty, the username is.',
+    ),
+  auth: requestAuthSchema
+    .nullable()
+    .default(null)
+    .describe(
+      'Digest authentication, an AWS signature or an OAuth2 token; in place of `basicAuth`. See Authentication of API checks.',
+    ),
+  followRedirects,
+  skipSSL,
+  ipFamily,
+  assertions: assertionsOf(ASSERTION_SOURCES.API),
+});
+export const apiRequestSchema = apiRequest
+  .refine(({ basicAuth: basic, auth }) => basic === null || auth === null, {
+    path: ['auth'],
+    message: 'must be null if basicAuth is given: a request has one of them',
   })
   .meta({ title: 'ApiRequest' });
 export type ApiRequest = z.infer<typeof apiRequestSchema>;
@@ -147,7 +158,7 @@ export type ApiRequest = z.infer<typeof apiRequestSchema>;
  * The request of an update, before stored credentials are filled in. Headers are validated
  * afterwards.
  */
-export const changedApiRequestSchema = apiRequestSchema.extend({
+export const changedApiRequestSchema = apiRequest.extend({
   headers: z
     .array(keyValue.extend({ value: value.nullable().optional() }))
     .max(MAX_HEADERS)
@@ -164,6 +175,12 @@ export const changedApiRequestSchema = apiRequestSchema.extend({
     .optional()
     .describe(
       'Kept if omitted. The password, or the username without a password, is kept if the update omits it or sends ********, and scheme, host and port of `url` and the Host header do not change. null removes the credentials.',
+    ),
+  auth: changedAuthSchema
+    .nullable()
+    .optional()
+    .describe(
+      'Kept if omitted. Secrets are kept if the update omits them or sends ********, and `type`, scheme, host and port of `url` and `tokenUrl`, and the Host header do not change. null removes the credentials.',
     ),
 });
 

@@ -1,3 +1,4 @@
+import { SECRET_AUTH_FIELDS } from '../check/request-auth.ts';
 import { isCredential } from './credential-text.ts';
 import { isSensitiveHeader, MASK } from './sensitive-headers.ts';
 import { mapUrlSecret, type SecretPart } from './url-secret.ts';
@@ -11,6 +12,7 @@ import { mapUrlSecret, type SecretPart } from './url-secret.ts';
  * | the user in `url` where there is no password | `request.url.username` |
  * | `basicAuth.password` | `request.basicAuth.password` |
  * | `basicAuth.username` where the password is empty | `request.basicAuth.username` |
+ * | the secrets of `auth` (SECRET_AUTH_FIELDS) | `request.auth.` name |
  * | the value of a header that `isSensitiveHeader` names | `request.headers.` name in lower case `.` n |
  *
  * n counts the headers of that name from 0. No variable can have such a name.
@@ -38,6 +40,15 @@ export function basicSecretPart({ username, password }: Fields): SecretPart | nu
   return typeof username === 'string' && username !== '' ? 'username' : null;
 }
 
+/** The secrets that an `auth` has, of any form. */
+export function authSecrets(auth: Fields): readonly string[] {
+  return SECRET_AUTH_FIELDS.filter((name) => typeof auth[name] === 'string' && auth[name] !== '');
+}
+
+function authField(name: string): CredentialField {
+  return { id: `request.auth.${name}`, path: ['auth', name] };
+}
+
 /** Whether the id of a stored secret belongs to such a field, not to a variable. */
 export function isCredentialId(id: string): boolean {
   return id.startsWith('request.');
@@ -53,7 +64,7 @@ export function mapCredentials<R>(
   map: (text: string, field: CredentialField) => string,
 ): R {
   if (!isFields(request)) return request;
-  const { url, basicAuth, headers } = request;
+  const { url, basicAuth, auth, headers } = request;
   const mapped: Record<string, unknown> = { ...request };
   if (typeof url === 'string') {
     mapped.url = mapUrlSecret(url, (text, part) => map(text, URL_FIELDS[part]));
@@ -61,6 +72,12 @@ export function mapCredentials<R>(
   const part = isFields(basicAuth) ? basicSecretPart(basicAuth) : null;
   if (isFields(basicAuth) && part !== null) {
     mapped.basicAuth = { ...basicAuth, [part]: map(String(basicAuth[part]), BASIC_FIELDS[part]) };
+  }
+  if (isFields(auth)) {
+    const secrets = authSecrets(auth).map((name) => {
+      return [name, map(String(auth[name]), authField(name))] as const;
+    });
+    mapped.auth = { ...auth, ...Object.fromEntries(secrets) };
   }
   if (Array.isArray(headers)) {
     const fields = headerFields(headers);

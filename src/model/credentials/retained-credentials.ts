@@ -1,4 +1,6 @@
+import { SECRET_AUTH_FIELDS } from '../check/request-auth.ts';
 import {
+  authSecrets,
   BASIC_FIELDS,
   basicSecretPart,
   type CredentialField,
@@ -97,30 +99,33 @@ function reasonOf(change: TargetChange): string {
   switch (change.what) {
     case 'address':
       return 'the url leads to another scheme, host or port';
+    case 'token-address':
+      return 'the tokenUrl leads to another scheme, host or port';
     case 'host-header':
       return 'the Host header changed';
     case 'variable':
-      return `the variable ${change.name} changed, and the url or the Host header may lead elsewhere`;
+      return `the variable ${change.name} changed, and the url, the tokenUrl or the Host header may lead elsewhere`;
   }
 }
 
 /** Adds a mask for each credential that is left out, and removes those that are null. */
 function withLeftOut(given: Fields, stored: Fields, texts: ReadonlyMap<string, string>): Fields {
-  const { basicAuth, headers } = given;
+  const { basicAuth, auth, headers } = given;
   return {
     ...given,
-    ...(basicAuth === undefined ? leftOutAuth(stored) : { basicAuth: authOf(basicAuth, stored) }),
+    ...(basicAuth === undefined ? leftOutBasic(stored) : { basicAuth: basicOf(basicAuth, stored) }),
+    ...(auth === undefined ? leftOutAuth(stored) : { auth: authOf(auth, stored) }),
     ...(headers === undefined ? leftOutHeaders(stored) : { headers: headersOf(headers, texts) }),
   };
 }
 
-function leftOutAuth({ basicAuth }: Fields): Fields {
+function leftOutBasic({ basicAuth }: Fields): Fields {
   if (!isFields(basicAuth)) return {};
   const part = basicSecretPart(basicAuth);
   return { basicAuth: part === null ? basicAuth : { ...basicAuth, [part]: MASK } };
 }
 
-function authOf(given: unknown, { basicAuth: stored }: Fields): unknown {
+function basicOf(given: unknown, { basicAuth: stored }: Fields): unknown {
   if (!isFields(given)) return given;
   const part = isFields(stored) ? basicSecretPart(stored) : null;
   const leftOut = part === 'password' ? MASK : isFields(stored) ? '' : undefined;
@@ -131,6 +136,23 @@ function authOf(given: unknown, { basicAuth: stored }: Fields): unknown {
     ...(isKept ? { username: MASK } : {}),
     ...(password === undefined ? {} : { password }),
   };
+}
+
+function leftOutAuth({ auth }: Fields): Fields {
+  return isFields(auth) ? { auth: { ...auth, ...masksOf(authSecrets(auth)) } } : {};
+}
+
+function authOf(given: unknown, { auth: stored }: Fields): unknown {
+  if (!isFields(given)) return given;
+  const isSameType = isFields(stored) && stored.type === given.type;
+  const kept = isSameType ? authSecrets(stored).filter((name) => given[name] === undefined) : [];
+  const removed = SECRET_AUTH_FIELDS.filter((name) => given[name] === null);
+  const left = Object.entries(given).filter(([name]) => !removed.some((one) => one === name));
+  return { ...Object.fromEntries(left), ...masksOf(kept) };
+}
+
+function masksOf(names: readonly string[]): Fields {
+  return Object.fromEntries(names.map((name) => [name, MASK]));
 }
 
 /** Keeps only the headers with credentials: the others get their default, as any omitted field. */

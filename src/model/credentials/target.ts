@@ -9,6 +9,8 @@ export interface CredentialTarget {
   /** Scheme, host and port, and other text that may change the host. */
   readonly address: string;
   readonly hostHeaders: readonly string[];
+  /** The same of the token endpoint, which receives the secret of a client; empty without one. */
+  readonly tokenAddress: string;
   /** The variables in them. */
   readonly names: readonly string[];
 }
@@ -19,12 +21,14 @@ const LEFT_OUT = /[\t\n\r]/g;
 
 /** @param hiddenSecret the value that a mask in the URL replaces: a template in it counts, too */
 export function targetOf(request: unknown, hiddenSecret: string | null = null): CredentialTarget {
-  if (!isFields(request)) return { address: '', hostHeaders: [], names: [] };
-  const { url, headers } = request;
+  if (!isFields(request)) return { address: '', hostHeaders: [], tokenAddress: '', names: [] };
+  const { url, headers, auth } = request;
   const address = typeof url === 'string' ? addressOf(unmasked(url, hiddenSecret)) : '';
   const hostHeaders = Array.isArray(headers) ? headers.flatMap(hostIn) : [];
-  const names = [...new Set([address, ...hostHeaders].flatMap(namesIn))];
-  return { address, hostHeaders, names };
+  const tokenUrl = isFields(auth) ? auth.tokenUrl : undefined;
+  const tokenAddress = typeof tokenUrl === 'string' ? addressOf(tokenUrl) : '';
+  const names = [...new Set([address, tokenAddress, ...hostHeaders].flatMap(namesIn))];
+  return { address, hostHeaders, tokenAddress, names };
 }
 
 function unmasked(url: string, hidden: string | null): string {
@@ -64,6 +68,7 @@ function hostIn(header: unknown): readonly string[] {
 /** The part of a target that changed. */
 export type TargetChange =
   | { readonly what: 'address' }
+  | { readonly what: 'token-address' }
   | { readonly what: 'host-header' }
   | { readonly what: 'variable'; readonly name: string };
 
@@ -80,6 +85,7 @@ export function targetChange(
   retained: ReadonlySet<string> | null,
 ): TargetChange | null {
   if (before.target.address !== after.target.address) return { what: 'address' };
+  if (before.target.tokenAddress !== after.target.tokenAddress) return { what: 'token-address' };
   const [hosts, others] = [before.target.hostHeaders, after.target.hostHeaders];
   if (hosts.length !== others.length || hosts.some((host, n) => host !== others[n])) {
     return { what: 'host-header' };

@@ -29,6 +29,13 @@ export const ERROR_CODES = {
     advice:
       'Check the value of the variable that the message names: the most common fault is a line break at its end.',
   },
+  TOKEN_REQUEST_FAILED: {
+    phase: 'request',
+    meaning:
+      'The token endpoint of the check (`auth`) gave no access token, so the target was not asked.',
+    advice:
+      'The message names what the token endpoint answered: check tokenUrl, clientId, clientSecret and scope of the check, and that the agent can reach the endpoint.',
+  },
   DNS_NXDOMAIN: {
     phase: 'dns',
     meaning: 'The name does not exist.',
@@ -310,6 +317,7 @@ const SETTINGS_AT_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'CREDENTIAL_NOT_READABLE',
   'VARIABLE_DENIED',
   'REQUEST_INVALID',
+  'TOKEN_REQUEST_FAILED',
   'ADDRESS_DENIED',
   'PROXY_UNREACHABLE',
   'PROXY_AUTH_REQUIRED',

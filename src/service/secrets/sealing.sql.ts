@@ -112,13 +112,14 @@ export function listCredentialChecks(
   return sql.query<AccountKey & CheckCredentials & Row>(
     `select account_id, id, sealed_variables, jsonb_build_object('request', jsonb_build_object(
        'url', body #> '{request,url}', 'basicAuth', body #> '{request,basicAuth}',
-       'headers', body #> '{request,headers}')) as body
+       'auth', body #> '{request,auth}', 'headers', body #> '{request,headers}')) as body
      from checks
      where (account_id, id) > ($1, $2)
        and case when greatest(created_at, updated_at) < $4::timestamptz then false
          else sealed_variables is not null
            or body #>> '{request,url}' like '%@%'
            or jsonb_typeof(body #> '{request,basicAuth}') = 'object'
+           or jsonb_typeof(body #> '{request,auth}') = 'object'
            or body #>> '{request,headers,0,key}' is not null end
      order by account_id, id limit $3::bigint`,
     [

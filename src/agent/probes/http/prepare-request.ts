@@ -56,12 +56,13 @@ const URL_CHECK_PARTS = {
   bodyType: 'NONE',
   body: '',
   basicAuth: null,
+  auth: null,
 } as const satisfies Partial<ApiRequest>;
 
 /**
  * Makes the request of a URL or API check: query, credentials, body and headers
  * (src/model/README.md, "API: `request`"). A header of the check takes precedence over everything
- * else that sets it, `basicAuth` over the userinfo of the url. The echo is for the result:
+ * else that sets it, `auth` and `basicAuth` over the userinfo of the url. The echo is for the result:
  * sensitive headers are masked, long parts cut at 10 KB.
  *
  * @param scrub for parts of the echo that are cut
@@ -73,7 +74,7 @@ export function prepareRequest(
   const parts = 'headers' in request ? request : { ...URL_CHECK_PARTS, ...request };
   const notes: string[] = [];
   const url = new URL(parts.url);
-  const credentials = parts.basicAuth ?? userinfoOf(url);
+  const credentials = parts.auth === null ? (parts.basicAuth ?? userinfoOf(url)) : null;
   // Each setter parses the whole URL again.
   if (url.username !== '') url.username = '';
   if (url.password !== '') url.password = '';
@@ -88,6 +89,9 @@ export function prepareRequest(
     headers.push(['content-length', String(body?.length ?? 0)]);
   }
 
+  if (parts.auth !== null && parts.headers.some(({ key }) => isAuthorization(key))) {
+    notes.push('The header Authorization of the check replaces auth.');
+  }
   const { method, followRedirects, skipSSL, ipFamily } = parts;
   const echo: HttpRequestEcho = {
     method,
@@ -100,6 +104,10 @@ export function prepareRequest(
     ),
   };
   return { method, url, headers, body, followRedirects, skipSSL, ipFamily, echo, notes };
+}
+
+function isAuthorization(name: string): boolean {
+  return name.toLowerCase() === 'authorization';
 }
 
 /** Headers of every request that does not set them itself. */

@@ -1,4 +1,5 @@
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import { maskHeaders } from '../../../model/credentials/sensitive-headers.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type {
   HttpRequestEcho,
@@ -13,6 +14,7 @@ import { proxyNotReadable } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
+import type { RequestAuth } from './auth/request-auth.ts';
 import type { BodyMemory } from './body/body-memory.ts';
 import { storedBodyOf } from './body/stored-body.ts';
 import type { BodyPlan } from './exchange.ts';
@@ -52,6 +54,8 @@ export interface HttpProbeOptions {
   readonly keepBody: boolean;
   /** For bodies that are longer than a result stores; null: unlimited, for assertions only. */
   readonly room: BodyMemory | null;
+  /** Authenticates requests to the origin of the check. */
+  readonly auth?: RequestAuth | null;
 }
 
 /** src/model/README.md, "API: `request`": a body is read to 25 MB. */
@@ -76,7 +80,9 @@ export async function probeHttp(
   context: ProbeContext,
   options: HttpProbeOptions,
 ): Promise<HttpOutcome> {
-  const startMs = context.clock.monotonicMs();
+  const { clock } = context;
+  // Later by the time of authentication, which is not the target's.
+  let startMs = clock.monotonicMs();
   for (const note of prepared.notes) context.log.warn(note);
   const hops: Hop[] = [];
   const redirects: RedirectInfo[] = [];
@@ -86,29 +92,59 @@ export async function probeHttp(
   const route = { proxy, skipSSL, clientCertificates };
   const proxyFailure = proxy === null ? unusableProxy(proxyUrl) : proxyNotReadable(proxy);
   if (proxyFailure !== null) {
-    const ended = { hops: [], redirects: [], failure: proxyFailure, startMs, unencrypted: false };
+    const ended = {
+      hops: [],
+      redirects: [],
+      failure: proxyFailure,
+      startMs,
+      unencrypted: false,
+      authHeaders: [],
+    };
     const hop = unstartedHop(prepared, proxyFailure, startMs);
     return outcomeOf({ prepared, url: prepared.url, hop, ...ended }, options, context);
   }
   let request: HopRequest = prepared;
   let http1Only = false;
   let unencrypted = false;
+  let authHeaders: HopRequest['headers'] = [];
   for (;;) {
     const current = request;
+    const beganMs = clock.monotonicMs();
+    const auth = current.url.origin === prepared.url.origin ? (options.auth ?? null) : null;
+    const authorized = (await auth?.authorize(current, context)) ?? NOT_AUTHORIZED;
+    startMs += clock.monotonicMs() - beganMs;
+    if (!authorized.ok) {
+      const { failure } = authorized;
+      const hop = unstartedHop(prepared, failure, clock.monotonicMs());
+      const ended = { hops, redirects, failure, startMs, unencrypted, authHeaders };
+      return outcomeOf({ prepared, url: current.url, hop, ...ended }, options, context);
+    }
+    authHeaders = authorized.headers;
+    const sent = { ...current, headers: [...current.headers, ...authHeaders] };
+    const hopStartMs = clock.monotonicMs();
     unencrypted ||= current.url.protocol === 'http:';
     const judge = (head: ResponseHead): Redirect =>
       followRedirects
         ? allowed(redirectOf(current, head, redirects.length, context.scrub), context, route)
         : NO_REDIRECT;
     const planOf = (head: ResponseHead): BodyPlan =>
-      bodyPlanOf(current.method, head, judge(head), options);
+      auth?.asksAgain(head) === true
+        ? { kind: 'none' }
+        : bodyPlanOf(current.method, head, judge(head), options);
     const hopOptions = { ...route, ipFamily, http1Only, planOf };
-    const hop = await runHop(current, hopOptions, context);
+    const hop = await runHop(sent, hopOptions, context);
     hops.push(hop);
 
     const head = hop.exchange?.head ?? null;
     const redirect = head === null ? NO_REDIRECT : judge(head);
     logHop(current, hop, redirect, context);
+    if (head !== null && hop.failure === null && auth?.asksAgain(head) === true) {
+      auth.accept(head);
+      hops.pop();
+      startMs += clock.monotonicMs() - hopStartMs;
+      context.log.info('The 401 asks for other credentials: sending the request again with them');
+      continue;
+    }
     if (hop.exchange?.ending?.http1Required && !http1Only) {
       context.log.info('The server requires this request over HTTP/1.1: sending it again');
       http1Only = true;
@@ -121,10 +157,12 @@ export async function probeHttp(
     }
     const seenMs = startMs + hops.reduce((sumMs, each) => sumMs + each.unseenMs, 0);
     const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - seenMs, context);
-    const ended = { hops, hop, redirects, failure, startMs: seenMs, unencrypted };
+    const ended = { hops, hop, redirects, failure, startMs: seenMs, unencrypted, authHeaders };
     return outcomeOf({ prepared, url: current.url, ...ended }, options, context);
   }
 }
+
+const NOT_AUTHORIZED = { ok: true, headers: [] } as const;
 
 /** Refuses a redirect that would send values of the agent to where they may not go. */
 function allowed(redirect: Redirect, { ownSecrets }: ProbeContext, route: RouteSettings): Redirect {
@@ -223,6 +261,8 @@ interface Ended {
   /** Later by the unseen time of the hops. */
   readonly startMs: number;
   readonly unencrypted: boolean;
+  /** Added to the last request by `auth`. */
+  readonly authHeaders: HopRequest['headers'];
 }
 
 function outcomeOf(
@@ -231,12 +271,13 @@ function outcomeOf(
   { scrub }: ProbeContext,
 ): HttpOutcome {
   const { prepared, url, hops, hop, redirects, failure, startMs, unencrypted } = ended;
+  const added = maskHeaders(Object.fromEntries(ended.authHeaders));
   const timings = timingsOf(hop, startMs);
   const timingPhases = httpTimingPhases(hops, startMs, hop.endMs);
   const { tls, tcp, address, endpoint, ipFamily, exchange } = hop;
   const sent = hops.some((each) => each.exchange !== null);
   const facts = {
-    request: prepared.echo,
+    request: { ...prepared.echo, headers: { ...prepared.echo.headers, ...added } },
     sent,
     peerMs: hops.reduce((sumMs, each) => sumMs + each.peerMs, 0),
     isTimedByKernel: hops.some((each) => each.isTimedByKernel),

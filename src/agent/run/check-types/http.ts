@@ -7,6 +7,8 @@ import type { HttpDetail, HttpResponse } from '../../../model/result/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import { isOfBody } from '../../assertions/sources.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
+import { requestAuthOf } from '../../probes/http/auth/auth-of-request.ts';
+import { TokenCache } from '../../probes/http/auth/token-cache.ts';
 import { decodeText } from '../../probes/http/body/decode-text.ts';
 import { prepareRequest } from '../../probes/http/prepare-request.ts';
 import { type HttpOutcome, probeHttp } from '../../probes/http/probe.ts';
@@ -33,12 +35,20 @@ export interface HttpParts {
 
 /** URL and API checks. */
 export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckTypeRunner<Type> {
+  const tokens = new TokenCache();
   return {
     async probe(check: HttpCheck, context, bodyMemory) {
       const keepBody = readsBody(check);
-      const outcome = await probeHttp(prepareRequest(check.request, context.scrub), context, {
+      const route = {
         clientCertificates: parts.clientCertificates(),
         proxyUrl: parts.proxyUrl(),
+      };
+      const { request } = check;
+      const auth =
+        'auth' in request ? requestAuthOf(request, { ...route, tokens }) : null;
+      const outcome = await probeHttp(prepareRequest(request, context.scrub), context, {
+        ...route,
+        auth,
         keepBody,
         room: bodyMemory,
       });
@@ -64,7 +74,12 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
       const proxyUrl = parts.proxyUrl();
       const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
       const clientCertificates = parts.clientCertificates();
-      return receiversOf(asked, { proxy, skipSSL: request.skipSSL, clientCertificates });
+      const route = { proxy, skipSSL: request.skipSSL, clientCertificates };
+      const tokenUrl = ('auth' in request ? request.auth?.tokenUrl : null) ?? null;
+      const token =
+        tokenUrl === null ? [] : receiversOf({ url: new URL(tokenUrl), headers: [] }, route);
+      const forToken = token.map((receiver) => ({ ...receiver, isForToken: true as const }));
+      return [...receiversOf(asked, route), ...forToken];
     },
     broken: (check: HttpCheck, failure) => ({
       ...NOTHING_SEEN,

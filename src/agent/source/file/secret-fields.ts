@@ -3,12 +3,16 @@ import type { DocumentPath } from '../common/file-problem.ts';
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'password',
   'passphrase',
+  'secretAccessKey',
+  'sessionToken',
+  'clientSecret',
   'value',
   'body',
   'data',
   // Where the space after a colon is missing, text replaces these mappings or their fields.
   'request',
   'basicAuth',
+  'auth',
   'headers',
   'queryParameters',
   'key',

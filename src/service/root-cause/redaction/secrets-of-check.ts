@@ -1,4 +1,5 @@
 import type { Check } from '../../../model/check/check.ts';
+import { SECRET_AUTH_FIELDS } from '../../../model/check/request-auth.ts';
 import { afterScheme } from '../../../model/credentials/credential-text.ts';
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import { percentDecoded } from '../../../runtime/text/percent-decoded.ts';
@@ -26,13 +27,14 @@ function valuesIn(check: Check | null): readonly string[] {
     case 'URL':
       return secretsOfUrl(check.request.url);
     case 'API': {
-      const { url, headers, queryParameters, basicAuth, body } = check.request;
+      const { url, headers, queryParameters, basicAuth, auth, body } = check.request;
       return [
         ...secretsOfUrl(url),
         ...secretsOfPairs(headers),
         ...secretsOfPairs(queryParameters),
         ...sensitiveValues(body),
         ...(basicAuth === null ? [] : [secretOfPair(basicAuth)]),
+        ...SECRET_AUTH_FIELDS.flatMap((name) => auth?.[name] ?? []),
       ];
     }
     case 'TCP':

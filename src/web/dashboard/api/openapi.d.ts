@@ -3804,6 +3804,8 @@ export interface components {
                 username?: string;
                 password?: string | null;
             } | null;
+            /** @description Kept if omitted. Secrets are kept if the update omits them or sends ********, and `type`, scheme, host and port of `url` and `tokenUrl`, and the Host header do not change. null removes the credentials. */
+            auth?: components["schemas"]["RequestAuthChanges"] | null;
             /** @description Whether redirects are followed, at most 10. */
             followRedirects?: boolean;
             /** @description Whether any server certificate is accepted. */
@@ -3917,6 +3919,11 @@ export interface components {
                 password: string;
             } | null;
             /**
+             * @description Digest authentication, an AWS signature or an OAuth2 token; in place of `basicAuth`. See Authentication of API checks.
+             * @default null
+             */
+            auth: components["schemas"]["RequestAuth"] | null;
+            /**
              * @description Whether redirects are followed, at most 10.
              * @default true
              */
@@ -3977,6 +3984,8 @@ export interface components {
                 username: string;
                 password: string;
             } | null;
+            /** @description Digest authentication, an AWS signature or an OAuth2 token; in place of `basicAuth`. See Authentication of API checks. */
+            auth?: components["schemas"]["RequestAuthInput"] | null;
             /** @description Whether redirects are followed, at most 10. */
             followRedirects?: boolean;
             /** @description Whether any server certificate is accepted. */
@@ -7808,6 +7817,110 @@ export interface components {
             attributes: {
                 [key: string]: unknown;
             };
+        };
+        RequestAuth: {
+            /**
+             * @description How requests are authenticated.
+             * @enum {string}
+             */
+            type: "DIGEST" | "AWS_SIGV4" | "OAUTH2_CLIENT_CREDENTIALS";
+            /** @description The user name. DIGEST. */
+            username?: string;
+            /** @description The password, returned as ********. DIGEST. */
+            password?: string;
+            /** @description The id of the access key. AWS_SIGV4. */
+            accessKeyId?: string;
+            /** @description The secret access key, returned as ********. AWS_SIGV4. */
+            secretAccessKey?: string;
+            /** @description The token of temporary credentials, returned as ********. AWS_SIGV4, optional. */
+            sessionToken?: string;
+            /** @description The region, for example eu-central-1. AWS_SIGV4. */
+            region?: string;
+            /** @description The service, for example execute-api. AWS_SIGV4. */
+            service?: string;
+            /** @description The token endpoint. OAUTH2_CLIENT_CREDENTIALS. */
+            tokenUrl?: string;
+            /** @description The id of the client. OAUTH2_CLIENT_CREDENTIALS. */
+            clientId?: string;
+            /** @description The secret of the client, returned as ********. OAUTH2_CLIENT_CREDENTIALS. */
+            clientSecret?: string;
+            /** @description Scopes, separated by spaces. OAUTH2_CLIENT_CREDENTIALS, optional. */
+            scope?: string;
+            /** @description The parameter audience, if needed. OAUTH2_CLIENT_CREDENTIALS, optional. */
+            audience?: string;
+            /**
+             * @description Whether id and secret go in the Authorization header (HEADER, the default) or in the body (BODY). OAUTH2_CLIENT_CREDENTIALS, optional.
+             * @enum {string}
+             */
+            clientAuthentication?: "HEADER" | "BODY";
+        };
+        RequestAuthChanges: {
+            /**
+             * @description How requests are authenticated.
+             * @enum {string}
+             */
+            type: "DIGEST" | "AWS_SIGV4" | "OAUTH2_CLIENT_CREDENTIALS";
+            /** @description The user name. DIGEST. */
+            username?: string;
+            password?: string | null;
+            /** @description The id of the access key. AWS_SIGV4. */
+            accessKeyId?: string;
+            secretAccessKey?: string | null;
+            sessionToken?: string | null;
+            /** @description The region, for example eu-central-1. AWS_SIGV4. */
+            region?: string;
+            /** @description The service, for example execute-api. AWS_SIGV4. */
+            service?: string;
+            /** @description The token endpoint. OAUTH2_CLIENT_CREDENTIALS. */
+            tokenUrl?: string;
+            /** @description The id of the client. OAUTH2_CLIENT_CREDENTIALS. */
+            clientId?: string;
+            clientSecret?: string | null;
+            /** @description Scopes, separated by spaces. OAUTH2_CLIENT_CREDENTIALS, optional. */
+            scope?: string;
+            /** @description The parameter audience, if needed. OAUTH2_CLIENT_CREDENTIALS, optional. */
+            audience?: string;
+            /**
+             * @description Whether id and secret go in the Authorization header (HEADER, the default) or in the body (BODY). OAUTH2_CLIENT_CREDENTIALS, optional.
+             * @enum {string}
+             */
+            clientAuthentication?: "HEADER" | "BODY";
+        };
+        RequestAuthInput: {
+            /**
+             * @description How requests are authenticated.
+             * @enum {string}
+             */
+            type: "DIGEST" | "AWS_SIGV4" | "OAUTH2_CLIENT_CREDENTIALS";
+            /** @description The user name. DIGEST. */
+            username?: string;
+            /** @description The password, returned as ********. DIGEST. */
+            password?: string;
+            /** @description The id of the access key. AWS_SIGV4. */
+            accessKeyId?: string;
+            /** @description The secret access key, returned as ********. AWS_SIGV4. */
+            secretAccessKey?: string;
+            /** @description The token of temporary credentials, returned as ********. AWS_SIGV4, optional. */
+            sessionToken?: string;
+            /** @description The region, for example eu-central-1. AWS_SIGV4. */
+            region?: string;
+            /** @description The service, for example execute-api. AWS_SIGV4. */
+            service?: string;
+            /** @description The token endpoint. OAUTH2_CLIENT_CREDENTIALS. */
+            tokenUrl?: string;
+            /** @description The id of the client. OAUTH2_CLIENT_CREDENTIALS. */
+            clientId?: string;
+            /** @description The secret of the client, returned as ********. OAUTH2_CLIENT_CREDENTIALS. */
+            clientSecret?: string;
+            /** @description Scopes, separated by spaces. OAUTH2_CLIENT_CREDENTIALS, optional. */
+            scope?: string;
+            /** @description The parameter audience, if needed. OAUTH2_CLIENT_CREDENTIALS, optional. */
+            audience?: string;
+            /**
+             * @description Whether id and secret go in the Authorization header (HEADER, the default) or in the body (BODY). OAUTH2_CLIENT_CREDENTIALS, optional.
+             * @enum {string}
+             */
+            clientAuthentication?: "HEADER" | "BODY";
         };
         ResultExplanation: {
             resultId: string;

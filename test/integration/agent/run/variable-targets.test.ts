@@ -101,6 +101,28 @@ describe('a variable of the agent that is bound to targets', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it('goes to a token endpoint only if endpoint and target may have it (trust model SN4)', async () => {
+    const server = await ok();
+    const { port } = server;
+    const client = {
+      type: 'OAUTH2_CLIENT_CREDENTIALS',
+      tokenUrl: `http://login.test:${port}/token`,
+      clientId: 'monitor',
+      clientSecret: 'another-s3cret-value',
+    };
+    const url = `http://shop.test:${port}/`;
+    const own = api({ url, auth: { ...client, clientSecret: '{{TOKEN}}' } });
+    const denied = async (targets: readonly string[]) => errorOf(await run(own, targets)).message;
+    expect(await denied(['TOKEN@shop.test'])).toContain(`may not be sent to login.test:${port}`);
+    // The target gets the token, which is as good as the secret.
+    expect(await denied(['TOKEN@login.test'])).toContain(`may not be sent to shop.test:${port}`);
+    expect(server.requests).toEqual([]);
+    // The endpoint does not get the other parts of the request. It sends no token here.
+    const request = { url, headers: [header], auth: client };
+    expect(errorOf(await run(api(request), ['TOKEN@shop.test'])).code).toBe('TOKEN_REQUEST_FAILED');
+    expect(server.requests.join()).not.toContain(SECRET);
+  });
+
   it('is sent to no other target over TCP (trust model SN4)', async () => {
     const server = await listenTcp((socket) => socket.end());
     onTestFinished(() => server.close());

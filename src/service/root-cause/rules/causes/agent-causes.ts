@@ -81,6 +81,14 @@ export const REQUEST_CAUSES: Readonly<Record<CodesOf<'request'>, CauseRow>> = {
       `Correct the target of the check, or the redirect that leads away from it. If the target is to get the value, have the operator of ${location} add it to VARIABLE_TARGETS of every agent there.`,
     links: [],
   },
+  TOKEN_REQUEST_FAILED: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ location, target }) =>
+      `The agent in ${location} got no access token for the request, and so did not ask ${target}: the token endpoint refused the client of the check, or could not be reached. The message has its answer.`,
+    fix: ({ location }) =>
+      `See whether the client still exists at the authorization server, with this secret and scope, and whether ${location} can reach the token endpoint.`,
+    links: [],
+  },
   REQUEST_INVALID: {
     classification: 'CHECK_CONFIGURATION',
     cause: ({ location }) =>

@@ -71,7 +71,7 @@ function urlCommand(request: UrlRequest): string {
 }
 
 function apiCommand(request: ApiRequest): string {
-  const { method, headers, queryParameters, basicAuth, body, bodyType } = request;
+  const { method, headers, queryParameters, basicAuth, auth, body, bodyType } = request;
   const pairs = queryParameters.map(({ key, value }) => `${encoded(key)}=${encoded(value)}`);
   const separator = request.url.includes('?') ? '&' : '?';
   const url = pairs.length === 0 ? request.url : `${request.url}${separator}${pairs.join('&')}`;
@@ -84,9 +84,26 @@ function apiCommand(request: ApiRequest): string {
     ...(basicAuth === null || basicAuth.username === ''
       ? []
       : [['--user', quoted(`${basicAuth.username}:${basicAuth.password}`)]]),
+    ...(auth === null ? [] : [authOptions(auth)]),
     ...(bodyType === 'NONE' || body === '' ? [] : [['--data-raw', quoted(body)]]),
     [quoted(url)],
   ]);
+}
+
+function authOptions(auth: NonNullable<ApiRequest['auth']>): readonly string[] {
+  switch (auth.type) {
+    case 'DIGEST':
+      return ['--digest', '--user', quoted(`${auth.username}:${auth.password}`)];
+    case 'AWS_SIGV4':
+      return [
+        '--aws-sigv4',
+        quoted(`aws:amz:${auth.region}:${auth.service}`),
+        '--user',
+        quoted(`${auth.accessKeyId}:${auth.secretAccessKey}`),
+      ];
+    case 'OAUTH2_CLIENT_CREDENTIALS':
+      return ['--header', quoted('Authorization: Bearer ACCESS_TOKEN')];
+  }
 }
 
 /** Templates stay readable. */

@@ -1,8 +1,9 @@
-import { CheckField } from '../../parts/field.tsx';
+import { CheckField, Field } from '../../parts/field.tsx';
 import { useCheckForm } from './check-form.ts';
 import { valueAt } from './draft.ts';
-import { Code, FactField } from './fact-field.tsx';
+import { Choice, Code, FactField } from './fact-field.tsx';
 import { factsAt } from './facts.ts';
+import { labelOf, wordsOf } from './form-fields.ts';
 import { Cell, Rows } from './rows.tsx';
 import { Section } from './section.tsx';
 
@@ -85,7 +86,72 @@ export function Request() {
           <FactField path="request.basicAuth.password" isPassword />
         </>
       )}
+      <Authentication />
     </Section>
+  );
+}
+
+/** The fields of each kind of authentication. */
+const AUTH_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  DIGEST: ['username', 'password'],
+  AWS_SIGV4: ['accessKeyId', 'secretAccessKey', 'sessionToken', 'region', 'service'],
+  OAUTH2_CLIENT_CREDENTIALS: [
+    'tokenUrl',
+    'clientId',
+    'clientSecret',
+    'scope',
+    'audience',
+    'clientAuthentication',
+  ],
+};
+const AUTH_SECRETS: readonly string[] = [
+  'password',
+  'secretAccessKey',
+  'sessionToken',
+  'clientSecret',
+];
+
+/** `auth` of API checks. Another kind has other fields, so it begins anew. */
+function Authentication() {
+  const { type, draft, change, problemAt } = useCheckForm();
+  const auth = valueAt(draft, 'request.auth') ?? null;
+  const kind = valueAt(draft, 'request.auth.type') ?? null;
+  const kinds = factsAt(type, 'request.auth.type');
+  if (kinds === null) return null;
+  return (
+    <>
+      <div class="editing-wide" data-field="request.auth">
+        <CheckField
+          label="Digest, AWS signature or OAuth2 token"
+          isChecked={auth !== null}
+          hint={<Code text={factsAt(type, 'request.auth')?.text ?? ''} />}
+          onValue={(isOn) => change('request.auth', isOn ? { type: kinds.values?.[0] } : null)}
+        />
+        {problemAt('request.auth') !== null && <p class="problem">{problemAt('request.auth')}</p>}
+      </div>
+      {auth !== null && (
+        <div class="editing-wide" data-field="request.auth.type">
+          <Field label={labelOf('request.auth.type')} problem={problemAt('request.auth.type')}>
+            {(at) => (
+              <Choice
+                {...at}
+                facts={kinds}
+                value={kind}
+                wordOf={wordsOf}
+                onValue={(next) => change('request.auth', { type: next })}
+              />
+            )}
+          </Field>
+        </div>
+      )}
+      {(AUTH_FIELDS[String(kind)] ?? []).map((name) => (
+        <FactField
+          key={name}
+          path={`request.auth.${name}`}
+          isPassword={AUTH_SECRETS.includes(name)}
+        />
+      ))}
+    </>
   );
 }
 

@@ -37,6 +37,22 @@ export const VALUES: readonly FileValue[] = [
           basicAuth: { username: 'me', password: 'hidden' },
         },
       },
+      {
+        id: 'orders',
+        checkType: 'API',
+        request: {
+          url: 'https://shop.test/orders',
+          auth: {
+            type: 'OAUTH2_CLIENT_CREDENTIALS',
+            tokenUrl: 'https://login.test/token',
+            clientId: 'me',
+            clientSecret: '{{TOKEN}}',
+          },
+          assertions: [
+            { source: 'JSON_SCHEMA', comparison: 'EQUALS', target: '{"required": ["a"]}' },
+          ],
+        },
+      },
     ],
   },
   {

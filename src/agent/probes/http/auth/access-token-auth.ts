@@ -1,0 +1,48 @@
+import type { ProbeContext } from '../../probe.ts';
+import type { HopRequest, ResponseHead } from '../transport.ts';
+import type { Authorized, RequestAuth } from './request-auth.ts';
+import { type AccessToken, type TokenCache, tokenKeyOf } from './token-cache.ts';
+import { requestToken, type TokenRoute, type TokenSettings } from './token-request.ts';
+
+export interface AuthParts extends TokenRoute {
+  readonly tokens: TokenCache;
+}
+
+/**
+ * Sends an access token of OAuth2 (RFC 6750), shared by all checks with the same settings. If the
+ * target refuses one that was kept (401), a new one is requested, once in an attempt.
+ */
+export class AccessTokenAuth implements RequestAuth {
+  readonly #settings: TokenSettings;
+  readonly #parts: AuthParts;
+  readonly #key: string;
+  #kept: AccessToken | null = null;
+  #isRenewed = false;
+
+  constructor(settings: TokenSettings, parts: AuthParts) {
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#key = tokenKeyOf(settings);
+  }
+
+  async authorize(_request: HopRequest, context: ProbeContext): Promise<Authorized> {
+    const { tokens } = this.#parts;
+    const request = () => requestToken(this.#settings, this.#parts, context);
+    const { reply, isNew } = await tokens.get(this.#key, context.clock, request);
+    if (!reply.ok) return reply;
+    const { token } = reply;
+    this.#kept = isNew ? null : token;
+    if (!isNew) context.log.info('Using the access token that was kept');
+    await context.learnSecrets?.([token.value]);
+    return { ok: true, headers: [['authorization', `Bearer ${token.value}`]] };
+  }
+
+  asksAgain({ status }: ResponseHead): boolean {
+    return status === 401 && this.#kept !== null && !this.#isRenewed;
+  }
+
+  accept(): void {
+    this.#isRenewed = true;
+    if (this.#kept !== null) this.#parts.tokens.drop(this.#key, this.#kept);
+  }
+}

@@ -1,0 +1,33 @@
+import type { ApiRequest } from '../../../../model/check/request.ts';
+import { AccessTokenAuth, type AuthParts } from './access-token-auth.ts';
+import { DigestAuth } from './digest-auth.ts';
+import type { RequestAuth } from './request-auth.ts';
+import { SignatureAuth } from './signature-auth.ts';
+
+/** null if the request has none, or a header of its own in its place. */
+export function requestAuthOf(request: ApiRequest, parts: AuthParts): RequestAuth | null {
+  const { auth, headers } = request;
+  if (auth === null || headers.some(({ key }) => key.toLowerCase() === 'authorization')) {
+    return null;
+  }
+  // The schema requires the fields of the type.
+  switch (auth.type) {
+    case 'DIGEST':
+      return new DigestAuth({ username: auth.username ?? '', password: auth.password ?? '' });
+    case 'AWS_SIGV4':
+      return new SignatureAuth({
+        accessKeyId: auth.accessKeyId ?? '',
+        secretAccessKey: auth.secretAccessKey ?? '',
+        sessionToken: auth.sessionToken ?? '',
+        region: auth.region ?? '',
+        service: auth.service ?? '',
+      });
+    case 'OAUTH2_CLIENT_CREDENTIALS': {
+      const { tokenUrl = '', clientId = '', clientSecret = '' } = auth;
+      const { scope = '', audience = '', clientAuthentication = 'HEADER' } = auth;
+      const { skipSSL, ipFamily } = request;
+      const client = { tokenUrl, clientId, clientSecret, scope, audience, clientAuthentication };
+      return new AccessTokenAuth({ ...client, skipSSL, ipFamily }, parts);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import type { Failure } from '../../../../model/result/error-codes.ts';
+import type { ProbeContext } from '../../probe.ts';
+import type { HopRequest, ResponseHead } from '../transport.ts';
+
+/** Headers to add to a request, or why it cannot be sent. */
+export type Authorized =
+  | { readonly ok: true; readonly headers: readonly (readonly [string, string])[] }
+  | { readonly ok: false; readonly failure: Failure };
+
+/**
+ * `auth` of one attempt (src/model/README.md, "Authentication of API checks"). Only requests to the
+ * origin of the check are authenticated. Its own time is not part of the response time.
+ */
+export interface RequestAuth {
+  authorize(request: HopRequest, context: ProbeContext): Promise<Authorized>;
+  /** Whether the request is to be sent again, authorized anew. Changes nothing. */
+  asksAgain(head: ResponseHead): boolean;
+  /** Called before the request is sent again. */
+  accept(head: ResponseHead): void;
+}

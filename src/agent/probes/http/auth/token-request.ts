@@ -1,0 +1,169 @@
+import {
+  allowInsecureRequests,
+  ClientSecretBasic,
+  ClientSecretPost,
+  clientCredentialsGrantRequest,
+  customFetch,
+  processClientCredentialsResponse,
+  ResponseBodyError,
+} from 'oauth4webapi';
+import { isHeaderValue } from '../../../../model/check/request.ts';
+import type { IpFamily } from '../../../../model/enums.ts';
+import type { Failure } from '../../../../model/result/error-codes.ts';
+import { messageOf } from '../../../../runtime/errors.ts';
+import { shortened } from '../../../../runtime/text/quoted.ts';
+import { VERSION } from '../../../../runtime/version.ts';
+import type { ProbeContext } from '../../probe.ts';
+import { type HttpProbeOptions, probeHttp } from '../probe.ts';
+import { shownUrl } from '../shown-url.ts';
+import type { TokenReply } from './token-cache.ts';
+
+/** The way to the token endpoint: that of all requests of the location. */
+export type TokenRoute = Pick<HttpProbeOptions, 'clientCertificates' | 'proxyUrl'>;
+
+export interface TokenSettings {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Empty: none. */
+  readonly scope: string;
+  /** Likewise. */
+  readonly audience: string;
+  readonly clientAuthentication: 'HEADER' | 'BODY';
+  readonly skipSSL: boolean;
+  readonly ipFamily: IpFamily;
+}
+
+/** How long a token is kept whose endpoint does not say how long it is valid. */
+const DEFAULT_LIFETIME_S = 300;
+/** A token is replaced so long before its end, or a tenth of its time before. */
+const MARGIN_S = 30;
+const MAX_TOKEN_CHARS = 16_000;
+
+/** The request to the token endpoint did not get a response. */
+class NoTokenResponse extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/**
+ * Requests an access token with the credentials of a client (RFC 6749 4.4). The request goes the way
+ * of all probes: TARGET_DENY, proxy, certificates and the attempt's time apply to it. Redirects are
+ * not followed.
+ */
+export async function requestToken(
+  settings: TokenSettings,
+  route: TokenRoute,
+  context: ProbeContext,
+): Promise<TokenReply> {
+  const { tokenUrl, clientId, clientSecret, scope, audience, clientAuthentication } = settings;
+  const server = { issuer: tokenUrl, token_endpoint: tokenUrl };
+  const client = { client_id: clientId };
+  const authentication = clientAuthentication === 'BODY' ? ClientSecretPost : ClientSecretBasic;
+  const parameters = new URLSearchParams();
+  if (scope !== '') parameters.set('scope', scope);
+  if (audience !== '') parameters.set('audience', audience);
+  try {
+    const options = {
+      [customFetch]: (url: string, request: TokenHttpRequest) =>
+        send(new URL(url), request, settings, route, context),
+      // The check decides whether it uses TLS.
+      [allowInsecureRequests]: true,
+    };
+    const response = await clientCredentialsGrantRequest(
+      server,
+      client,
+      authentication(clientSecret),
+      parameters,
+      options,
+    );
+    const answer = await processClientCredentialsResponse(server, client, response);
+    const { access_token: value, expires_in: givenS, token_type: type } = answer;
+    if (type !== 'bearer') return refused(settings, 'its token is not of the type Bearer');
+    if (value.length > MAX_TOKEN_CHARS || !isHeaderValue(value)) {
+      return refused(settings, 'its token cannot be sent in a header');
+    }
+    const lifetimeS = givenS ?? DEFAULT_LIFETIME_S;
+    const keptMs = (lifetimeS - Math.min(MARGIN_S, lifetimeS / 10)) * 1000;
+    return { ok: true, token: { value, untilMs: context.clock.monotonicMs() + keptMs } };
+  } catch (thrown) {
+    if (thrown instanceof NoTokenResponse) {
+      const { code, message } = thrown.failure;
+      const isCancelled = code === 'CANCELLED';
+      if (isCancelled) return { ok: false, isCancelled, failure: thrown.failure };
+      return { ok: false, isCancelled, failure: failureOf(`${code}: ${message}`) };
+    }
+    if (!(thrown instanceof ResponseBodyError)) return refused(settings, messageOf(thrown));
+    const { error, error_description: description, status } = thrown;
+    const reason = description === undefined ? error : `${error}: ${description}`;
+    return refused(settings, `it answered ${status} with ${shortened(reason)}`);
+  }
+}
+
+function refused({ tokenUrl }: TokenSettings, why: string): TokenReply {
+  const where = `POST ${shownUrl(new URL(tokenUrl))}`;
+  return { ok: false, isCancelled: false, failure: failureOf(`${where}: ${shortened(why)}`) };
+}
+
+function failureOf(why: string): Failure {
+  return {
+    code: 'TOKEN_REQUEST_FAILED',
+    message: `No access token was obtained, so the target was not asked: ${why}`,
+  };
+}
+
+interface TokenHttpRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+}
+
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** @throws NoTokenResponse if there is none */
+async function send(
+  url: URL,
+  { method, headers, body }: TokenHttpRequest,
+  { skipSSL, ipFamily }: TokenSettings,
+  { clientCertificates, proxyUrl }: TokenRoute,
+  context: ProbeContext,
+): Promise<Response> {
+  const bytes = Buffer.from(String(body ?? ''), 'utf8');
+  const authorization = headers.authorization?.replace(/^Basic /, '');
+  if (authorization !== undefined) await context.learnSecrets?.([authorization]);
+  const sent: [string, string][] = [
+    ...Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+      value === undefined || name.toLowerCase() === 'user-agent' ? [] : [[name, value]],
+    ),
+    ['user-agent', `vedette/${VERSION}`],
+    ['content-length', String(bytes.length)],
+  ];
+  const echo = { method, url: url.href, data: '', headers: {}, params: {} };
+  const request = { method, url, headers: sent, body: bytes, echo, notes: [] };
+  const {
+    failure,
+    response,
+    body: received,
+  } = await probeHttp({ ...request, followRedirects: false, skipSSL, ipFamily }, context, {
+    clientCertificates,
+    proxyUrl,
+    keepBody: false,
+    room: null,
+    auth: null,
+  });
+  if (failure !== null) throw new NoTokenResponse(failure);
+  if (response === null || received === null || response.status > 599) {
+    const what = `the token endpoint answered with the status ${response?.status ?? 'none'}`;
+    throw new NoTokenResponse({ code: 'PROTOCOL_ERROR', message: what });
+  }
+  const { status } = response;
+  const type = response.headers['content-type'];
+  return new Response(WITHOUT_BODY.has(status) ? null : new Uint8Array(received), {
+    status,
+    headers: typeof type === 'string' ? { 'content-type': type } : {},
+  });
+}
