@@ -147,6 +147,35 @@ describe.skipIf(LACKING !== null)('the pages of heartbeats', () => {
     expect(read.json.name).toBe('Theirs');
   });
 
+  it('have a group, channels and alert settings of their own', async () => {
+    const account = await newAccount();
+    const { id } = await makeHeartbeat(account);
+    const group = await account.post('/v1/check-groups', { name: 'Backups' });
+    const channel = await account.post('/v1/alert-channels', {
+      type: 'EMAIL',
+      config: { address: 'ops@example.com' },
+    });
+    const { page, goto, faults } = await open(account);
+    await goto(`/heartbeats/${id}`);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Tags').fill('shop, "Berlin, Mitte"');
+    await dialog.getByLabel('Group').selectOption('Backups');
+    await dialog.getByRole('checkbox', { name: 'ops@example.com' }).check();
+    await dialog.getByLabel('Alert settings of the account').uncheck();
+    await dialog.getByLabel('Reminders').selectOption('2');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The heartbeat is saved.').waitFor();
+    expect((await account.get(`/v1/checks/heartbeats/${id}`)).json).toMatchObject({
+      tags: ['shop', 'Berlin, Mitte'],
+      groupId: group.json.id,
+      alertChannelSubscriptions: [{ alertChannelId: channel.json.id, activated: true }],
+      useGlobalAlertSettings: false,
+      alertSettings: { reminders: { amount: 2 } },
+    });
+    expect(faults()).toEqual([]);
+  });
+
   it('show a reader neither the URL nor a control', async () => {
     const account = await newAccount('read');
     await prepareHeartbeats(account, service());

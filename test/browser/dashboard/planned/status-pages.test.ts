@@ -30,7 +30,7 @@ describe.skipIf(LACKING !== null)('the pages of status pages', () => {
     await page.keyboard.press('Enter');
     const preview = page.getByRole('region', { name: 'Preview' });
     await preview.getByText('Checkout').waitFor();
-    await preview.getByText('Operational').waitFor();
+    await preview.getByText('Shown once it is saved').waitFor();
     await page.getByLabel('Description').fill('How the shop is');
     await preview.getByText('How the shop is').waitFor();
     await page.getByText('Colours').click();
@@ -115,6 +115,43 @@ describe.skipIf(LACKING !== null)('the pages of status pages', () => {
     expect(await page.getByLabel('Description').inputValue()).toBe('Mine');
     await page.getByRole('button', { name: 'Drop my changes and load theirs' }).click();
     await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Theirs');
+  });
+
+  it('show what measures a service, change it, and say what readers see of it', async () => {
+    const account = await newAccount();
+    const { pageId, shop } = await makePage(account, service());
+    const heartbeat = await account.post('/v1/checks/heartbeats', {
+      name: 'Nightly backup',
+      heartbeat: { period: 1, periodUnit: 'DAYS', grace: 1, graceUnit: 'HOURS' },
+    });
+    await account.patch(`/v1/status-pages/services/${shop}`, { heartbeatIds: [heartbeat.json.id] });
+    const { page, goto, faults } = await open(account);
+    await goto(`/status-pages/${pageId}`);
+    await page.getByRole('button', { name: 'Edit Mail' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Search: Heartbeats that measure it').fill('nightly');
+    await dialog.getByRole('checkbox', { name: 'Nightly backup' }).check();
+    await dialog.getByLabel('Tags').fill('mail, "Berlin, Mitte"');
+    await dialog.getByLabel('It has an outage').selectOption('LOCATIONS');
+    await dialog.getByLabel('Number of locations').fill('3');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const services = (await account.get('/v1/status-pages/services')).json;
+    expect(services.find(({ name }: { name: string }) => name === 'Mail')).toMatchObject({
+      heartbeatIds: [heartbeat.json.id],
+      checkTags: ['mail', 'Berlin, Mitte'],
+      failureRule: 'LOCATIONS',
+      failureLocations: 3,
+    });
+    await page.getByRole('region', { name: 'Preview' }).getByText('No data').waitFor();
+    const subscribers = page.getByRole('region', { name: 'Subscribers' });
+    await subscribers
+      .getByRole('button', { name: /^Remove / })
+      .first()
+      .click();
+    await dialog.getByRole('button', { name: 'Remove the subscriber' }).click();
+    await page.locator('.page-header').getByText('1 subscriber').waitFor();
+    expect(faults()).toEqual([]);
   });
 
   it('show a reader no control', async () => {

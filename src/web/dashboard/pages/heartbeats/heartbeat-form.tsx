@@ -10,6 +10,7 @@ import { useEdited } from '../../parts/forms/use-edited.ts';
 import { type Loaded, useSaving } from '../../parts/forms/use-saving.ts';
 import { showToast } from '../../parts/toast.tsx';
 import { addressOf } from '../../shell/link.tsx';
+import { HeartbeatAlerts } from './heartbeat-alerts.tsx';
 import { forgetHeartbeats, type Heartbeat } from './queries.ts';
 
 type Unit = Heartbeat['heartbeat']['periodUnit'];
@@ -21,7 +22,7 @@ const UNITS: readonly { readonly value: Unit; readonly label: string }[] = [
   { value: 'DAYS', label: 'days' },
 ];
 
-interface Form {
+export interface HeartbeatForm {
   readonly name: string;
   readonly period: string;
   readonly periodUnit: Unit;
@@ -30,9 +31,16 @@ interface Form {
   /** As `tagsText` writes them. */
   readonly tags: string;
   readonly description: string;
+  /** Empty: none. */
+  readonly groupId: string;
+  readonly muted: boolean;
+  readonly useGlobalAlertSettings: boolean;
+  readonly alertSettings: Heartbeat['alertSettings'];
+  /** Null for a new one: all channels that there are. */
+  readonly channels: Heartbeat['alertChannelSubscriptions'] | null;
 }
 
-const NEW: Form = {
+const NEW: HeartbeatForm = {
   name: '',
   period: '1',
   periodUnit: 'DAYS',
@@ -40,11 +48,17 @@ const NEW: Form = {
   graceUnit: 'HOURS',
   tags: '',
   description: '',
+  groupId: '',
+  muted: false,
+  useGlobalAlertSettings: true,
+  alertSettings: { escalationType: 'RUN_BASED' },
+  channels: null,
 };
 
 const FIELDS = ['name', 'heartbeat.period', 'heartbeat.grace', 'tags', 'description'];
 
-function formOf({ name, tags, description, heartbeat }: Heartbeat): Form {
+function formOf(stored: Heartbeat): HeartbeatForm {
+  const { name, tags, description, heartbeat } = stored;
   const { period, periodUnit, grace, graceUnit } = heartbeat;
   return {
     name,
@@ -54,16 +68,27 @@ function formOf({ name, tags, description, heartbeat }: Heartbeat): Form {
     graceUnit,
     tags: tagsText(tags),
     description: description ?? '',
+    groupId: stored.groupId === null ? '' : String(stored.groupId),
+    muted: stored.muted,
+    useGlobalAlertSettings: stored.useGlobalAlertSettings,
+    alertSettings: stored.alertSettings,
+    channels: stored.alertChannelSubscriptions,
   };
 }
 
-function bodyOf({ name, period, periodUnit, grace, graceUnit, tags, description }: Form) {
+function bodyOf(form: HeartbeatForm) {
+  const { name, period, periodUnit, grace, graceUnit, tags, description, channels } = form;
   const text = description.trim();
   return {
     name: name.trim(),
     heartbeat: { period: Number(period), periodUnit, grace: Number(grace), graceUnit },
     tags: tagsIn(tags),
     description: text === '' ? null : text,
+    groupId: form.groupId === '' ? null : Number(form.groupId),
+    muted: form.muted,
+    useGlobalAlertSettings: form.useGlobalAlertSettings,
+    ...(form.useGlobalAlertSettings ? {} : { alertSettings: form.alertSettings }),
+    ...(channels === null ? {} : { alertChannelSubscriptions: [...channels] }),
   };
 }
 
@@ -75,7 +100,10 @@ export function NewHeartbeat({ onClose }: { readonly onClose: () => void }) {
   const make = () =>
     saving.run(async (key) => {
       const { data } = await api.POST('/v1/checks/heartbeats', {
-        params: { header: { 'Idempotency-Key': key } },
+        params: {
+          query: { autoAssignAlerts: form.channels === null },
+          header: { 'Idempotency-Key': key },
+        },
         body: bodyOf(form),
       });
       forgetHeartbeats();
@@ -153,9 +181,9 @@ function Fields({
   problems,
   change,
 }: {
-  readonly form: Form;
+  readonly form: HeartbeatForm;
   readonly problems: readonly FieldProblem[];
-  readonly change: (fields: Partial<Form>) => void;
+  readonly change: (fields: Partial<HeartbeatForm>) => void;
 }) {
   return (
     <>
@@ -201,6 +229,7 @@ function Fields({
         problem={problemOf(problems, 'description')}
         maxLength={500}
       />
+      <HeartbeatAlerts form={form} problems={problems} change={change} />
     </>
   );
 }

@@ -12,7 +12,14 @@ import { showToast } from '../../parts/toast.tsx';
 import { NotifyField } from './audience.tsx';
 import { UpdateText } from './incident-dialogs.tsx';
 import { STATUSES, statusWord } from './marks.tsx';
-import { forgetIncidents, type Incident, type IncidentUpdate, type Status } from './queries.ts';
+import {
+  forgetIncidents,
+  type Incident,
+  type IncidentUpdate,
+  type Status,
+  useAudience,
+  useServices,
+} from './queries.ts';
 
 interface UpdatesProps {
   readonly loaded: Loaded<Incident>;
@@ -147,6 +154,7 @@ function AddUpdate({ loaded, reload }: UpdatesProps) {
         isChecked={notifies}
         onValue={(value) => change({ notifies: value })}
       />
+      {notifies && <Message incident={resource} status={status} text={text} />}
       {edited.isOutdated ? (
         <Outdated
           kind="status-page-incident"
@@ -162,5 +170,35 @@ function AddUpdate({ loaded, reload }: UpdatesProps) {
         {notifies && !isDraft ? 'Add the update and notify' : 'Add the update'}
       </Button>
     </form>
+  );
+}
+
+/** What the mail of an update says, as the service writes it. */
+function Message({
+  incident: { name, services },
+  status,
+  text,
+}: {
+  readonly incident: Incident;
+  readonly status: Status;
+  readonly text: string;
+}) {
+  const known = useServices().data.value;
+  const pages = useAudience(services).data.value?.pages ?? [];
+  const [page] = pages;
+  const from = pages.length === 1 && page !== undefined ? page.name : 'name of the page';
+  return (
+    <section class="incidents-message" aria-label="What subscribers get">
+      <p class="muted">Subscribers get this mail within a minute. It cannot be taken back.</p>
+      <p>
+        <strong>
+          [{from}] {statusWord(status)}: {name}
+        </strong>
+      </p>
+      <p class="muted">
+        Services: {services.map((id) => known?.get(id)?.name ?? id).join(', ') || 'none'}
+      </p>
+      <p class="incidents-text">{text === '' ? '…' : text}</p>
+    </section>
   );
 }

@@ -18,9 +18,12 @@ interface Dragged {
 export function CardsEditor({
   cards,
   onChange,
+  onOpen,
 }: {
   readonly cards: readonly CardForm[];
   readonly onChange: (cards: readonly CardForm[]) => void;
+  /** Opens a service, by its id. */
+  readonly onOpen: (id: string) => void;
 }) {
   const dragged = useRef<Dragged | null>(null);
   const nextKey = useRef(1);
@@ -90,6 +93,13 @@ export function CardsEditor({
                   <li key={id} {...dropAt(card.key, at, moveService)}>
                     {handle(card.key, at)}
                     <span class="status-pages-service">{known?.get(id)?.name ?? id}</span>
+                    <Button
+                      class="small"
+                      aria-label={`Edit ${known?.get(id)?.name ?? id}`}
+                      onClick={() => onOpen(id)}
+                    >
+                      Edit
+                    </Button>
                     <Order
                       name={known?.get(id)?.name ?? id}
                       index={at}

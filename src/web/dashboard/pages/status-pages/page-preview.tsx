@@ -1,15 +1,9 @@
 import { useState } from 'preact/hooks';
+import type { ServiceCondition } from '../../../../model/status-page/status-page-incident.ts';
+import { CONDITION_WORDS } from '../../../status/conditions.tsx';
 import { Button } from '../../parts/button.tsx';
 import { useServices } from '../incidents/queries.ts';
 import type { PageForm } from './page-form.ts';
-import type { Summary } from './queries.ts';
-
-const WORDS: Readonly<Record<Summary['state'], string>> = {
-  OPERATIONAL: 'Operational',
-  DEGRADED: 'Degraded',
-  PARTIAL_OUTAGE: 'Partial outage',
-  MAJOR_OUTAGE: 'Major outage',
-};
 
 /**
  * What the form makes of the page, before it is saved: its order, texts and colours, with the states of now.
@@ -17,19 +11,22 @@ const WORDS: Readonly<Record<Summary['state'], string>> = {
  */
 export function PagePreview({
   form,
-  summary,
+  conditions,
 }: {
   readonly form: PageForm;
-  readonly summary: Summary | null;
+  /** Null: not known yet. */
+  readonly conditions: ReadonlyMap<string, ServiceCondition> | null;
 }) {
   const services = useServices().data.value;
   const [theme, setTheme] = useState<'light' | 'dark'>(
     form.defaultTheme === 'DARK' ? 'dark' : 'light',
   );
   const colors = form.themeColors[theme];
-  const states = new Map(
-    summary?.cards.flatMap((card) => card.services.map(({ id, state }) => [id, state] as const)),
-  );
+  const wordOf = (id: string): string => {
+    const condition = conditions?.get(id);
+    if (condition !== undefined) return CONDITION_WORDS[condition];
+    return conditions === null ? '…' : 'Shown once it is saved';
+  };
   return (
     <section class="panel" aria-label="Preview">
       <div class="panel-head">
@@ -81,9 +78,7 @@ export function PagePreview({
             {card.services.map((id) => (
               <div key={id} class="status-pages-preview-service">
                 <span>{services?.get(id)?.name ?? id}</span>
-                <span style={{ color: colors.bodyFontColorMuted }}>
-                  {WORDS[states.get(id) ?? 'OPERATIONAL']}
-                </span>
+                <span style={{ color: colors.bodyFontColorMuted }}>{wordOf(id)}</span>
               </div>
             ))}
           </div>

@@ -1,4 +1,6 @@
-import { api, bodyOf, pageOf } from '../../api/client.ts';
+import type { ServiceCondition } from '../../../../model/status-page/status-page-incident.ts';
+import { api, pageOf } from '../../api/client.ts';
+import { errorOf } from '../../api/errors.ts';
 import type { components, operations } from '../../api/openapi.d.ts';
 import { invalidate, type Query, useQuery } from '../../api/query.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
@@ -9,8 +11,14 @@ export type StatusPage = components['schemas']['StatusPage'];
 export type Changes = NonNullable<
   operations['updateStatusPage']['requestBody']
 >['content']['application/json'];
-export type Summary =
-  operations['getStatusPageSummary']['responses'][200]['content']['application/json'];
+export type Subscriber = components['schemas']['StatusPageSubscriber'];
+
+/** What summary.json of a page has, as far as it is read here. */
+interface PublicSummary {
+  readonly cards: readonly {
+    readonly services: readonly { readonly id: string; readonly condition: ServiceCondition }[];
+  }[];
+}
 
 const ON = ['status_page', 'status_page_service'];
 
@@ -41,27 +49,28 @@ export function usePage(id: string): Query<Loaded<StatusPage>> {
   );
 }
 
-/** The state of its services as readers see it now. */
-export function useSummary(id: string): Query<Summary> {
+/** The condition of each service, as the service itself shows it to readers now. */
+export function useConditions(page: StatusPage): Query<ReadonlyMap<string, ServiceCondition>> {
   return useQuery(
-    `status page summary ${id}`,
-    (signal) =>
-      bodyOf(
-        api.GET('/v1/status-pages/{statusPageId}/summary', {
-          params: { path: { statusPageId: id } },
-          signal,
-        }),
-      ),
-    { on: [...ON, 'incident', 'check.status_changed'] },
+    `status page conditions ${page.id} ${page.url}`,
+    async (signal) => {
+      const response = await fetch(`${publicPath(page)}/summary.json`, { signal });
+      if (!response.ok) throw errorOf(response, null);
+      const { cards } = (await response.json()) as PublicSummary;
+      return new Map(
+        cards.flatMap(({ services }) => services.map(({ id, condition }) => [id, condition])),
+      );
+    },
+    { on: [...ON, 'incident', 'maintenance_window', 'check.status_changed'] },
   );
 }
 
-/** How many people and programs follow the page. */
+/** Who follows the page, oldest first. */
 export function useSubscribers(id: string) {
-  return useQuery(`status page subscribers ${id}`, (signal) =>
+  return useList<Subscriber>(`status page subscribers ${id}`, (page, signal) =>
     pageOf(
       api.GET('/v1/status-pages/{statusPageId}/subscribers', {
-        params: { path: { statusPageId: id }, query: { limit: 100 } },
+        params: { path: { statusPageId: id }, query: { limit: PART, page } },
         signal,
       }),
     ),

@@ -16,6 +16,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { addressOf, Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
+import { useRefresh } from '../locations/use-refresh.ts';
 import type { PageProps } from '../page-props.ts';
 import { CardsEditor } from './cards-editor.tsx';
 import { DomainCheck } from './domain-check.tsx';
@@ -26,11 +27,15 @@ import {
   forgetPages,
   publicPath,
   type StatusPage,
+  useConditions,
   usePage,
   useSubscribers,
-  useSummary,
 } from './queries.ts';
+import { ServiceDialog } from './service-dialog.tsx';
 import './status-pages.css';
+import { SubscriberList } from './subscriber-list.tsx';
+
+const REFRESH_MS = 10_000;
 
 /** The editor of a status page, beside what it makes of it. */
 export function Page({ params: { id = '' } }: PageProps) {
@@ -84,12 +89,13 @@ export function Page({ params: { id = '' } }: PageProps) {
         </p>
       ))}
       <Editor loaded={loaded} reload={query.reload} onSaved={query.set} />
+      <SubscriberList page={page} />
     </>
   );
 }
 
 function Subscribers({ id }: { readonly id: string }) {
-  const found = useSubscribers(id).data.value;
+  const found = useSubscribers(id).query.data.value;
   if (found === null) return null;
   return <span class="muted">{counted(found.total ?? found.entries.length, 'subscriber')}</span>;
 }
@@ -104,7 +110,11 @@ function Editor({
   readonly onSaved: (saved: Loaded<StatusPage>) => void;
 }) {
   const { resource: page } = loaded;
-  const summary = useSummary(page.id).data.value;
+  const conditionsQuery = useConditions(page);
+  // The service renders it anew after a change, not with it.
+  useRefresh(conditionsQuery, REFRESH_MS);
+  const conditions = conditionsQuery.data.value;
+  const [opened, open] = useState<string | null>(null);
   const edited = useEdited({ loaded, formOf, reload });
   const { form, isChanged, saving, change } = edited;
   const isWriter = may('write');
@@ -124,49 +134,52 @@ function Editor({
     if (isSaved) showToast({ kind: 'pass', text: 'The page is saved.' });
   };
   return (
-    <form
-      class="status-pages-editor"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
-      <div class="panel">
-        <fieldset class="status-pages-fields panel-body" disabled={!isWriter}>
-          <legend class="visually-hidden">The page</legend>
-          <h2>Cards and services</h2>
-          <CardsEditor cards={form.cards} onChange={(cards) => change({ cards })} />
-          <PageFields
-            form={form}
-            hasPassword={page.hasPassword}
-            problems={saving.problems}
-            change={change}
-          />
-        </fieldset>
-        {isWriter && (
-          <div class="panel-body">
-            {page.customDomain !== null && (
-              <DomainCheck page={page} isChanged={form.customDomain !== page.customDomain} />
-            )}
-            {edited.isOutdated ? (
-              <Outdated kind="status-page" id={page.id} what="page" edited={edited} />
-            ) : (
-              <FormError error={saving.error} fields={FIELD_NAMES} />
-            )}
-            <div class="status-pages-actions">
-              <Button kind="primary" type="submit" isBusy={saving.isBusy} disabled={!isChanged}>
-                Save
-              </Button>
-              {isChanged && <Button onClick={edited.undo}>Undo changes</Button>}
+    <>
+      <form
+        class="status-pages-editor"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <div class="panel">
+          <fieldset class="status-pages-fields panel-body" disabled={!isWriter}>
+            <legend class="visually-hidden">The page</legend>
+            <h2>Cards and services</h2>
+            <CardsEditor cards={form.cards} onChange={(cards) => change({ cards })} onOpen={open} />
+            <PageFields
+              form={form}
+              hasPassword={page.hasPassword}
+              problems={saving.problems}
+              change={change}
+            />
+          </fieldset>
+          {isWriter && (
+            <div class="panel-body">
+              {page.customDomain !== null && (
+                <DomainCheck page={page} isChanged={form.customDomain !== page.customDomain} />
+              )}
+              {edited.isOutdated ? (
+                <Outdated kind="status-page" id={page.id} what="page" edited={edited} />
+              ) : (
+                <FormError error={saving.error} fields={FIELD_NAMES} />
+              )}
+              <div class="status-pages-actions">
+                <Button kind="primary" type="submit" isBusy={saving.isBusy} disabled={!isChanged}>
+                  Save
+                </Button>
+                {isChanged && <Button onClick={edited.undo}>Undo changes</Button>}
+              </div>
             </div>
-          </div>
-        )}
-      </div>
-      <div class="status-pages-beside">
-        <PagePreview form={form} summary={summary} />
-      </div>
-    </form>
+          )}
+        </div>
+        <div class="status-pages-beside">
+          <PagePreview form={form} conditions={conditions} />
+        </div>
+      </form>
+      {opened !== null && <ServiceDialog id={opened} onClose={() => open(null)} />}
+    </>
   );
 }
 

@@ -1,0 +1,127 @@
+import { api, bodyOf, pageOf } from '../../api/client.ts';
+import type { FieldProblem } from '../../api/errors.ts';
+import { useQuery } from '../../api/query.ts';
+import { CheckField, problemOf, SelectField } from '../../parts/field.tsx';
+import { counted } from '../../parts/formats.ts';
+import { Link } from '../../shell/link.tsx';
+import { channelName } from '../alerting/channel-form.ts';
+import { Choices } from '../editing/choices.tsx';
+import '../editing/editing.css';
+import { AlertSettingsFields } from '../settings/alert-settings-fields.tsx';
+import type { HeartbeatForm } from './heartbeat-form.tsx';
+
+const SHOWN = 100;
+
+/** The group of a heartbeat, and who is notified of it when. */
+export function HeartbeatAlerts({
+  form,
+  problems,
+  change,
+}: {
+  readonly form: HeartbeatForm;
+  readonly problems: readonly FieldProblem[];
+  readonly change: (fields: Partial<HeartbeatForm>) => void;
+}) {
+  const { groupId, channels } = form;
+  const groups = useQuery(
+    'groups to choose',
+    (signal) =>
+      bodyOf(api.GET('/v1/check-groups', { params: { query: { limit: SHOWN } }, signal })),
+    { on: ['group'] },
+  ).data.value;
+  const known = (groups ?? []).map(({ id, name }) => ({ value: String(id), label: name }));
+  const isKnown = groupId === '' || known.some(({ value }) => value === groupId);
+  return (
+    <>
+      <SelectField
+        label="Group"
+        hint="Its settings come before those of the heartbeat."
+        value={groupId}
+        options={[
+          { value: '', label: 'none' },
+          ...(isKnown ? [] : [{ value: groupId, label: `group ${groupId}` }]),
+          ...known,
+        ]}
+        problem={problemOf(problems, 'groupId')}
+        onValue={(value) => change({ groupId: value })}
+      />
+      <CheckField
+        label="Muted"
+        hint="It sends no alerts."
+        isChecked={form.muted}
+        onValue={(muted) => change({ muted })}
+      />
+      {channels === null ? (
+        <CheckField
+          label="Notify all channels that there are"
+          isChecked
+          onValue={() => change({ channels: [] })}
+        />
+      ) : (
+        <Channels channels={channels} problems={problems} change={change} />
+      )}
+      <CheckField
+        label="Alert settings of the account"
+        isChecked={form.useGlobalAlertSettings}
+        onValue={(useGlobalAlertSettings) => change({ useGlobalAlertSettings })}
+      />
+      {!form.useGlobalAlertSettings && (
+        <AlertSettingsFields
+          settings={form.alertSettings}
+          problems={problems}
+          path="alertSettings."
+          hasLocations={false}
+          change={(fields) => change({ alertSettings: { ...form.alertSettings, ...fields } })}
+        />
+      )}
+    </>
+  );
+}
+
+function Channels({
+  channels,
+  problems,
+  change,
+}: {
+  readonly channels: NonNullable<HeartbeatForm['channels']>;
+  readonly problems: readonly FieldProblem[];
+  readonly change: (fields: Partial<HeartbeatForm>) => void;
+}) {
+  const found = useQuery(
+    'channels to choose',
+    (signal) =>
+      pageOf(api.GET('/v1/alert-channels', { params: { query: { limit: SHOWN } }, signal })),
+    { on: ['alert_channel'] },
+  ).data.value;
+  const more = (found?.total ?? 0) - (found?.entries.length ?? 0);
+  return (
+    <Choices
+      field="alertChannelSubscriptions"
+      legend="Channels that are notified"
+      choices={(found?.entries ?? []).map((channel) => ({
+        value: String(channel.id),
+        label: channelName(channel),
+      }))}
+      chosen={channels
+        .filter(({ activated }) => activated)
+        .map(({ alertChannelId }) => String(alertChannelId))}
+      problem={problemOf(problems, 'alertChannelSubscriptions')}
+      onChange={(ids) =>
+        change({
+          channels: ids.map((id) => ({ alertChannelId: Number(id), activated: true })),
+        })
+      }
+      empty={
+        found === null ? (
+          'Loading the channels…'
+        ) : (
+          <>
+            There are no channels yet. <Link to="/channels">Make one</Link>, and it is notified of
+            failures.
+          </>
+        )
+      }
+      note={more > 0 ? `${counted(more, 'more channel')}: choose them on their own pages.` : null}
+    />
+  );
+}
