@@ -88,6 +88,7 @@ const ANSWER = {
   remove: ['gone'],
   runs: [ONE_OFF],
   trials: [{ trialId: 'trial-1', check: CHECK, slot: 1, notAfter: 1_800_000_000_000 }],
+  cancelledRuns: ['run-2'],
   nextPage: 'marker',
 };
 const BEGIN = {
