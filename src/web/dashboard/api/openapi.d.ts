@@ -3506,6 +3506,7 @@ export interface components {
          *         "bodyType": "NONE",
          *         "body": "",
          *         "basicAuth": null,
+         *         "auth": null,
          *         "followRedirects": true,
          *         "skipSSL": false,
          *         "ipFamily": "IPv4",
