@@ -4,14 +4,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { digestChallengeOf } from '../../../../src/agent/probes/http/auth/digest-auth.ts';
-import type { Check } from '../../../../src/model/check/check.ts';
-import type { LogEntry } from '../../../../src/model/result/result.ts';
-import { denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
-import { runFixture } from '../../../support/agent/run-fixture.ts';
-import { FakeClock } from '../../../support/fake-clock.ts';
-import { checkOf } from '../../../support/samples/checks.ts';
-import { vaultOf } from '../../../support/samples/secrets.ts';
+import { digestChallengeOf } from '../../../../../src/agent/probes/http/auth/digest-auth.ts';
+import type { Check } from '../../../../../src/model/check/check.ts';
+import type { LogEntry } from '../../../../../src/model/result/result.ts';
+import { denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
+import { runFixture } from '../../../../support/agent/run-fixture.ts';
+import { FakeClock } from '../../../../support/fake-clock.ts';
+import { checkOf } from '../../../../support/samples/checks.ts';
+import { vaultOf } from '../../../../support/samples/secrets.ts';
 
 const MASK = '********';
 const PASSWORD = 'Pl4nted-pass-word';
