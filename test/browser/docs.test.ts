@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { startService } from '../support/service/deployment.ts';
 import { axeViolations, LACKING, openPage, useBrowser } from './support/browser.ts';
+import { useServiceProcess } from './support/shared-service.ts';
 
 /** The long pages take axe some seconds, so that each theme is seen at one width. */
 const VIEWS = [
@@ -11,11 +11,12 @@ const PAGES = ['/docs', '/docs/api', '/docs/api-guide', '/docs/search?q=webhook'
 
 describe.skipIf(LACKING !== null)('the documents of a real service', () => {
   const browser = useBrowser();
+  const running = useServiceProcess();
 
   it.each(VIEWS)(
     'have no violation of axe, and ask nobody else ($theme, $width px)',
     async (view) => {
-      const service = await startService();
+      const service = running();
       const { page, context, problems, requests } = await openPage(browser(), view);
       try {
         for (const path of PAGES) {
@@ -32,7 +33,7 @@ describe.skipIf(LACKING !== null)('the documents of a real service', () => {
   );
 
   it('find an operation, and send it with a key that is kept nowhere', async () => {
-    const service = await startService();
+    const service = running();
     const { page, context, problems } = await openPage(browser(), { theme: 'light', width: 1_440 });
     try {
       await page.goto(`${service.url}/docs/api`);
@@ -67,7 +68,7 @@ describe.skipIf(LACKING !== null)('the documents of a real service', () => {
   });
 
   it('open the operation that a link names', async () => {
-    const service = await startService();
+    const service = running();
     const { page, context } = await openPage(browser(), { theme: 'light', width: 360 });
     try {
       await page.goto(`${service.url}/docs/api`);

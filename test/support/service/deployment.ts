@@ -45,6 +45,8 @@ export interface StartOptions {
   readonly prefix?: readonly string[];
   /** A file for its stdout; discarded by default. */
   readonly stdoutFile?: string;
+  /** Takes what ends the process, if it serves several tests. By default it is killed with the test. */
+  readonly atEnd?: (end: () => Promise<void>) => void;
 }
 
 export function startProcess(args: readonly string[], options: StartOptions = {}): Running {
@@ -63,14 +65,18 @@ export function startProcess(args: readonly string[], options: StartOptions = {}
     for (const look of [...looks]) look();
   });
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  onTestFinished(async () => {
+  const end = async (): Promise<void> => {
     child.kill('SIGKILL');
     await ended;
-  });
-  onTestFailed(() => {
-    const end = text.trimEnd().split('\n').slice(-SHOWN_LOG_LINES).join('\n');
-    console.info(`${args.join(' ')} (process ${child.pid}) had logged at last:\n${end}`);
-  });
+  };
+  if (options.atEnd !== undefined) options.atEnd(end);
+  else {
+    onTestFinished(end);
+    onTestFailed(() => {
+      const last = text.trimEnd().split('\n').slice(-SHOWN_LOG_LINES).join('\n');
+      console.info(`${args.join(' ')} (process ${child.pid}) had logged at last:\n${last}`);
+    });
+  }
   return {
     child,
     pid: child.pid ?? 0,
@@ -142,6 +148,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const { dataDir, databaseUrl }: ServiceOptions = isGiven ? options : await newDatabase(kind);
   const running = startProcess(['service'], {
     prefix,
+    ...(options.atEnd === undefined ? {} : { atEnd: options.atEnd }),
     env: {
       PORT: String(port),
       HOST: '127.0.0.1',
