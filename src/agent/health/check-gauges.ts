@@ -80,10 +80,11 @@ function setOrRemove(
 }
 
 /** While the target does not answer, the last expiry stays visible. */
-function certificateDaysOf({ apiCheckResult }: CheckResult): number | null | undefined {
-  const tls = apiCheckResult?.response?.tls ?? apiCheckResult?.tls;
+function certificateDaysOf(result: CheckResult): number | null | undefined {
+  const { apiCheckResult, dnsCheckResult } = result;
+  const tls = apiCheckResult?.response?.tls ?? apiCheckResult?.tls ?? dnsCheckResult?.tls;
   if (tls?.certificate) return tls.certificate.daysRemaining;
-  return apiCheckResult?.response === null ? undefined : null;
+  return (apiCheckResult ?? dnsCheckResult)?.response === null ? undefined : null;
 }
 
 /** Where no request was sent (no address), there is no packet loss to report. */

@@ -96,7 +96,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
         URL: httpRunner(http),
         API: httpRunner(http),
         TCP: tcpRunner({ evaluator }),
-        DNS: dnsRunner({ nameServers: () => resolver.nameServers() }),
+        DNS: dnsRunner({ nameServers: () => resolver.nameServers(), ...http }),
         ICMP: icmpRunner({ icmp }),
       },
     },

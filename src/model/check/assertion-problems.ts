@@ -59,7 +59,11 @@ function problemWith(assertion: Assertion, request: unknown): FieldProblem | nul
 /** There is no certificate where the check never uses TLS. */
 function withoutTls({ source }: Assertion, request: unknown): FieldProblem | null {
   if (source !== 'CERTIFICATE' || typeof request !== 'object' || request === null) return null;
-  const { url, followRedirects } = request as { url?: unknown; followRedirects?: unknown };
+  const { url, followRedirects, protocol } = request as Readonly<Record<string, unknown>>;
+  if (protocol === 'UDP' || protocol === 'TCP') {
+    const message = `needs TLS, which the protocols DOT and DOH have, and ${protocol} does not: CERTIFICATE fails for every response`;
+    return { field: 'source', message };
+  }
   if (typeof url !== 'string' || !/^http:/i.test(url) || followRedirects !== false) return null;
   const message =
     'needs TLS, but the URL is for http and redirects are not followed: CERTIFICATE fails for every response';

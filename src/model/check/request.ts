@@ -45,8 +45,23 @@ export const DNS_RECORD_TYPES = [
   'DNSKEY',
   'TLSA',
 ] as const;
-export const DNS_PROTOCOLS = ['UDP', 'TCP'] as const;
+export const DNS_PROTOCOLS = ['UDP', 'TCP', 'DOT', 'DOH'] as const;
 export type DnsProtocol = (typeof DNS_PROTOCOLS)[number];
+/** Those that a name server of resolv.conf can be asked over. */
+export type PlainDnsProtocol = Extract<DnsProtocol, 'UDP' | 'TCP'>;
+export const DOH_METHODS = ['POST', 'GET'] as const;
+
+const DNS_PORT = 53;
+const ENCRYPTED_DNS_PORTS = { DOT: 853, DOH: 443 } as const;
+
+/**
+ * The port that a DNS check connects to. RFC 7858 3.1 forbids TLS on port 53, and HTTP clients
+ * refuse it, so that 53, the default of the field, can stand for the protocol's own port.
+ */
+export function dnsPortOf({ protocol, port }: Pick<DnsRequest, 'protocol' | 'port'>): number {
+  if (port !== DNS_PORT || protocol === 'UDP' || protocol === 'TCP') return port;
+  return ENCRYPTED_DNS_PORTS[protocol];
+}
 
 const value = z.string().max(20_000);
 const keyValue = z
@@ -200,6 +215,9 @@ export const tcpRequestSchema = z
   .meta({ title: 'TcpRequest' });
 export type TcpRequest = z.infer<typeof tcpRequestSchema>;
 
+/** RFC 3986 3.3; the agent adds the query of a GET itself. */
+const DOH_PATH = /^\/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*$/;
+
 export const dnsRequestSchema = z
   .strictObject({
     query: z.string().min(1).max(253).describe('The name to look up.'),
@@ -208,13 +226,31 @@ export const dnsRequestSchema = z
       .nullable()
       .default(null)
       .describe(
-        'The name server to query. If omitted, the name servers of the system in their order.',
+        'The name server to query. If omitted, the name servers of the system in their order. Needed for DOT and DOH.',
       ),
-    port: port.default(53),
+    port: port
+      .default(DNS_PORT)
+      .describe('The port to connect to. 53 stands for 853 with DOT, and for 443 with DOH.'),
     protocol: z
       .enum(DNS_PROTOCOLS)
       .default('UDP')
-      .describe('The transport protocol. A truncated UDP response is requested again over TCP.'),
+      .describe(
+        'The transport protocol. A truncated UDP response is requested again over TCP. DOT is DNS over TLS, DOH is DNS over HTTPS.',
+      ),
+    serverName: hostname
+      .nullable()
+      .default(null)
+      .describe(
+        'DOT and DOH: the name that the certificate must be for, if it is not `nameServer`. It is sent as SNI, and to a DOH server as the host.',
+      ),
+    skipSSL,
+    dohPath: z
+      .string()
+      .max(1024)
+      .regex(DOH_PATH, 'must be a path like /dns-query, without query and fragment')
+      .default('/dns-query')
+      .describe('DOH: the path of the URL that is queried.'),
+    dohMethod: z.enum(DOH_METHODS).default('POST').describe('DOH: the HTTP method.'),
     assertions: assertionsOf(ASSERTION_SOURCES.DNS),
   })
   .refine(
@@ -225,6 +261,15 @@ export const dnsRequestSchema = z
     {
       path: ['query'],
       message: 'must be a domain name, for example example.com; for PTR also an IP address',
+    },
+  )
+  .refine(
+    ({ protocol, nameServer }) =>
+      nameServer !== null || !Object.hasOwn(ENCRYPTED_DNS_PORTS, protocol),
+    {
+      path: ['nameServer'],
+      message:
+        'is needed for DOT and DOH: the name servers of the system are asked over UDP or TCP',
     },
   )
   .meta({ title: 'DnsRequest' });

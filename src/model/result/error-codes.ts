@@ -82,6 +82,12 @@ export const ERROR_CODES = {
     advice:
       'Check what listens on that port: it is not a DNS server, or a device in between changes its answers.',
   },
+  DNS_HTTP_STATUS: {
+    phase: 'dns',
+    meaning: 'The server of DNS over HTTPS answered with an HTTP status other than 200 to 299.',
+    advice:
+      'Check nameServer, serverName, dohPath and dohMethod of the check: 4xx is often a wrong path or host, and 5xx a fault of the server, whose log has the reason.',
+  },
   ADDRESS_DENIED: {
     phase: 'connect',
     meaning: 'The address is in a network that TARGET_DENY blocks.',

@@ -48,7 +48,11 @@ export interface DnsTimings {
   readonly end: number;
 }
 
+/** Over DOT and DOH with the phases, which add up to the total within 1 ms. */
 export interface DnsTimingPhases {
+  readonly tcp?: number;
+  readonly tls?: number;
+  readonly query?: number;
   readonly total: number;
 }
 
@@ -249,7 +253,12 @@ export type DnsDetail = CheckDetail<
     protocol: DnsProtocol;
   },
   DnsResponse
-> & { readonly timings: DnsTimings; readonly timingPhases: DnsTimingPhases };
+> & {
+  readonly timings: DnsTimings;
+  readonly timingPhases: DnsTimingPhases;
+  /** Over DOT and DOH only, with or without a response; null if there was no handshake. */
+  readonly tls?: TlsFacts | null;
+};
 
 export type IcmpDetail = CheckDetail<
   { hostname: string; pingCount: number; ipFamily: IpFamily },

@@ -151,7 +151,13 @@ export const dnsDetail = z
       .nullable(),
     ...commonDetail,
     timings: z.object({ end: duration }),
-    timingPhases: z.object({ total: duration }),
+    timingPhases: z.object({
+      tcp: duration.exactOptional(),
+      tls: duration.exactOptional(),
+      query: duration.exactOptional(),
+      total: duration,
+    }),
+    tls: tlsFacts.nullable().exactOptional(),
   })
   .meta({ title: 'DnsCheckResult' });
 

@@ -15,7 +15,7 @@ import { SharedBodyMemory } from '../../../src/agent/probes/http/body/body-memor
 import { dnsRunner } from '../../../src/agent/run/check-types/dns.ts';
 import type { CheckOf } from '../../../src/model/check/check.ts';
 import { dnsDetail } from '../../../src/wire/v1/result-details.ts';
-import { makeContext } from '../../support/agent/probe-context.ts';
+import { makeContext, NO_ROUTE } from '../../support/agent/probe-context.ts';
 import { checkOf } from '../../support/samples/checks.ts';
 import { u16, wireName } from '../../support/servers/dns-wire.ts';
 import { mutated, segmentLengths, segmentsOf } from './support/responses/dns-http-bytes.ts';
@@ -138,6 +138,7 @@ const silent: fc.Arbitrary<DnsCase> = fc
   .map((each) => ({ ...each, ending: 'silence' }));
 
 const runner = dnsRunner({
+  ...NO_ROUTE,
   nameServers() {
     throw new Error("the system's name servers were to be asked");
   },

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { Resolution, Resolver } from '../../../src/agent/net/resolver.ts';
 import type { StarvationWatch } from '../../../src/agent/net/starvation.ts';
+import type { DnsProbeOptions } from '../../../src/agent/probes/dns/probe.ts';
 import { JobLog } from '../../../src/agent/probes/job-log.ts';
 import type { ProbeContext } from '../../../src/agent/probes/probe.ts';
 import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
@@ -34,6 +35,12 @@ export function makeContext(options: ContextOptions = {}): ProbeContext {
     starvation: options.starvation,
   };
 }
+
+/** The options of a DNS probe of a location without a proxy and client certificates. */
+export const NO_ROUTE: Omit<DnsProbeOptions, 'nameServers'> = {
+  proxyUrl: () => null,
+  clientCertificates: () => [],
+};
 
 /** The messages of the job log, one a line. */
 export function logText(context: ProbeContext): string {

@@ -45,7 +45,7 @@ export async function startTinyproxy(options: TinyproxyOptions = {}): Promise<Re
   ];
   const file = join(folder, 'tinyproxy.conf');
   writeFileSync(file, `${config.join('\n')}\n`);
-  return await started(['tinyproxy', '-d', '-c', file], port, log, / Request .*?: (.*)$/);
+  return await startServer(['tinyproxy', '-d', '-c', file], port, log, / Request .*?: (.*)$/);
 }
 
 export interface SquidOptions extends RealProxyOptions {
@@ -90,7 +90,7 @@ export async function startSquid(options: SquidOptions = {}): Promise<RealProxy>
         ]),
   ];
   const file = write('squid.conf', `${config.join('\n')}\n`);
-  return await started(['squid', '-N', '-f', file], port, log, /\S+ \S+\/\d+ \d+ (\S+ \S+) /);
+  return await startServer(['squid', '-N', '-f', file], port, log, /\S+ \S+\/\d+ \d+ (\S+ \S+) /);
 }
 
 /** Squid queries it by lines of a user and a password. */
@@ -99,7 +99,7 @@ function helperFor({ user, password }: { user: string; password: string }): stri
 }
 
 /** Resolves when it accepts connections; rejects with its output if it ends. */
-async function started(
+export async function startServer(
   [command = '', ...args]: readonly string[],
   port: number,
   log: string,
@@ -142,7 +142,7 @@ function listensOn(port: number): boolean {
   return readFileSync('/proc/net/tcp', 'utf8').includes(wanted);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await listen(server);
   await new Promise((resolve) => server.close(resolve));

@@ -1,4 +1,4 @@
-import type { DnsProtocol } from '../../../model/check/request.ts';
+import type { PlainDnsProtocol } from '../../../model/check/request.ts';
 import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { JobLog } from '../../probes/job-log.ts';
@@ -17,7 +17,7 @@ import { exchangeOverUdp, type UdpExchange } from './udp-exchange.ts';
 
 export interface DnsExchangeOptions extends Limits {
   readonly log: JobLog;
-  readonly protocol: DnsProtocol;
+  readonly protocol: PlainDnsProtocol;
   readonly authenticData: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Answered {
   readonly kind: 'answer';
   readonly message: DnsMessage;
   readonly server: ServerAddress;
-  readonly protocol: DnsProtocol;
+  readonly protocol: PlainDnsProtocol;
   /** From the first question to the answer, including repeats; ms. */
   readonly durationMs: number;
   /** When the agent had the answer. */

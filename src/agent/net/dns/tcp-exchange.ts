@@ -3,43 +3,36 @@ import { type PeerActivity, peerActivity, UNKNOWN_ACTIVITY } from '../kernel/pee
 import { type Limits, limitedWait } from '../limited-wait.ts';
 import {
   cancelled,
-  type ExchangeFailed,
   exchangeFailed,
   questionText,
   type ServerAddress,
   serverText,
   socketFailed,
 } from './exchange-failures.ts';
-import { type MatchedResponse, matchStreamedResponse, type Query } from './message/query.ts';
-import { StreamFrames } from './message/stream-frames.ts';
+import type { Query } from './message/query.ts';
+import { framedMessage, readResponse, type StreamExchange } from './stream-response.ts';
 
-/** Unrelated messages to skip before the exchange fails. */
-const MAX_SKIPPED = 4;
-
-export type TcpExchange = Extract<MatchedResponse, { kind: 'answer' }> | ExchangeFailed;
-
-/** One question over TCP: two octets of length before each message (RFC 1035 4.2.2, RFC 7766). */
+/** One question over TCP (RFC 7766). */
 export function exchangeOverTcp(
   query: Query,
   server: ServerAddress,
   limits: Limits,
-): Promise<TcpExchange> {
+): Promise<StreamExchange> {
   const startMs = limits.clock.monotonicMs();
-  const frames = new StreamFrames();
   let connection: net.Socket | null = null;
   let connected = false;
-  let skipped = 0;
+  let progress = (): string => '';
 
-  const timedOut = (): TcpExchange => {
+  const timedOut = (): StreamExchange => {
     const waitedMs = Math.round(limits.clock.monotonicMs() - startMs);
     const who = serverText(server);
     const what = connected
-      ? `${who} did not answer ${questionText(query.question)} over TCP within ${waitedMs} ms (${frames.progress()})`
+      ? `${who} did not answer ${questionText(query.question)} over TCP within ${waitedMs} ms (${progress()})`
       : `${who} did not accept a TCP connection within ${waitedMs} ms`;
     return exchangeFailed('DNS_TIMEOUT', what);
   };
 
-  return limitedWait<TcpExchange>(
+  return limitedWait<StreamExchange>(
     limits,
     { timedOut, cancelled: () => cancelled(query.question, server), activity },
     (settle) => {
@@ -48,38 +41,13 @@ export function exchangeOverTcp(
 
       socket.on('connect', () => {
         connected = true;
-        const length = Buffer.alloc(2);
-        length.writeUInt16BE(query.bytes.length);
-        socket.write(Buffer.concat([length, query.bytes]));
+        socket.write(framedMessage(query.bytes));
       });
-      socket.on('data', (chunk) => {
-        frames.add(chunk);
-        for (let bytes = frames.next(); bytes !== null; bytes = frames.next()) {
-          const judged = matchStreamedResponse(bytes, query);
-          if (judged.kind === 'answer') settle(judged);
-          else if (judged.kind === 'malformed') settle(malformed(bytes, judged.problem));
-          else skipped += 1;
-          if (judged.kind !== 'unrelated') return;
-          if (skipped > MAX_SKIPPED) {
-            settle(malformed(bytes, 'it kept sending messages that answer another question'));
-            return;
-          }
-        }
-      });
+      const frames = readResponse(socket, query, { server, over: 'TCP' }, settle);
+      progress = () => frames.progress();
       socket.on('error', (error) => {
         const what = connected ? 'broke the TCP connection' : 'cannot be reached over TCP';
         settle(socketFailed(error, server, what));
-      });
-      socket.on('end', () => {
-        const who = `${serverText(server)} closed the TCP connection`;
-        settle(
-          frames.isEmpty
-            ? exchangeFailed('DNS_UNREACHABLE', `${who} without an answer`)
-            : exchangeFailed(
-                'DNS_MALFORMED',
-                `${who} in the middle of an answer (${frames.progress()})`,
-              ),
-        );
       });
 
       return () => {
@@ -93,10 +61,5 @@ export function exchangeOverTcp(
   function activity(): PeerActivity {
     const sockets = limits.starvation?.sockets ?? null;
     return connection === null ? UNKNOWN_ACTIVITY : peerActivity(sockets, connection, !connected);
-  }
-
-  function malformed(bytes: Buffer, problem: string): ExchangeFailed {
-    const what = `${serverText(server)} answered over TCP with ${bytes.length} bytes that are no DNS answer`;
-    return exchangeFailed('DNS_MALFORMED', `${what}: ${problem}`);
   }
 }

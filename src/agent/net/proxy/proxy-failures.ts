@@ -13,10 +13,23 @@ const NOT_THE_PROXYS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
+ * Why the proxy of a location must not be used; null if it may be, or there is none.
+ *
+ * @param proxy as `parseProxy` reads the URL
+ */
+export function unusableProxy(proxyUrl: string | null, proxy: HttpProxy | null): Failure | null {
+  if (proxy !== null) return proxyNotReadable(proxy);
+  return proxyUrl === null ? null : { code: 'PROXY_UNREACHABLE', message: UNUSABLE_PROXY };
+}
+
+const UNUSABLE_PROXY =
+  "The location's proxyUrl cannot be used: it must be like http://proxy.example.com:3128, with a user and password before the host at most, and every / ? # @ : in them percent-encoded";
+
+/**
  * Why the proxy must not be used: the service sends a mask instead of a password, or of a user
  * without a password, that it cannot decrypt. null if it may be used.
  */
-export function proxyNotReadable({ secrets }: HttpProxy): Failure | null {
+function proxyNotReadable({ secrets }: HttpProxy): Failure | null {
   if (!secrets.includes(MASK)) return null;
   return {
     code: 'CREDENTIAL_NOT_READABLE',

@@ -1,4 +1,5 @@
-import type { DnsRequest } from '../../../model/check/request.ts';
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import { type DnsProtocol, type DnsRequest, dnsPortOf } from '../../../model/check/request.ts';
 import { rcodeName } from '../../../model/check/response-codes.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type {
@@ -6,6 +7,7 @@ import type {
   DnsResponse,
   DnsTimingPhases,
   TimingClock,
+  TlsFacts,
 } from '../../../model/result/result.ts';
 import { endpointText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
@@ -16,25 +18,37 @@ import {
   type Exchanged,
   exchange,
 } from '../../net/dns/exchange.ts';
+import { questionText } from '../../net/dns/exchange-failures.ts';
 import type { Question } from '../../net/dns/message/query.ts';
 import { askNameServers, type NameServers } from '../../net/dns/system/name-servers.ts';
 import { type Addresses, type Choice, chooseAddresses } from '../../net/permitted-addresses.ts';
+import { unusableProxy } from '../../net/proxy/proxy-failures.ts';
+import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import type { Family } from '../../net/resolver.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { JobLog } from '../job-log.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
 import { digText, jsonAnswerOf, shownPartOf } from './answer-forms.ts';
+import type { EncryptedExchange } from './encrypted-exchange.ts';
+import { askOverHttps } from './over-https.ts';
+import { askOverTls } from './over-tls.ts';
 import { questionOf } from './question.ts';
 
 export interface DnsOutcome
   extends ProbeOutcome<DnsDetail['request'], DnsResponse, DnsTimingPhases, DnsTimingPhases> {
   readonly clock: TimingClock;
+  /** Over DOT and DOH; null if there was no handshake. */
+  readonly tls?: TlsFacts | null;
 }
 
 export interface DnsProbeOptions {
   /** Used if the request names no server; see SystemResolver.nameServers. */
   readonly nameServers: () => NameServers;
+  /** The location's, for DOH; null for direct connections. */
+  readonly proxyUrl: () => string | null;
+  /** Those of the current check set, for DOT and DOH. */
+  readonly clientCertificates: () => readonly ClientCertificate[];
 }
 
 /**
@@ -42,15 +56,23 @@ export interface DnsProbeOptions {
  * of the system's in their order. Every complete answer is a response, whatever its code. The
  * response time runs from the first question to that answer and includes repeats for lost
  * datagrams, the second question over TCP, and system servers that had to be given up; it does not
- * include looking up the name server's own host name, which the log reports.
+ * include looking up the name server's own host name, which the log reports. Over DOT and DOH it
+ * runs from the connect.
  */
 export async function probeDns(
   request: DnsRequest,
   context: ProbeContext,
   options: DnsProbeOptions,
 ): Promise<DnsOutcome> {
+  const { nameServer, protocol } = request;
+  const question = questionOf(request);
+  const isEncrypted = protocol === 'DOT' || protocol === 'DOH';
+  if (question !== null && nameServer !== null && isEncrypted) {
+    return probeEncrypted(question, { ...request, nameServer }, context, options);
+  }
   let stopwatch = new Stopwatch(context);
-  const { query, recordType, nameServer, port, protocol } = request;
+  const { query } = request;
+  const port = dnsPortOf(request);
   const transport = protocol === 'UDP' ? 'dns' : 'tcp';
   // The system's name servers are several: a failure has no single endpoint.
   const hostname = nameServer === null ? query : withoutBrackets(nameServer);
@@ -63,7 +85,7 @@ export async function probeDns(
   ): DnsOutcome => {
     const total = roundMs(totalMs);
     return {
-      request: { query, recordType, nameServer, port, protocol },
+      request: echoOf(request),
       endpoint,
       response,
       failure,
@@ -74,13 +96,13 @@ export async function probeDns(
     };
   };
 
-  const question = questionOf(request);
   if (question === null) {
     endpoint = null;
     const message = `${request.query} cannot be asked for: a label or the whole name is too long or has characters that no name has`;
     return finish(null, { code: 'DNS_ERROR', message });
   }
-  const how = { ...context, protocol, authenticData: true };
+  const plain = protocol === 'TCP' ? protocol : 'UDP';
+  const how = { ...context, protocol: plain, authenticData: true } as const;
   let exchanged: Exchanged;
   if (nameServer === null) {
     exchanged = await askNameServers(question, options.nameServers(), how);
@@ -99,6 +121,69 @@ export async function probeDns(
   if (isTimedByKernel) clock = totalMs - durationMs < EXACT_MS ? 'kernel' : 'mixed';
   endpoint = { hostname: nameServer === null ? server.address : hostname, ...server, transport };
   return finish(responseOf(exchanged, request, context.log), null, totalMs);
+}
+
+export function echoOf(request: DnsRequest): DnsDetail['request'] {
+  const { query, recordType, nameServer, protocol } = request;
+  return { query, recordType, nameServer, port: dnsPortOf(request), protocol };
+}
+
+async function probeEncrypted(
+  question: Question,
+  request: DnsRequest & { readonly nameServer: string },
+  context: ProbeContext,
+  options: DnsProbeOptions,
+): Promise<DnsOutcome> {
+  const { nameServer, protocol } = request;
+  const port = dnsPortOf(request);
+  const proxyUrl = protocol === 'DOH' ? options.proxyUrl() : null;
+  const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
+  const proxyFailure = unusableProxy(proxyUrl, proxy);
+  const server = { ...request, port };
+  const clientCertificates = options.clientCertificates();
+  const asked: EncryptedExchange =
+    proxyFailure !== null
+      ? notStarted(nameServer, port, proxyFailure)
+      : protocol === 'DOH'
+        ? await askOverHttps(question, server, context, { proxy, clientCertificates })
+        : await askOverTls(question, server, context, clientCertificates);
+  const { end, endpoint, tls, isTimedByKernel } = asked;
+  const tcp = roundMs(asked.phases.tcpMs);
+  const tlsMs = roundMs(asked.phases.tlsMs);
+  const queryMs = roundMs(asked.phases.queryMs);
+  const total = roundMs(tcp + tlsMs + queryMs);
+  const outcome = {
+    request: echoOf(request),
+    endpoint,
+    timings: { total },
+    timingPhases: { tcp, tls: tlsMs, query: queryMs, total },
+    responseTimeMs: total,
+    clock: isTimedByKernel ? 'mixed' : 'event-loop',
+    tls,
+  } as const;
+  const what = `Question ${questionText(question)} to ${endpointText(withoutBrackets(nameServer), port)} over ${protocol}`;
+  if (end.kind === 'failed') {
+    context.log.warn(`${what}: ${end.failure.message}`);
+    return { ...outcome, response: null, failure: end.failure };
+  }
+  const count = countText(end.message.answers.length, 'record');
+  context.log.info(
+    `${what}: ${rcodeName(end.message.rcode)}, ${count}; tcp ${tcp} ms, tls ${tlsMs} ms, query ${queryMs} ms`,
+  );
+  const address = endpoint.address ?? withoutBrackets(nameServer);
+  const answered = { message: end.message, server: { address, port }, protocol, durationMs: total };
+  return { ...outcome, response: responseOf(answered, request, context.log), failure: null };
+}
+
+function notStarted(nameServer: string, port: number, failure: Failure): EncryptedExchange {
+  const hostname = withoutBrackets(nameServer);
+  return {
+    end: { kind: 'failed', failure },
+    endpoint: { hostname, address: null, port, transport: 'tcp' },
+    tls: null,
+    phases: { tcpMs: 0, tlsMs: 0, queryMs: 0 },
+    isTimedByKernel: false,
+  };
 }
 
 /** The server's IPv4 addresses that TARGET_DENY permits, or the IPv6 ones if it has no IPv4. */
@@ -141,7 +226,11 @@ async function askServer(
   return exchanged;
 }
 
-function responseOf(answered: Answered, request: DnsRequest, log: JobLog): DnsResponse {
+type Shown = Pick<Answered, 'message' | 'server' | 'durationMs'> & {
+  readonly protocol: DnsProtocol;
+};
+
+function responseOf(answered: Shown, request: DnsRequest, log: JobLog): DnsResponse {
   const { server, protocol, durationMs } = answered;
   const host = request.nameServer ?? server.address;
   const { message, leftOut } = shownPartOf(answered.message);

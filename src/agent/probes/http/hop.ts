@@ -36,6 +36,8 @@ export interface HopOptions {
   readonly planOf: (head: ResponseHead) => BodyPlan;
   /** null for a direct connection. */
   readonly proxy: HttpProxy | null;
+  /** A host to connect to in place of the URL's, which the certificate must still be for. */
+  readonly connectTo?: string;
 }
 
 /** One request and its answer over a connection of its own. All times in milliseconds. */
@@ -77,8 +79,9 @@ export async function runHop(
   const isTls = url.protocol === 'https:';
   const { hostname, port } = receiverOf(url);
   const { proxy } = options;
-  const family = familyFor(hostname, options.ipFamily);
-  const target = { hostname, port, ipFamily: family };
+  const host = options.connectTo ?? hostname;
+  const family = familyFor(host, options.ipFamily);
+  const target = { hostname: host, port, ipFamily: family };
   const connected = await connect(target, isTls, proxy, context);
   const { dnsMs, tcpMs } = connected;
   const { unseenMs } = stopwatch;

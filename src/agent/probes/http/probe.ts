@@ -10,7 +10,7 @@ import type {
   TlsFacts,
 } from '../../../model/result/result.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
-import { proxyNotReadable } from '../../net/proxy/proxy-failures.ts';
+import { unusableProxy } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
@@ -90,7 +90,7 @@ export async function probeHttp(
   const { clientCertificates, proxyUrl } = options;
   const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
   const route = { proxy, skipSSL, clientCertificates };
-  const proxyFailure = proxy === null ? unusableProxy(proxyUrl) : proxyNotReadable(proxy);
+  const proxyFailure = unusableProxy(proxyUrl, proxy);
   if (proxyFailure !== null) {
     const ended = {
       hops: [],
@@ -171,13 +171,6 @@ function allowed(redirect: Redirect, { ownSecrets }: ProbeContext, route: RouteS
   const why = ownSecrets.whyNotOn(request, receiversOf(request, route));
   return why === null ? redirect : { kind: 'refused', code: 'VARIABLE_DENIED', why };
 }
-
-function unusableProxy(proxyUrl: string | null): Failure | null {
-  return proxyUrl === null ? null : { code: 'PROXY_UNREACHABLE', message: UNUSABLE_PROXY };
-}
-
-const UNUSABLE_PROXY =
-  "The location's proxyUrl cannot be used: it must be like http://proxy.example.com:3128, with a user and password before the host at most, and every / ? # @ : in them percent-encoded";
 
 function unstartedHop({ ipFamily }: PreparedRequest, failure: Failure, nowMs: number): Hop {
   return {

@@ -1,5 +1,5 @@
 import { isPassingResponseCode } from '../../../model/result/criterion.ts';
-import { type DnsProbeOptions, probeDns } from '../../probes/dns/probe.ts';
+import { type DnsProbeOptions, echoOf, probeDns } from '../../probes/dns/probe.ts';
 import {
   type CheckTypeRunner,
   commonDetailFields,
@@ -24,7 +24,9 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
           RESPONSE_TIME: { kind: 'number', value: outcome.responseTimeMs },
           TEXT_ANSWER: { kind: 'text', text },
           JSON_ANSWER: { kind: 'json', value: answer },
+          CERTIFICATE: { kind: 'tls', facts: outcome.tls ?? null },
         }),
+        tls: outcome.tls ?? null,
         timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),
         detail: (extras) => ({
           dnsCheckResult: {
@@ -33,6 +35,7 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
             response,
             timings: { end: timingPhases.total },
             timingPhases,
+            ...(outcome.tls === undefined ? {} : { tls: outcome.tls }),
           },
         }),
       });
@@ -40,13 +43,13 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
     },
     // DNS requests have no templates.
     receivers: () => [],
-    broken: ({ request: { query, recordType, nameServer, port, protocol } }, failure) => ({
+    broken: ({ request }, failure) => ({
       ...NOTHING_SEEN,
       failure,
       detail: (extras) => ({
         dnsCheckResult: {
           ...commonDetailFields(failure, extras),
-          request: { query, recordType, nameServer, port, protocol },
+          request: echoOf(request),
           response: null,
           timings: { end: 0 },
           timingPhases: { total: 0 },

@@ -134,8 +134,8 @@ function laterError(one: LastError | null, other: LastError | null): LastError |
   return orderOf(one) < orderOf(other) ? one : other;
 }
 
-function daysRemainingOf({ apiCheckResult: detail }: ReceivedResult): number | null {
-  const tls = detail?.response?.tls ?? detail?.tls;
+function daysRemainingOf({ apiCheckResult, dnsCheckResult }: ReceivedResult): number | null {
+  const tls = apiCheckResult?.response?.tls ?? apiCheckResult?.tls ?? dnsCheckResult?.tls;
   return tls?.certificate?.daysRemaining ?? null;
 }
 

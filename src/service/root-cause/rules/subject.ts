@@ -1,3 +1,4 @@
+import { ERROR_CODES, type ErrorCode } from '../../../model/result/error-codes.ts';
 import { detailOf } from '../../../model/result/result-summary.ts';
 import { endpointText } from '../../../runtime/net/endpoint-text.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
@@ -99,12 +100,16 @@ export function analysisSubject({ result, check }: AnalysisInput): Subject {
     const { query, recordType, nameServer, port } = dns.request;
     const asked = dns.response?.nameServer;
     const server = nameServer ?? asked?.host ?? null;
+    // What fails before the question is sent, over DOT and DOH, is about the name server.
+    const reached = server !== null && isOfConnection(dns.requestErrorCode) ? server : null;
     return {
       ...base,
       kind: 'dns',
-      host: query,
+      host: reached ?? query,
       port,
-      target: `${query} ${recordType}`,
+      target: reached === null ? `${query} ${recordType}` : endpointText(reached, port),
+      isTls: dns.tls !== undefined,
+      tls: dns.tls ?? null,
       resolver:
         server === null
           ? base.resolver
@@ -129,7 +134,26 @@ export function analysisSubject({ result, check }: AnalysisInput): Subject {
 }
 
 /** In chronological order; the database stores another order. */
-const PHASE_ORDER = ['wait', 'dns', 'tcp', 'connection', 'tls', 'firstByte', 'data', 'download'];
+function isOfConnection(code: string | null): boolean {
+  const phase = isErrorCode(code) ? ERROR_CODES[code].phase : null;
+  return phase === 'connect' || phase === 'tls' || phase === 'proxy';
+}
+
+function isErrorCode(code: string | null): code is ErrorCode {
+  return code !== null && Object.hasOwn(ERROR_CODES, code);
+}
+
+const PHASE_ORDER = [
+  'wait',
+  'dns',
+  'tcp',
+  'connection',
+  'tls',
+  'query',
+  'firstByte',
+  'data',
+  'download',
+];
 
 /** Phases longer than 0 in chronological order. */
 export function orderedPhases(phases: unknown): readonly Phase[] {

@@ -5681,9 +5681,8 @@ export interface components {
             timings: {
                 end: number;
             };
-            timingPhases: {
-                total: number;
-            };
+            timingPhases: components["schemas"]["DnsCheckResultTimingPhases"];
+            tls?: components["schemas"]["TlsDetails"] | null;
         };
         DnsCheckResultRequest: {
             query: string;
@@ -5691,7 +5690,7 @@ export interface components {
             nameServer: string | null;
             port: number;
             /** @enum {string} */
-            protocol: "UDP" | "TCP";
+            protocol: "UDP" | "TCP" | "DOT" | "DOH";
         };
         DnsCheckResultResponse: {
             responseCode: string;
@@ -5703,7 +5702,13 @@ export interface components {
             host: string;
             port: number;
             /** @enum {string} */
-            protocol: "UDP" | "TCP";
+            protocol: "UDP" | "TCP" | "DOT" | "DOH";
+        };
+        DnsCheckResultTimingPhases: {
+            tcp?: number;
+            tls?: number;
+            query?: number;
+            total: number;
         };
         DnsRecord: {
             name: string;
@@ -5747,21 +5752,42 @@ export interface components {
              */
             recordType: "A" | "AAAA" | "CNAME" | "MX" | "TXT" | "SOA" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "DS" | "DNSKEY" | "TLSA";
             /**
-             * @description The name server to query. If omitted, the name servers of the system in their order.
+             * @description The name server to query. If omitted, the name servers of the system in their order. Needed for DOT and DOH.
              * @default null
              */
             nameServer: string | null;
             /**
-             * @description The port to connect to.
+             * @description The port to connect to. 53 stands for 853 with DOT, and for 443 with DOH.
              * @default 53
              */
             port: number;
             /**
-             * @description The transport protocol. A truncated UDP response is requested again over TCP.
+             * @description The transport protocol. A truncated UDP response is requested again over TCP. DOT is DNS over TLS, DOH is DNS over HTTPS.
              * @default UDP
              * @enum {string}
              */
-            protocol: "UDP" | "TCP";
+            protocol: "UDP" | "TCP" | "DOT" | "DOH";
+            /**
+             * @description DOT and DOH: the name that the certificate must be for, if it is not `nameServer`. It is sent as SNI, and to a DOH server as the host.
+             * @default null
+             */
+            serverName: string | null;
+            /**
+             * @description Whether any server certificate is accepted.
+             * @default false
+             */
+            skipSSL: boolean;
+            /**
+             * @description DOH: the path of the URL that is queried.
+             * @default /dns-query
+             */
+            dohPath: string;
+            /**
+             * @description DOH: the HTTP method.
+             * @default POST
+             * @enum {string}
+             */
+            dohMethod: "POST" | "GET";
             /**
              * @description The conditions that the response must meet; see Assertions.
              * @default []
@@ -5770,7 +5796,7 @@ export interface components {
         };
         DnsRequestAssertion: {
             /** @enum {string} */
-            source: "RESPONSE_CODE" | "RESPONSE_TIME" | "TEXT_ANSWER" | "JSON_ANSWER";
+            source: "RESPONSE_CODE" | "RESPONSE_TIME" | "TEXT_ANSWER" | "JSON_ANSWER" | "CERTIFICATE";
             /** @default  */
             property: string;
             /** @enum {string} */
@@ -5782,7 +5808,7 @@ export interface components {
         };
         DnsRequestAssertionInput: {
             /** @enum {string} */
-            source: "RESPONSE_CODE" | "RESPONSE_TIME" | "TEXT_ANSWER" | "JSON_ANSWER";
+            source: "RESPONSE_CODE" | "RESPONSE_TIME" | "TEXT_ANSWER" | "JSON_ANSWER" | "CERTIFICATE";
             property?: string;
             /** @enum {string} */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
@@ -5794,12 +5820,20 @@ export interface components {
             query: string;
             /** @description The record type. */
             recordType?: "A" | "AAAA" | "CNAME" | "MX" | "TXT" | "SOA" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "DS" | "DNSKEY" | "TLSA";
-            /** @description The name server to query. If omitted, the name servers of the system in their order. */
+            /** @description The name server to query. If omitted, the name servers of the system in their order. Needed for DOT and DOH. */
             nameServer?: string | null;
-            /** @description The port to connect to. */
+            /** @description The port to connect to. 53 stands for 853 with DOT, and for 443 with DOH. */
             port?: number;
-            /** @description The transport protocol. A truncated UDP response is requested again over TCP. */
-            protocol?: "UDP" | "TCP";
+            /** @description The transport protocol. A truncated UDP response is requested again over TCP. DOT is DNS over TLS, DOH is DNS over HTTPS. */
+            protocol?: "UDP" | "TCP" | "DOT" | "DOH";
+            /** @description DOT and DOH: the name that the certificate must be for, if it is not `nameServer`. It is sent as SNI, and to a DOH server as the host. */
+            serverName?: string | null;
+            /** @description Whether any server certificate is accepted. */
+            skipSSL?: boolean;
+            /** @description DOH: the path of the URL that is queried. */
+            dohPath?: string;
+            /** @description DOH: the HTTP method. */
+            dohMethod?: "POST" | "GET";
             /** @description The conditions that the response must meet; see Assertions. */
             assertions?: components["schemas"]["DnsRequestAssertionInput"][];
         };

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/model/check/request.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
-import { makeContext } from '../../../support/agent/probe-context.ts';
+import { makeContext, NO_ROUTE } from '../../../support/agent/probe-context.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 import { startDnsResponder } from '../../../support/servers/dns-responder.ts';
 import { answerTo } from '../../../support/servers/dns-wire.ts';
@@ -130,7 +130,8 @@ describe('a name that is bound to another address between two look-ups', () => {
       nameServer: NAME,
       port: servers.port,
     });
-    const check = () => probeDns(request, context, { nameServers: () => resolver.nameServers() });
+    const check = () =>
+      probeDns(request, context, { nameServers: () => resolver.nameServers(), ...NO_ROUTE });
     // The truncated answer is asked for again over TCP, without another look-up.
     expect((await check()).response?.responseCode).toBe('NOERROR');
     expect([asked(), servers.asked.length]).toEqual([1, 2]);

@@ -74,12 +74,17 @@ describe('an assertion on the certificate of a check that never uses TLS', () =>
     [{ url: 'http://shop.test/', followRedirects: true }, false],
     [{ url: 'https://shop.test/', followRedirects: false }, false],
     [{ url: '{{BASE}}/', followRedirects: false }, false],
+    [{ query: 'shop.test', protocol: 'UDP' }, true],
+    [{ query: 'shop.test', protocol: 'DOH' }, false],
     [undefined, false],
-  ])('is a problem only where no redirect can lead to https: %j', (request, isProblem) => {
-    const found = assertionProblems([issuer], request);
-    expect(found).toHaveLength(isProblem ? 1 : 0);
-    if (isProblem) expect(found[0]).toMatchObject({ path: [0, 'source'] });
-  });
+  ])(
+    'is a problem only where neither the check nor a redirect can use TLS: %j',
+    (request, isProblem) => {
+      const found = assertionProblems([issuer], request);
+      expect(found).toHaveLength(isProblem ? 1 : 0);
+      if (isProblem) expect(found[0]).toMatchObject({ path: [0, 'source'] });
+    },
+  );
 });
 
 describe('a comparison that fails for every response is a problem', () => {
@@ -288,7 +293,7 @@ describe('for any assertion that the schema accepts', () => {
     }),
   });
   const json = fc.jsonValue({ maxDepth: 2 });
-  const DNS = ['Status', 'TC', 'RD', 'RA', 'AD', 'CD', 'Question', 'Answer'];
+  const DNS = ['Status', 'AA', 'TC', 'RD', 'RA', 'AD', 'CD', 'Question', 'Answer', 'Authority'];
   const textValue = (text: string): SourceValue => ({ kind: 'text', text });
   const valueIn = (source: AssertionSource): fc.Arbitrary<SourceValue> => {
     switch (source) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkBodySchema } from '../../../../src/model/check/check.ts';
+import { dnsPortOf } from '../../../../src/model/check/request.ts';
 import type { RunnableCheckType } from '../../../../src/model/enums.ts';
 import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
 
@@ -52,10 +53,34 @@ describe('defaults of every check', () => {
   });
 });
 
+describe('the port of a DNS check', () => {
+  it.each([
+    ['UDP', 53, 53],
+    ['TCP', 53, 53],
+    ['DOT', 53, 853],
+    ['DOH', 53, 443],
+    ['DOT', 8853, 8853],
+  ] as const)('over %s, if it is %i in the check, is %i', (protocol, port, expected) => {
+    expect(dnsPortOf({ protocol, port })).toBe(expected);
+  });
+});
+
 describe('limits of check fields', () => {
   it.each<[RunnableCheckType, string, CheckFields, CheckFields]>([
     ['URL', 'maxResponseTime', { maxResponseTime: 30_000 }, { maxResponseTime: 30_001 }],
     ['TCP', 'maxResponseTime', { maxResponseTime: 5000 }, { maxResponseTime: 5001 }],
+    [
+      'DNS',
+      'request.nameServer',
+      { request: { query: 'a.test', nameServer: 'ns.test', protocol: 'DOT' } },
+      { request: { query: 'a.test', protocol: 'DOT' } },
+    ],
+    [
+      'DNS',
+      'request.dohPath',
+      { request: { query: 'a.test', dohPath: '/~a/dns-query' } },
+      { request: { query: 'a.test', dohPath: '/dns-query{?dns}' } },
+    ],
     ['URL', 'degradedResponseTime', { degradedResponseTime: 0 }, { degradedResponseTime: -1 }],
     ['URL', 'description', { description: 'x'.repeat(500) }, { description: 'x'.repeat(501) }],
     ['URL', 'frequency', { frequency: 1440 }, { frequency: 3 }],

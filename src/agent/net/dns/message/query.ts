@@ -28,10 +28,14 @@ export interface QueryOptions {
   readonly edns: boolean;
   /** Request the AD bit; otherwise its value in the answer is undefined (RFC 6840 5.7). */
   readonly authenticData: boolean;
+  /** Default: random, so that nobody can guess it. */
+  readonly id?: number;
 }
 
-export function makeQuery(question: Question, { edns, authenticData }: QueryOptions): Query {
-  const id = randomInt(0x10000);
+export function makeQuery(
+  question: Question,
+  { edns, authenticData, id = randomInt(0x10000) }: QueryOptions,
+): Query {
   const bytes = packet.encode({
     type: 'query',
     id,

@@ -68,6 +68,14 @@ export const DNS_CAUSES: Readonly<Record<CodesOf<'dns'>, CauseRow>> = {
       'See what listens on the port of the name server, and whether a firewall or proxy on the way rewrites DNS.',
     links: [LINKS.dnsMessage],
   },
+  DNS_HTTP_STATUS: {
+    classification: 'DNS_FAILURE',
+    cause: ({ host, resolver }) =>
+      `Asked for ${host} over HTTPS, ${resolver} answered with an HTTP status that is no success. Likely the path is another, or the server that answers DNS behind it is down.`,
+    fix: () =>
+      "Compare the check's dohPath and serverName with the documentation of the server, and look into its log.",
+    links: [LINKS.dnsErrors],
+  },
 };
 
 const UNNAMED: CauseRow = {

@@ -89,7 +89,7 @@ export function phasesOf(result: Result): readonly Phase[] {
     : tcp
       ? tcp.timingPhases
       : dnsCheckResult
-        ? { query: dnsCheckResult.timingPhases.total }
+        ? dnsPhases(dnsCheckResult.timingPhases)
         : icmpCheckResult
           ? {
               dns: icmpCheckResult.timingPhases.dns,
@@ -100,6 +100,18 @@ export function phasesOf(result: Result): readonly Phase[] {
     const ms = times[name];
     return ms === undefined ? [] : [{ name, label: PHASE_LABELS[name] ?? name, ms }];
   });
+}
+
+function dnsPhases({
+  total,
+  ...phases
+}: NonNullable<Result['dnsCheckResult']>['timingPhases']): Readonly<Record<string, number>> {
+  return phases.query === undefined ? { query: total } : { ...phases };
+}
+
+/** The certificate and the connection of the (last) request; null without TLS. */
+export function tlsOf({ apiCheckResult, dnsCheckResult }: Result): Tls | null {
+  return apiCheckResult?.response?.tls ?? apiCheckResult?.tls ?? dnsCheckResult?.tls ?? null;
 }
 
 /** Paths of the dashboard. */

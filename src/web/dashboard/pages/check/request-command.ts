@@ -28,7 +28,7 @@ export function commandOf(check: Check): RequestCommand {
         ].join(' '),
       };
     case 'DNS': {
-      const { query, recordType, nameServer, port, protocol } = check.request;
+      const { query, recordType, nameServer, port, protocol, dohPath, dohMethod } = check.request;
       const server = nameServer === null || nameServer === undefined ? [] : [`@${nameServer}`];
       return {
         tool: 'dig',
@@ -37,6 +37,10 @@ export function commandOf(check: Check): RequestCommand {
           ...server.map(quoted),
           ...(server.length > 0 && port !== 53 ? ['-p', String(port)] : []),
           ...(protocol === 'TCP' ? ['+tcp'] : []),
+          ...(protocol === 'DOT' ? ['+tls'] : []),
+          ...(protocol === 'DOH'
+            ? [quoted(`+https${dohMethod === 'GET' ? '-get' : ''}=${dohPath}`)]
+            : []),
           quoted(query),
           recordType,
         ].join(' '),

@@ -7,9 +7,19 @@ import { labelOf, wordsOf } from './form-fields.ts';
 import { Cell, Rows } from './rows.tsx';
 import { Section } from './section.tsx';
 
+/** The protocols of DNS checks with TLS. */
+const ENCRYPTED: readonly unknown[] = ['DOT', 'DOH'];
+
 /** What the check looks at. The document of the API decides which of these a type has. */
 export function Target() {
-  const { type } = useCheckForm();
+  const { type, draft, problemAt } = useCheckForm();
+  const protocol = valueAt(draft, 'request.protocol');
+  /** A field that only some protocols use: also if it is set, or wrong. */
+  const isUsed = (name: string, protocols: readonly unknown[]): boolean =>
+    type !== 'DNS' ||
+    protocols.includes(protocol) ||
+    valueAt(draft, `request.${name}`) !== undefined ||
+    problemAt(`request.${name}`) !== null;
   return (
     <Section title="Target">
       <div class="editing-wide">
@@ -23,15 +33,20 @@ export function Target() {
       <FactField path="request.query" placeholder="example.com" hint="none" />
       <FactField path="request.recordType" hint="none" />
       <FactField path="request.nameServer" placeholder="10.0.0.53" />
-      <FactField path="request.port" hint={type === 'DNS' ? 'none' : undefined} />
       <FactField path="request.protocol" />
+      <FactField path="request.port" />
+      {isUsed('serverName', ENCRYPTED) && (
+        <FactField path="request.serverName" placeholder="dns.example.com" />
+      )}
+      {isUsed('dohPath', ['DOH']) && <FactField path="request.dohPath" />}
+      {isUsed('dohMethod', ['DOH']) && <FactField path="request.dohMethod" />}
       <FactField path="request.pingCount" />
       <div class="editing-wide">
         <FactField path="request.data" rows={3} />
       </div>
       <FactField path="request.ipFamily" />
       <FactField path="request.followRedirects" />
-      <FactField path="request.skipSSL" />
+      {isUsed('skipSSL', ENCRYPTED) && <FactField path="request.skipSSL" />}
       <FactField path="shouldFail" />
     </Section>
   );

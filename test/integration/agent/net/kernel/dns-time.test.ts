@@ -5,7 +5,7 @@ import { type DnsOutcome, probeDns } from '../../../../../src/agent/probes/dns/p
 import { StarvationMeter } from '../../../../../src/agent/run/starvation/starvation.ts';
 import { dnsRequestSchema } from '../../../../../src/model/check/request.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
-import { makeContext } from '../../../../support/agent/probe-context.ts';
+import { makeContext, NO_ROUTE } from '../../../../support/agent/probe-context.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import {
   beginAndHold,
@@ -28,7 +28,7 @@ function ask(port: number, starvation: StarvationWatch): Promise<DnsOutcome> {
   const nameServers = () => {
     throw new Error('not the system');
   };
-  return probeDns(request, makeContext({ starvation }), { nameServers });
+  return probeDns(request, makeContext({ starvation }), { nameServers, ...NO_ROUTE });
 }
 
 onLinux('the time of a DNS check', () => {
@@ -95,6 +95,7 @@ it('ends at the accepted answer if a later one waited for the event loop', async
     dnsRequestSchema.parse(fields),
     makeContext({ clock, starvation }),
     {
+      ...NO_ROUTE,
       nameServers: () => ({
         servers: [
           { address, port },

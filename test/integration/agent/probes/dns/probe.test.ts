@@ -9,6 +9,7 @@ import {
   type ContextOptions,
   logText,
   makeContext,
+  NO_ROUTE,
   staticResolver,
 } from '../../../../support/agent/probe-context.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
@@ -92,6 +93,7 @@ interface Asked extends Partial<DnsRequest> {
 async function probe({ system, ...request }: Asked, options: ContextOptions = {}) {
   const context = makeContext(options);
   const outcome = await probeDns(dnsRequestSchema.parse({ query: name, ...request }), context, {
+    ...NO_ROUTE,
     nameServers() {
       if (system === undefined) throw new Error('the system was not to be asked');
       return system;

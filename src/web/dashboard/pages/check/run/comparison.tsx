@@ -14,6 +14,7 @@ import {
   type Result,
   resultPath,
   runResultOf,
+  tlsOf,
 } from '../model.ts';
 import { Panel } from '../panel.tsx';
 import { useResult } from '../queries.ts';
@@ -248,8 +249,6 @@ function headerRows(one: Result, other: Result): readonly Row[] {
 }
 
 function tlsRows(one: Result, other: Result): readonly Row[] {
-  const tlsOf = ({ apiCheckResult }: Result) =>
-    apiCheckResult?.response?.tls ?? apiCheckResult?.tls ?? null;
   const [first, second] = [tlsOf(one), tlsOf(other)];
   if (first === null && second === null) return [];
   const of = (name: string, value: (tls: NonNullable<typeof first>) => string | null): Row | null =>

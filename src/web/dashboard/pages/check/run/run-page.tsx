@@ -26,6 +26,7 @@ import {
   type Result,
   resultPath,
   runResultOf,
+  tlsOf,
 } from '../model.ts';
 import { Facts, Panel } from '../panel.tsx';
 import { useCheck, useExplanation, useReport, useResult } from '../queries.ts';
@@ -164,7 +165,7 @@ function Details({
 }) {
   const detail = detailOf(result);
   const usual = useUsual(result);
-  const tls = result.apiCheckResult?.response?.tls ?? result.apiCheckResult?.tls ?? null;
+  const tls = tlsOf(result);
   return (
     <div class="check-grid">
       <div>
