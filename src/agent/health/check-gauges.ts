@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Check } from '../../model/check/check.ts';
 import type { CheckResult } from '../../model/result/result.ts';
+import { certificateOf } from '../../model/result/tls-facts.ts';
 import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
 
 type CheckLabels = Record<'check_id' | 'check_name' | 'check_type', string>;
@@ -81,10 +82,10 @@ function setOrRemove(
 
 /** While the target does not answer, the last expiry stays visible. */
 function certificateDaysOf(result: CheckResult): number | null | undefined {
-  const { apiCheckResult, dnsCheckResult } = result;
-  const tls = apiCheckResult?.response?.tls ?? apiCheckResult?.tls ?? dnsCheckResult?.tls;
-  if (tls?.certificate) return tls.certificate.daysRemaining;
-  return (apiCheckResult ?? dnsCheckResult)?.response === null ? undefined : null;
+  const certificate = certificateOf(result);
+  if (certificate !== null) return certificate.daysRemaining;
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult } = result;
+  return (apiCheckResult ?? tcpCheckResult ?? dnsCheckResult)?.response === null ? undefined : null;
 }
 
 /** Where no request was sent (no address), there is no packet loss to report. */

@@ -95,7 +95,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
       checkTypes: {
         URL: httpRunner(http),
         API: httpRunner(http),
-        TCP: tcpRunner({ evaluator }),
+        TCP: tcpRunner({ evaluator, clientCertificates: http.clientCertificates }),
         DNS: dnsRunner({ nameServers: () => resolver.nameServers(), ...http }),
         ICMP: icmpRunner({ icmp }),
       },

@@ -59,15 +59,21 @@ function problemWith(assertion: Assertion, request: unknown): FieldProblem | nul
 /** There is no certificate where the check never uses TLS. */
 function withoutTls({ source }: Assertion, request: unknown): FieldProblem | null {
   if (source !== 'CERTIFICATE' || typeof request !== 'object' || request === null) return null;
-  const { url, followRedirects, protocol } = request as Readonly<Record<string, unknown>>;
-  if (protocol === 'UDP' || protocol === 'TCP') {
-    const message = `needs TLS, which the protocols DOT and DOH have, and ${protocol} does not: CERTIFICATE fails for every response`;
-    return { field: 'source', message };
-  }
-  if (typeof url !== 'string' || !/^http:/i.test(url) || followRedirects !== false) return null;
-  const message =
-    'needs TLS, but the URL is for http and redirects are not followed: CERTIFICATE fails for every response';
-  return { field: 'source', message };
+  const { url, followRedirects, hostname, port, protocol, tls = 'OFF' } = request as Readonly<
+    Record<string, unknown>
+  >;
+  const isPlainUrl = typeof url === 'string' && /^http:/i.test(url) && followRedirects === false;
+  const isPlainTcp = hostname !== undefined && port !== undefined && tls === 'OFF';
+  const isPlainDns = protocol === 'UDP' || protocol === 'TCP';
+  const why = isPlainUrl
+    ? 'the URL is for http and redirects are not followed'
+    : isPlainTcp
+      ? 'tls is OFF'
+      : isPlainDns
+        ? `the protocol is ${protocol}, without TLS as in DOT and DOH`
+        : null;
+  if (why === null) return null;
+  return { field: 'source', message: `needs TLS, but ${why}: it fails for every response` };
 }
 
 function schemaProblem({ comparison, target }: Assertion): FieldProblem | null {

@@ -199,6 +199,25 @@ export const changedApiRequestSchema = apiRequest.extend({
     ),
 });
 
+export const TCP_TLS = ['OFF', 'ON', 'STARTTLS'] as const;
+/** The protocols whose upgrade to TLS the agent speaks. */
+export const STARTTLS_PROTOCOLS = [
+  'SMTP',
+  'IMAP',
+  'POP3',
+  'FTP',
+  'XMPP',
+  'POSTGRESQL',
+  'MYSQL',
+  'LDAP',
+] as const;
+export type StartTlsProtocol = (typeof STARTTLS_PROTOCOLS)[number];
+
+/** RFC 7301 3.1: 1 to 255 bytes. */
+const alpnProtocol = z.string().regex(/^[\x21-\x7e]{1,255}$/, {
+  message: 'must have 1 to 255 visible ASCII characters',
+});
+
 export const tcpRequestSchema = z
   .strictObject({
     hostname,
@@ -209,8 +228,39 @@ export const tcpRequestSchema = z
       .nullable()
       .default(null)
       .describe('The text to send after connecting.'),
+    tls: z
+      .enum(TCP_TLS)
+      .default('OFF')
+      .describe(
+        'OFF: no TLS. ON: TLS begins after connecting. STARTTLS: TLS begins after the upgrade of `startTlsProtocol`. `data` is sent inside TLS.',
+      ),
+    startTlsProtocol: z
+      .enum(STARTTLS_PROTOCOLS)
+      .nullable()
+      .default(null)
+      .describe('The protocol whose upgrade to TLS is used. Required if `tls` is STARTTLS.'),
+    serverName: hostname
+      .nullable()
+      .default(null)
+      .describe(
+        'The name that the certificate must be for, also sent to the server (SNI). If omitted, `hostname`.',
+      ),
+    alpnProtocols: z
+      .array(alpnProtocol)
+      .max(10)
+      .default([])
+      .describe('The application protocols that TLS offers (ALPN), in order of preference.'),
+    skipSSL,
     ipFamily,
     assertions: assertionsOf(ASSERTION_SOURCES.TCP),
+  })
+  .superRefine(({ tls, startTlsProtocol }, context) => {
+    if ((tls === 'STARTTLS') === (startTlsProtocol !== null)) return;
+    const message =
+      tls === 'STARTTLS'
+        ? `is needed with tls STARTTLS: one of ${STARTTLS_PROTOCOLS.join(', ')}`
+        : 'must be left out unless tls is STARTTLS';
+    context.addIssue({ code: 'custom', path: ['startTlsProtocol'], message });
   })
   .meta({ title: 'TcpRequest' });
 export type TcpRequest = z.infer<typeof tcpRequestSchema>;

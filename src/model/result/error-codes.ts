@@ -186,6 +186,13 @@ export const ERROR_CODES = {
     meaning: 'The server requires a client certificate, or rejected the one it received.',
     advice: 'Add a client certificate for this host to the account, or renew the existing one.',
   },
+  STARTTLS_FAILED: {
+    phase: 'tls',
+    meaning:
+      'The server does not offer the upgrade to TLS, refused it, or did not keep to the protocol of it.',
+    advice:
+      'The message contains what the server said: check that startTlsProtocol is the protocol of this port, and that TLS is enabled on the server.',
+  },
   TLS_HANDSHAKE_FAILED: {
     phase: 'tls',
     meaning: 'The handshake failed, for example because there is no common cipher.',

@@ -32,6 +32,8 @@ export interface HttpTimingPhases {
 export interface TcpTimings {
   readonly lookup: number | null;
   readonly connect: number | null;
+  /** Absent without TLS. */
+  readonly secureConnect?: number | null;
   /** The first byte of the response. */
   readonly response: number | null;
   readonly end: number;
@@ -40,6 +42,8 @@ export interface TcpTimings {
 export interface TcpTimingPhases {
   readonly dns: number;
   readonly connection: number;
+  /** The upgrade to TLS and the handshake; absent without TLS. */
+  readonly tls?: number;
   readonly data: number;
   readonly total: number;
 }
@@ -242,6 +246,8 @@ export type TcpDetail = CheckDetail<
   readonly timingPhases: TcpTimingPhases;
   /** Absent in results of older agents. */
   readonly tcp?: TcpFacts | null;
+  /** Also of a handshake that failed; null without TLS, absent in results of older agents. */
+  readonly tls?: TlsFacts | null;
 };
 
 export type DnsDetail = CheckDetail<

@@ -1,6 +1,7 @@
 import type { Condition } from '../../model/alerting/alert.ts';
 import { rootMessageOf } from '../../model/result/failure-message.ts';
 import { runResultOf } from '../../model/result/run-result.ts';
+import { certificateOf } from '../../model/result/tls-facts.ts';
 import { cutText } from '../../runtime/text/cut-text.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 
@@ -37,7 +38,6 @@ export function observationOf(result: ReceivedResult): AlertObservation | null {
   const condition = CONDITION_OF[runResultOf(result)];
   if (condition === null) return null;
   const http = result.apiCheckResult;
-  const certificate = (http?.response?.tls ?? http?.tls)?.certificate;
   return {
     checkId: result.checkId,
     slotMs: result.checkRunId,
@@ -47,7 +47,7 @@ export function observationOf(result: ReceivedResult): AlertObservation | null {
     error: errorOf(result, condition),
     statusCode: http?.response ? String(http.response.status) : null,
     startedAtMs: Date.parse(result.startedAt),
-    sslDaysRemaining: certificate?.daysRemaining ?? null,
+    sslDaysRemaining: certificateOf(result)?.daysRemaining ?? null,
     result: { id: result.id, sequenceId: result.sequenceId },
   };
 }

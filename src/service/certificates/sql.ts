@@ -45,12 +45,14 @@ export function listSeenCertificates(
        from (${page}) s left join lateral (
          select f.run_location as location,
            coalesce(nullif(f.body #> '{apiCheckResult,response,tls}', 'null'),
-             f.body #> '{apiCheckResult,tls}', f.body #> '{dnsCheckResult,tls}') as tls
+             f.body #> '{apiCheckResult,tls}', f.body #> '{tcpCheckResult,tls}',
+             f.body #> '{dnsCheckResult,tls}') as tls
          from check_results f
          where f.account_id = s.account_id and f.check_id = s.check_id and f.slot = s.seen_at
            and f.result_type = 'FINAL'
            and coalesce(nullif(f.body #> '{apiCheckResult,response,tls}', 'null'),
-             f.body #> '{apiCheckResult,tls}', f.body #> '{dnsCheckResult,tls}') #>> '{certificate,daysRemaining}' = s.days_then::text
+             f.body #> '{apiCheckResult,tls}', f.body #> '{tcpCheckResult,tls}',
+             f.body #> '{dnsCheckResult,tls}') #>> '{certificate,daysRemaining}' = s.days_then::text
          order by f.run_location collate "C" limit 1) r on true
        ${order.replace(ENDS_AT, 's.ends_at')}`,
   };

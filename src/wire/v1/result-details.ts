@@ -80,16 +80,19 @@ export const tcpDetail = z
     timings: z.object({
       lookup: durationOrNull,
       connect: durationOrNull,
+      secureConnect: durationOrNull.exactOptional(),
       response: durationOrNull,
       end: duration,
     }),
     timingPhases: z.object({
       dns: duration,
       connection: duration,
+      tls: duration.exactOptional(),
       data: duration,
       total: duration,
     }),
     tcp: tcpFacts,
+    tls: tlsFacts.nullable().exactOptional(),
   })
   .meta({ title: 'TcpCheckResult' });
 

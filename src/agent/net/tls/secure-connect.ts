@@ -26,14 +26,14 @@ export interface SecureOptions {
   /** In order of preference; none offers no ALPN. */
   readonly alpnProtocols: readonly string[];
   readonly clientCertificate: ClientCertificate | null;
-  /** Left out for a direct connection. */
+  /** Left out for a direct connection on which TLS begins at once. */
   readonly through?: TunnelHop;
 }
 
 export interface TunnelHop {
   /** For messages: the address of the connection is not the peer's. */
   readonly target: string;
-  /** Opens another connection; null if that fails. */
+  /** Opens another connection on which the handshake can begin; null if that fails. */
   reopen(limits: Limits): Promise<Socket | null>;
 }
 

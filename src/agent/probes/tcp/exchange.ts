@@ -6,6 +6,7 @@ import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
 import { socketState } from '../../net/kernel/kernel-sockets.ts';
 import { MIN_PEER_MS, peerActivity, peerTookMs } from '../../net/kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../../net/limited-wait.ts';
+import { failureOfTlsAlert } from '../../net/tls/alerts.ts';
 import type { ProbeContext } from '../probe.ts';
 import { Inbox, type ReadingEnd } from './inbox.ts';
 
@@ -22,6 +23,8 @@ const MAX_PAUSE_MS = 250;
 const PAUSE_FACTOR = 4;
 
 export interface TcpExchangeOptions {
+  /** The connection below TLS, whose state the kernel knows; without TLS the socket itself. */
+  readonly connection: Socket;
   /** How messages name the target. */
   readonly target: string;
   /** Sent first; null sends nothing. */
@@ -56,7 +59,7 @@ export async function exchangeText(
   options: TcpExchangeOptions,
   { clock, signal, log, starvation }: ProbeContext,
 ): Promise<Exchange> {
-  const { target, data } = options;
+  const { target, data, connection } = options;
   const extension = new DeadlineExtension({ clock, deadlineMs: options.untilMs, starvation });
   let { untilMs } = options;
   let timedOut = false;
@@ -70,7 +73,7 @@ export async function exchangeText(
     durationMs: endMs - startMs,
     timedOut,
     peerMs,
-    connection: socketState(starvation?.sockets ?? null, socket),
+    connection: socketState(starvation?.sockets ?? null, connection),
   });
   try {
     if (data !== null) socket.write(data);
@@ -82,7 +85,7 @@ export async function exchangeText(
         return ended(inbox.text(), { code: 'CANCELLED', message }, nowMs);
       }
       if (nowMs >= untilMs) {
-        const moreMs = extension.nextMs(peerActivity(starvation?.sockets ?? null, socket));
+        const moreMs = extension.nextMs(peerActivity(starvation?.sockets ?? null, connection));
         if (moreMs !== null) {
           untilMs = nowMs + moreMs;
           // Without the yield, data that has arrived would not be read.
@@ -97,7 +100,7 @@ export async function exchangeText(
         evaluatedBytes = inbox.bytes;
         // Only for slow answers of a starved agent: otherwise the kernel knows no more.
         if (nowMs - startMs >= MIN_PEER_MS && (starvation?.starvedMs ?? 0) >= EXACT_MS) {
-          peerMs = peerTookMs(starvation?.sockets ?? null, socket);
+          peerMs = peerTookMs(starvation?.sockets ?? null, connection);
         }
         const evaluationStartMs = clock.monotonicMs();
         const text = inbox.text();
@@ -156,6 +159,9 @@ const BROKEN_CODES: Readonly<Record<string, ErrorCode>> = { ETIMEDOUT: 'RESPONSE
 
 function failureOf({ kind, systemCode }: ReadingEnd, target: string): Failure | null {
   if (kind !== 'broken' || systemCode === null) return null;
+  const alert = failureOfTlsAlert(systemCode);
+  if (alert !== null)
+    return { code: alert.code, message: `${target} ${alert.what} (${systemCode})` };
   const code = BROKEN_CODES[systemCode] ?? 'CONNECTION_RESET';
   const what = code === 'RESPONSE_TIMEOUT' ? 'stopped acknowledging' : 'reset the connection';
   return { code, message: `${target} ${what} before its answer was complete (${systemCode})` };

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import type { TcpRequest } from '../../../model/check/request.ts';
 import type {
   TcpDetail,
@@ -7,6 +8,7 @@ import type {
   TcpTimingPhases,
   TcpTimings,
   TimingClock,
+  TlsFacts,
 } from '../../../model/result/result.ts';
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { connectTcp } from '../../net/connect.ts';
@@ -15,6 +17,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
 import { tcpFactsOf } from '../tcp-facts.ts';
 import { exchangeText } from './exchange.ts';
+import { secureTcp } from './secure.ts';
 
 export interface TcpOutcome
   extends ProbeOutcome<TcpDetail['request'], TcpResponse, TcpTimings, TcpTimingPhases> {
@@ -24,6 +27,12 @@ export interface TcpOutcome
   readonly peerMs: number;
   readonly clock: TimingClock;
   readonly tcp: TcpFacts | null;
+  /** Also of a handshake that failed; null without TLS. */
+  readonly tls: TlsFacts | null;
+}
+
+export interface TcpProbeOptions {
+  readonly clientCertificates?: readonly ClientCertificate[];
 }
 
 /**
@@ -34,8 +43,8 @@ export interface TcpOutcome
 const PAST_ALL_THRESHOLDS_MS = 5001;
 
 /**
- * Connects; if there is data to send or to wait for, sends it and reads the answer
- * (src/model/README.md, "TCP: `request`"; exchangeText decides until when). An
+ * Connects and begins TLS, if the check has it; if there is data to send or to wait for, sends it
+ * and reads the answer (src/model/README.md, "TCP: `request`"; exchangeText decides until when). An
  * established connection is a response: assertions judge what then arrives, even if it is nothing.
  *
  * @param satisfied evaluates the RESPONSE_DATA assertions on the data so far; calls do not overlap,
@@ -45,14 +54,16 @@ export async function probeTcp(
   request: TcpRequest,
   context: ProbeContext,
   satisfied: (data: string) => Promise<boolean>,
+  { clientCertificates = [] }: TcpProbeOptions = {},
 ): Promise<TcpOutcome> {
   const { clock } = context;
-  const { hostname, port, data, ipFamily } = request;
-  const echo = { hostname, port, data, ipFamily };
+  const { hostname, port, data, tls } = request;
+  const echo = tcpEcho(request);
   const asserted = request.assertions.some(({ source }) => source === 'RESPONSE_DATA');
   const isSending = data !== null && data !== '';
   const isReading = isSending || asserted;
-  const connection = await connectTcp(request, context, { peerMaySpeakFirst: isReading });
+  const peerMaySpeakFirst = tls === 'STARTTLS' || (tls === 'OFF' && isReading);
+  const connection = await connectTcp(request, context, { peerMaySpeakFirst });
   const { dnsMs, tcpMs } = connection;
   const endpoint: Endpoint = {
     hostname: withoutBrackets(hostname),
@@ -60,26 +71,42 @@ export async function probeTcp(
     port,
     transport: 'tcp',
   };
+  const silent = { request: echo, endpoint, response: null, timedOut: false, peerMs: 0 };
   if (!connection.ok) {
     const { address, failure } = connection;
     const isResolved = address !== null || failure.code === 'ADDRESS_DENIED';
     const lookup = isResolved ? roundMs(dnsMs) : null;
     return {
-      request: echo,
-      endpoint,
-      response: null,
+      ...silent,
       failure,
-      timedOut: false,
-      peerMs: 0,
       clock: 'event-loop',
       tcp: null,
-      ...timesOf({ lookup, connect: null, response: null }, dnsMs, tcpMs, 0),
+      tls: null,
+      ...timesOf({ lookup, connect: null, response: null }, { dnsMs, tcpMs }),
     };
   }
 
-  const { socket, address, handshake, kernelMs } = connection;
-  const connectedMs = dnsMs + tcpMs;
-  const reached = { lookup: roundMs(dnsMs), connect: roundMs(connectedMs) };
+  const { address, handshake, kernelMs } = connection;
+  const connect = { lookup: roundMs(dnsMs), connect: roundMs(dnsMs + tcpMs) };
+  const secured =
+    tls === 'OFF' ? null : await secureTcp(connection, request, clientCertificates, context);
+  const tlsMs = secured?.tlsMs;
+  const facts = secured?.facts ?? null;
+  if (secured?.ok === false) {
+    return {
+      ...silent,
+      failure: secured.failure,
+      peerMs: kernelMs,
+      clock: 'event-loop',
+      tcp: tcpFactsOf(handshake, 'target'),
+      tls: facts,
+      ...timesOf({ ...connect, secureConnect: null, response: null }, { dnsMs, tcpMs, tlsMs }),
+    };
+  }
+
+  const connectedMs = dnsMs + tcpMs + (tlsMs ?? 0);
+  const reached = secured === null ? connect : { ...connect, secureConnect: roundMs(connectedMs) };
+  const socket = secured?.socket ?? connection.socket;
   const responseOf = (text: string): TcpResponse => ({
     data: text,
     address,
@@ -95,9 +122,10 @@ export async function probeTcp(
       failure: null,
       timedOut: false,
       peerMs: kernelMs,
-      clock: clockOf(kernelMs, dnsMs),
+      clock: clockOf(kernelMs, dnsMs + (tlsMs ?? 0)),
       tcp: tcpFactsOf(handshake, 'target'),
-      ...timesOf({ ...reached, response: null }, dnsMs, tcpMs, 0),
+      tls: facts,
+      ...timesOf({ ...reached, response: null }, { dnsMs, tcpMs, tlsMs }),
     };
   }
 
@@ -105,6 +133,7 @@ export async function probeTcp(
   const exchange = await exchangeText(
     socket,
     {
+      connection: connection.socket,
       target: targetText(withoutBrackets(hostname), port, address),
       data: isSending ? data : null,
       satisfied: asserted ? satisfied : async () => true,
@@ -123,28 +152,41 @@ export async function probeTcp(
     peerMs: kernelMs + exchange.peerMs,
     clock: 'event-loop',
     tcp: tcpFactsOf(exchange.connection ?? handshake, 'target'),
-    ...timesOf({ ...reached, response }, dnsMs, tcpMs, durationMs),
+    tls: facts,
+    ...timesOf({ ...reached, response }, { dnsMs, tcpMs, tlsMs, dataMs: durationMs }),
   };
 }
 
-/** For a check that only connects. */
-function clockOf(kernelMs: number, dnsMs: number): TimingClock {
+/** The request as results have it. */
+export function tcpEcho({ hostname, port, data, ipFamily }: TcpRequest): TcpDetail['request'] {
+  return { hostname, port, data, ipFamily };
+}
+
+/** For a check that reads no data. */
+function clockOf(kernelMs: number, otherMs: number): TimingClock {
   if (kernelMs === 0) return 'event-loop';
-  return dnsMs === 0 ? 'kernel' : 'mixed';
+  return otherMs === 0 ? 'kernel' : 'mixed';
+}
+
+interface Durations {
+  readonly dnsMs: number;
+  readonly tcpMs: number;
+  /** Undefined without TLS. */
+  readonly tlsMs?: number | undefined;
+  readonly dataMs?: number;
 }
 
 function timesOf(
   reached: Omit<TcpTimings, 'end'>,
-  dnsMs: number,
-  tcpMs: number,
-  dataMs: number,
+  { dnsMs, tcpMs, tlsMs, dataMs = 0 }: Durations,
 ): Pick<TcpOutcome, 'timings' | 'timingPhases' | 'responseTimeMs'> {
-  const total = roundMs(dnsMs + tcpMs + dataMs);
+  const total = roundMs(dnsMs + tcpMs + (tlsMs ?? 0) + dataMs);
   return {
     timings: { ...reached, end: total },
     timingPhases: {
       dns: roundMs(dnsMs),
       connection: roundMs(tcpMs),
+      ...(tlsMs === undefined ? {} : { tls: roundMs(tlsMs) }),
       data: roundMs(dataMs),
       total,
     },

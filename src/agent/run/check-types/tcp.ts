@@ -1,5 +1,6 @@
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import type { Evaluator } from '../../assertions/evaluator.ts';
-import { probeTcp } from '../../probes/tcp/probe.ts';
+import { probeTcp, tcpEcho } from '../../probes/tcp/probe.ts';
 import {
   type CheckTypeRunner,
   commonDetailFields,
@@ -10,25 +11,32 @@ import {
 
 export interface TcpParts {
   readonly evaluator: Evaluator;
+  /** Those of the current check set. */
+  readonly clientCertificates: () => readonly ClientCertificate[];
 }
 
-export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
+export function tcpRunner({ evaluator, clientCertificates }: TcpParts): CheckTypeRunner<'TCP'> {
   return {
     async probe(check, context) {
       const { request } = check;
       const onData = request.assertions.filter(({ source }) => source === 'RESPONSE_DATA');
-      const outcome = await probeTcp(request, context, async (text) => {
+      const satisfied = async (text: string): Promise<boolean> => {
         const sources = { RESPONSE_DATA: { kind: 'text', text } } as const;
         const results = await evaluator.evaluate(onData, sources, context.signal);
         return results.every(({ error }) => error === null);
+      };
+      const outcome = await probeTcp(request, context, satisfied, {
+        clientCertificates: clientCertificates(),
       });
-      const { response, failure, timings, timingPhases, tcp } = outcome;
+      const { response, failure, timings, timingPhases, tcp, tls } = outcome;
       const probed = toProbed(outcome, {
         criterion: () => 'met',
         sources: ({ data }) => ({
           RESPONSE_DATA: { kind: 'text', text: data },
           RESPONSE_TIME: { kind: 'number', value: outcome.responseTimeMs },
+          CERTIFICATE: { kind: 'tls', facts: tls },
         }),
+        tls,
         timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),
         detail: (extras) => ({
           tcpCheckResult: {
@@ -38,21 +46,22 @@ export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
             timings,
             timingPhases,
             tcp,
+            tls,
           },
         }),
       });
-      const unencrypted = request.data !== null && request.data !== '';
+      const unencrypted = request.tls === 'OFF' && request.data !== null && request.data !== '';
       const { timedOut, peerMs, clock } = outcome;
       return { ...probed, unencrypted, timedOut, peerMs, clock };
     },
     receivers: ({ request: { hostname, port } }) => [{ hostname, port }],
-    broken: ({ request: { hostname, port, data, ipFamily } }, failure) => ({
+    broken: ({ request }, failure) => ({
       ...NOTHING_SEEN,
       failure,
       detail: (extras) => ({
         tcpCheckResult: {
           ...commonDetailFields(failure, extras),
-          request: { hostname, port, data, ipFamily },
+          request: tcpEcho(request),
           response: null,
           timings: { lookup: null, connect: null, response: null, end: 0 },
           timingPhases: { dns: 0, connection: 0, data: 0, total: 0 },

@@ -1,6 +1,7 @@
 import { stateOfRun, withRun } from '../../../model/result/check-state.ts';
 import { detailOf } from '../../../model/result/result-summary.ts';
 import { runResultOf } from '../../../model/result/run-result.ts';
+import { certificateOf } from '../../../model/result/tls-facts.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import { knownFactsOf } from '../../error-groups/known-facts.ts';
@@ -134,9 +135,8 @@ function laterError(one: LastError | null, other: LastError | null): LastError |
   return orderOf(one) < orderOf(other) ? one : other;
 }
 
-function daysRemainingOf({ apiCheckResult, dnsCheckResult }: ReceivedResult): number | null {
-  const tls = apiCheckResult?.response?.tls ?? apiCheckResult?.tls ?? dnsCheckResult?.tls;
-  return tls?.certificate?.daysRemaining ?? null;
+function daysRemainingOf(final: ReceivedResult): number | null {
+  return certificateOf(final)?.daysRemaining ?? null;
 }
 
 /** Above 0 where the first decides the status. */

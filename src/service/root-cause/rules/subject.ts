@@ -92,6 +92,8 @@ export function analysisSubject({ result, check }: AnalysisInput): Subject {
       target: endpointText(host, port),
       recordType: recordOf(ipFamily),
       ipFamily,
+      isTls: (tcp.tls ?? null) !== null || isTlsOf(check),
+      tls: tcp.tls ?? null,
       address: tcp.response?.address ?? null,
       phases: orderedPhases(tcp.timingPhases),
     };
@@ -178,4 +180,8 @@ function familyOf(check: AnalysisInput['check']): string {
 
 function recordOf(ipFamily: string): string {
   return ipFamily === 'IPv6' ? 'AAAA' : 'A';
+}
+
+function isTlsOf(check: AnalysisInput['check']): boolean {
+  return check?.checkType === 'TCP' && check.request.tls !== 'OFF';
 }

@@ -9706,6 +9706,7 @@ export interface components {
             timingPhases: components["schemas"]["TcpCheckResultTimingPhases"];
             /** @default null */
             tcp: components["schemas"]["TcpDetails"] | null;
+            tls?: components["schemas"]["TlsDetails"] | null;
         };
         TcpCheckResultRequest: {
             hostname: string;
@@ -9724,12 +9725,14 @@ export interface components {
         TcpCheckResultTimingPhases: {
             dns: number;
             connection: number;
+            tls?: number;
             data: number;
             total: number;
         };
         TcpCheckResultTimings: {
             lookup: number | null;
             connect: number | null;
+            secureConnect?: number | null;
             response: number | null;
             end: number;
         };
@@ -9752,6 +9755,32 @@ export interface components {
              */
             data: string | null;
             /**
+             * @description OFF: no TLS. ON: TLS begins after connecting. STARTTLS: TLS begins after the upgrade of `startTlsProtocol`. `data` is sent inside TLS.
+             * @default OFF
+             * @enum {string}
+             */
+            tls: "OFF" | "ON" | "STARTTLS";
+            /**
+             * @description The protocol whose upgrade to TLS is used. Required if `tls` is STARTTLS.
+             * @default null
+             */
+            startTlsProtocol: ("SMTP" | "IMAP" | "POP3" | "FTP" | "XMPP" | "POSTGRESQL" | "MYSQL" | "LDAP") | null;
+            /**
+             * @description The name that the certificate must be for, also sent to the server (SNI). If omitted, `hostname`.
+             * @default null
+             */
+            serverName: string | null;
+            /**
+             * @description The application protocols that TLS offers (ALPN), in order of preference.
+             * @default []
+             */
+            alpnProtocols: string[];
+            /**
+             * @description Whether any server certificate is accepted.
+             * @default false
+             */
+            skipSSL: boolean;
+            /**
              * @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6.
              * @default IPv4
              * @enum {string}
@@ -9765,7 +9794,7 @@ export interface components {
         };
         TcpRequestAssertion: {
             /** @enum {string} */
-            source: "RESPONSE_DATA" | "RESPONSE_TIME";
+            source: "RESPONSE_DATA" | "RESPONSE_TIME" | "CERTIFICATE";
             /** @default  */
             property: string;
             /** @enum {string} */
@@ -9777,7 +9806,7 @@ export interface components {
         };
         TcpRequestAssertionInput: {
             /** @enum {string} */
-            source: "RESPONSE_DATA" | "RESPONSE_TIME";
+            source: "RESPONSE_DATA" | "RESPONSE_TIME" | "CERTIFICATE";
             property?: string;
             /** @enum {string} */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
@@ -9791,6 +9820,16 @@ export interface components {
             port: number;
             /** @description The text to send after connecting. */
             data?: string | null;
+            /** @description OFF: no TLS. ON: TLS begins after connecting. STARTTLS: TLS begins after the upgrade of `startTlsProtocol`. `data` is sent inside TLS. */
+            tls?: "OFF" | "ON" | "STARTTLS";
+            /** @description The protocol whose upgrade to TLS is used. Required if `tls` is STARTTLS. */
+            startTlsProtocol?: ("SMTP" | "IMAP" | "POP3" | "FTP" | "XMPP" | "POSTGRESQL" | "MYSQL" | "LDAP") | null;
+            /** @description The name that the certificate must be for, also sent to the server (SNI). If omitted, `hostname`. */
+            serverName?: string | null;
+            /** @description The application protocols that TLS offers (ALPN), in order of preference. */
+            alpnProtocols?: string[];
+            /** @description Whether any server certificate is accepted. */
+            skipSSL?: boolean;
             /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. */
             ipFamily?: "IPv4" | "IPv6";
             /** @description The conditions that the response must meet; see Assertions. */

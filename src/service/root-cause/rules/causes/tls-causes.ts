@@ -110,6 +110,14 @@ export const TLS_CAUSES: Readonly<Record<CodesOf<'tls'>, CauseRow>> = {
       `Try "openssl s_client -connect ${host} -servername ${host}" (and its port) and compare what the server offers with what is usual. Correct its ciphers and its host names, or the port in the check.`,
     links: [LINKS.tlsAlerts],
   },
+  STARTTLS_FAILED: {
+    classification: 'TLS_FAILURE',
+    cause: ({ target }) =>
+      `The connection to ${target} was made, and the server did not agree to begin TLS on it, for the reason that the agent's message names. Likely TLS is not enabled or its certificate cannot be read by the server, another protocol is spoken on the port, or a device on the way removes the offer of TLS.`,
+    fix: ({ host }) =>
+      `Try "openssl s_client -connect ${host} -starttls" with the port and the protocol, from the network of the agent and on the server itself, and see whether the server offers TLS to both.`,
+    links: [LINKS.tlsAlerts],
+  },
   TLS_TIMEOUT: {
     classification: 'TIMEOUT',
     cause: ({ target }) =>

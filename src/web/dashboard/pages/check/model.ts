@@ -110,8 +110,9 @@ function dnsPhases({
 }
 
 /** The certificate and the connection of the (last) request; null without TLS. */
-export function tlsOf({ apiCheckResult, dnsCheckResult }: Result): Tls | null {
-  return apiCheckResult?.response?.tls ?? apiCheckResult?.tls ?? dnsCheckResult?.tls ?? null;
+export function tlsOf(result: Result): Tls | null {
+  const { apiCheckResult: http, tcpCheckResult: tcp, dnsCheckResult: dns } = result;
+  return http?.response?.tls ?? http?.tls ?? tcp?.tls ?? dns?.tls ?? null;
 }
 
 /** Paths of the dashboard. */

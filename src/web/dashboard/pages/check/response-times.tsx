@@ -21,7 +21,7 @@ type Range = keyof typeof RANGES;
 const PHASES: Readonly<Record<CheckType, readonly string[]>> = {
   URL: ['wait', 'dns', 'tcp', 'tls', 'firstByte', 'download'],
   API: ['wait', 'dns', 'tcp', 'tls', 'firstByte', 'download'],
-  TCP: ['dns', 'connection', 'data'],
+  TCP: ['dns', 'connection', 'tls', 'data'],
   DNS: ['query'],
   ICMP: [],
 };

@@ -24,7 +24,7 @@ export function Rows({
   /** What one entry is, for buttons: `header`. */
   readonly one: string;
   /** A new entry. */
-  readonly empty: Readonly<Record<string, unknown>>;
+  readonly empty: Readonly<Record<string, unknown>> | string;
   readonly hint?: ComponentChildren;
   /** @param at the path of the entry */
   readonly row: (at: string, index: number) => ComponentChildren;

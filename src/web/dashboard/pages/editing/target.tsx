@@ -44,11 +44,36 @@ export function Target() {
       <div class="editing-wide">
         <FactField path="request.data" rows={3} />
       </div>
+      <FactField path="request.tls" />
+      {(valueAt(draft, 'request.tls') ?? 'OFF') !== 'OFF' && <Tls />}
       <FactField path="request.ipFamily" />
       <FactField path="request.followRedirects" />
-      {isUsed('skipSSL', ENCRYPTED) && <FactField path="request.skipSSL" />}
+      {type !== 'TCP' && isUsed('skipSSL', ENCRYPTED) && <FactField path="request.skipSSL" />}
       <FactField path="shouldFail" />
     </Section>
+  );
+}
+
+/** How a TCP check begins TLS, and what it accepts. */
+function Tls() {
+  const { draft } = useCheckForm();
+  return (
+    <>
+      {valueAt(draft, 'request.tls') === 'STARTTLS' && (
+        <FactField path="request.startTlsProtocol" />
+      )}
+      <FactField path="request.serverName" placeholder="mail.example.com" />
+      <FactField path="request.skipSSL" />
+      <div class="editing-wide">
+        <Rows
+          path="request.alpnProtocols"
+          legend="Application protocols (ALPN)"
+          one="protocol"
+          empty=""
+          row={(at, index) => <Cell path={at} index={index} placeholder="imap" />}
+        />
+      </div>
+    </>
   );
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Connected, connectTcp } from '../../../../../src/agent/net/connect.ts';
 import type { HttpOutcome } from '../../../../../src/agent/probes/http/probe.ts';
 import { probeTcp, type TcpOutcome } from '../../../../../src/agent/probes/tcp/probe.ts';
-import { type TcpRequest, tcpRequestSchema } from '../../../../../src/model/check/request.ts';
+import { tcpRequestSchema } from '../../../../../src/model/check/request.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { logText, makeContext, staticResolver } from '../../../../support/agent/probe-context.ts';
 import {
@@ -63,12 +63,7 @@ onLinux('the connect time, where the event loop is held', () => {
   it('makes the time of a TCP check certain', async () => {
     const starvation = await realStarvation();
     const context = makeContext({ starvation });
-    const request: TcpRequest = {
-      ...(await server()),
-      data: null,
-      ipFamily: 'IPv4',
-      assertions: [],
-    };
+    const request = tcpRequestSchema.parse(await server());
     const outcome = await beginAndHold(HELD_MS, () => probeTcp(request, context, async () => true));
     expect(outcome.responseTimeMs).toBeLessThan(FEW_MS);
     expect(outcome).toMatchObject({
@@ -88,9 +83,7 @@ onLinux('a check of a name whose first address refuses, where the event loop is 
     const resolver = staticResolver({ 'two.test': ['127.0.0.2', '127.0.0.1'] });
     const context = makeContext({ resolver, starvation: await realStarvation() });
     const { port } = target;
-    const request: TcpRequest = {
-      ...{ hostname: 'two.test', port, data: null, ipFamily: 'IPv4', assertions: [] },
-    };
+    const request = tcpRequestSchema.parse({ hostname: 'two.test', port });
     const outcome = await beginAndHold<HttpOutcome | TcpOutcome>(HELD_MS, () =>
       type === 'URL'
         ? probe(`http://two.test:${port}/`, { context })

@@ -13,6 +13,7 @@ import {
   RESULT_WORDS,
   type Result,
   runResultOf,
+  tlsOf,
 } from '../../check/model.ts';
 import { Facts, Panel } from '../../check/panel.tsx';
 import { Assertions } from '../../check/run/assertions.tsx';
@@ -117,7 +118,7 @@ function Progress({ trial }: { readonly trial: Trial }) {
 function Outcome({ result }: { readonly result: Result }) {
   const detail = detailOf(result);
   const ended = runResultOf(result);
-  const tls = result.apiCheckResult?.response?.tls ?? result.apiCheckResult?.tls ?? null;
+  const tls = tlsOf(result);
   return (
     <div class="editing-outcome">
       <p>

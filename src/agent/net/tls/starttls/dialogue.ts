@@ -1,0 +1,48 @@
+/** The client's side of a protocol's opening, until TLS begins on the same connection. */
+export interface Dialogue {
+  /** Sent at once; null if the server speaks first. */
+  readonly opening: Buffer | null;
+  /** What to do about the bytes that have arrived and that no earlier answer has used. */
+  readonly read: (bytes: Buffer) => Reading;
+}
+
+/**
+ * `used`: the bytes of the answer. `what` continues a sentence that starts with the server's name;
+ * `answer` is what the server said, which is quoted behind it.
+ */
+export type Reading =
+  /** The answer is not complete. */
+  | { readonly kind: 'incomplete' }
+  | { readonly kind: 'next'; readonly used: number; readonly send: Buffer | null }
+  /** The handshake begins, after `send`. */
+  | { readonly kind: 'agreed'; readonly used: number; readonly send: Buffer | null }
+  | { readonly kind: 'refused'; readonly what: string; readonly answer: string | null };
+
+/** What a dialogue depends on. */
+export interface DialogueOptions {
+  /** The server's name, for XMPP. */
+  readonly serverName: string;
+  /** The agent's address on this connection, for the EHLO of SMTP. */
+  readonly localAddress: string;
+}
+
+export const INCOMPLETE: Reading = { kind: 'incomplete' };
+
+export function refusedBecause(what: string, answer: string | null = null): Reading {
+  return { kind: 'refused', what, answer };
+}
+
+type Reader = (bytes: Buffer) => Reading;
+
+/** Reads one answer after the other, each with its reader. */
+export function inTurn(opening: Buffer | null, ...readers: readonly Reader[]): Dialogue {
+  let turn = 0;
+  return {
+    opening,
+    read(bytes) {
+      const reading = readers[turn]?.(bytes) ?? INCOMPLETE;
+      if (reading.kind === 'next') turn += 1;
+      return reading;
+    },
+  };
+}

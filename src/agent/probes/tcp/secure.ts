@@ -1,0 +1,60 @@
+import type { Socket } from 'node:net';
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import type { TcpRequest } from '../../../model/check/request.ts';
+import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
+import { millisecondsText } from '../../../runtime/text/duration-text.ts';
+import type { Connected } from '../../net/connect.ts';
+import { targetText } from '../../net/connect-failures.ts';
+import type { Limits } from '../../net/limited-wait.ts';
+import { openSocket } from '../../net/open-socket.ts';
+import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
+import { type SecureOutcome, secureConnect } from '../../net/tls/secure-connect.ts';
+import { upgradeToTls } from '../../net/tls/starttls/upgrade.ts';
+import type { ProbeContext } from '../probe.ts';
+
+/**
+ * Begins TLS on the connection of a TCP check: after the opening of `startTlsProtocol`, if it has
+ * one. Verifies the certificate and closes the connection on a failure, as secureConnect does.
+ * `tlsMs` includes the opening.
+ */
+export async function secureTcp(
+  connected: Connected,
+  request: TcpRequest,
+  certificates: readonly ClientCertificate[],
+  context: ProbeContext,
+): Promise<SecureOutcome> {
+  const { port, skipSSL, alpnProtocols, startTlsProtocol } = request;
+  const { clock, scrub, log } = context;
+  const { address } = connected;
+  const hostname = withoutBrackets(request.hostname);
+  const serverName = withoutBrackets(request.serverName ?? hostname);
+  const target = targetText(hostname, port, address);
+  const upgrade = (socket: Socket, limits: Limits) =>
+    startTlsProtocol === null
+      ? null
+      : upgradeToTls(socket, { protocol: startTlsProtocol, serverName, target, scrub }, limits);
+
+  const startMs = clock.monotonicMs();
+  const failure = await upgrade(connected.socket, context);
+  const upgradeMs = clock.monotonicMs() - startMs;
+  if (failure !== null) return { ok: false, failure, facts: null, tlsMs: upgradeMs };
+  if (startTlsProtocol !== null) {
+    log.info(`${startTlsProtocol}: the server agreed to TLS in ${millisecondsText(upgradeMs)}`);
+  }
+  const through = {
+    target,
+    async reopen(limits: Limits): Promise<Socket | null> {
+      const opened = await openSocket(address, port, limits);
+      if (!opened.ok) return null;
+      return (await upgrade(opened.socket, limits)) === null ? opened.socket : null;
+    },
+  };
+  // By the host, not by the name that the check gives it: others must not see the certificate.
+  const clientCertificate = clientCertificateFor(hostname, certificates);
+  const secured = await secureConnect(
+    connected,
+    { hostname: serverName, port, skipSSL, alpnProtocols, clientCertificate, through },
+    context,
+  );
+  return { ...secured, tlsMs: upgradeMs + secured.tlsMs };
+}
