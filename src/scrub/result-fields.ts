@@ -40,8 +40,9 @@ export const RESULT_FIELDS_KEPT: ReadonlySet<string> = new Set([
   'validTo',
   'fingerprint256',
   'keyType',
-  // Connections of URL, API and TCP checks.
+  // Connections of URL, API and TCP checks, and steps of TCP checks.
   'peer',
+  'format',
   // DNS checks; `type` is the type of a record.
   'recordType',
   'responseCode',

@@ -22,6 +22,9 @@ const MAX_NAME_CHARS = 100;
 const URL_TEXT: TextField = { kind: 'url', label: () => 'The url' };
 const BODY_TEXT: TextField = { kind: 'body', label: () => 'The body' };
 const DATA_TEXT: TextField = { kind: 'data', label: () => 'The data' };
+const sendOf = (index: number): TextField => {
+  return { kind: 'data', label: () => `send of step ${index + 1}` };
+};
 const USER_NAME: TextField = { kind: 'credential', label: () => 'The username of basicAuth' };
 const PASSWORD: TextField = { kind: 'credential', label: () => 'The password of basicAuth' };
 
@@ -39,7 +42,10 @@ export function mapTexts(check: Check, map: MapText): Check {
     case 'TCP': {
       const { request } = check;
       const data = request.data === null ? null : map(request.data, DATA_TEXT);
-      return { ...check, request: { ...request, data } };
+      const steps = request.steps.map((step, index) =>
+        step.send === null ? step : { ...step, send: map(step.send, sendOf(index)) },
+      );
+      return { ...check, request: { ...request, data, steps } };
     }
     case 'DNS':
     case 'ICMP':

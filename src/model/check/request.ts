@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { IP_FAMILIES } from '../enums.ts';
 import { ASSERTION_SOURCES } from './assertion.ts';
 import { assertionsOf } from './assertion-schema.ts';
+import { parsePattern } from './expressions.ts';
 import { changedAuthSchema, requestAuthSchema } from './request-auth.ts';
 import { urlSchema as url } from './request-url.ts';
 
@@ -218,6 +219,50 @@ const alpnProtocol = z.string().regex(/^[\x21-\x7e]{1,255}$/, {
   message: 'must have 1 to 255 visible ASCII characters',
 });
 
+export const TCP_STEP_FORMATS = ['TEXT', 'HEX'] as const;
+const MAX_TCP_STEPS = 20;
+const HEX_BYTES = /^\s*(?:[\da-f]{2}\s*)*$/i;
+
+const tcpStepSchema = z
+  .strictObject({
+    send: z
+      .string()
+      .max(16_384)
+      .nullable()
+      .default(null)
+      .describe('What to send; null sends nothing.'),
+    expect: z
+      .string()
+      .min(1)
+      .max(2048)
+      .nullable()
+      .default(null)
+      .describe(
+        'What must arrive before the next step: a regular expression, or with HEX bytes. null waits for nothing.',
+      ),
+    format: z
+      .enum(TCP_STEP_FORMATS)
+      .default('TEXT')
+      .describe('HEX: `send` and `expect` are bytes as hexadecimal digits.'),
+  })
+  .superRefine(({ send, expect, format }, context) => {
+    const refuse = (field: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [field], message });
+    if ((send ?? '') === '' && expect === null) refuse('send', 'is needed, or expect');
+    if (format === 'HEX') {
+      const message = 'must be pairs of hexadecimal digits with format HEX, for example "16 03 01"';
+      if (!HEX_BYTES.test(send ?? '')) refuse('send', message);
+      if (!HEX_BYTES.test(expect ?? '') || expect?.trim() === '') refuse('expect', message);
+      return;
+    }
+    const pattern = parsePattern(expect ?? '');
+    if (typeof pattern === 'string') {
+      refuse('expect', `is not a valid regular expression (${pattern.slice(0, 200)})`);
+    }
+  })
+  .meta({ title: 'TcpStep' });
+export type TcpStep = z.infer<typeof tcpStepSchema>;
+
 export const tcpRequestSchema = z
   .strictObject({
     hostname,
@@ -228,11 +273,16 @@ export const tcpRequestSchema = z
       .nullable()
       .default(null)
       .describe('The text to send after connecting.'),
+    steps: z
+      .array(tcpStepSchema)
+      .max(MAX_TCP_STEPS)
+      .default([])
+      .describe('Instead of `data`: steps as {send, expect, format}, one after the other.'),
     tls: z
       .enum(TCP_TLS)
       .default('OFF')
       .describe(
-        'OFF: no TLS. ON: TLS begins after connecting. STARTTLS: TLS begins after the upgrade of `startTlsProtocol`. `data` is sent inside TLS.',
+        'OFF: no TLS. ON: TLS begins after connecting. STARTTLS: TLS begins after the upgrade of `startTlsProtocol`. `data` and `steps` are sent inside TLS.',
       ),
     startTlsProtocol: z
       .enum(STARTTLS_PROTOCOLS)
@@ -254,7 +304,11 @@ export const tcpRequestSchema = z
     ipFamily,
     assertions: assertionsOf(ASSERTION_SOURCES.TCP),
   })
-  .superRefine(({ tls, startTlsProtocol }, context) => {
+  .superRefine(({ data, steps, tls, startTlsProtocol }, context) => {
+    if (steps.length > 0 && (data ?? '') !== '') {
+      const message = 'must be left out with steps: the first step can send it';
+      context.addIssue({ code: 'custom', path: ['data'], message });
+    }
     if ((tls === 'STARTTLS') === (startTlsProtocol !== null)) return;
     const message =
       tls === 'STARTTLS'

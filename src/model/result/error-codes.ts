@@ -222,6 +222,12 @@ export const ERROR_CODES = {
     advice:
       'The connection was established, but no response comes: check the load and the log of the service.',
   },
+  STEP_FAILED: {
+    phase: 'response',
+    meaning: 'What a step of the check expects did not arrive.',
+    advice:
+      'The message names the step, and what arrived instead: compare it with `expect`, and see the log of the service.',
+  },
   CONNECTION_RESET: {
     phase: 'response',
     meaning: 'The connection was reset after the request was sent.',

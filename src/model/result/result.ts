@@ -1,5 +1,5 @@
 import type { AssertionResult } from '../check/assertion.ts';
-import type { DnsProtocol } from '../check/request.ts';
+import type { DnsProtocol, TcpStep } from '../check/request.ts';
 import type { IpFamily, RunnableCheckType } from '../enums.ts';
 import type { DnsAnswer } from './dns-answer.ts';
 import type { ErrorCode } from './error-codes.ts';
@@ -239,7 +239,14 @@ export interface HttpDetail extends CheckDetail<HttpRequestEcho, HttpResponse> {
 }
 
 export type TcpDetail = CheckDetail<
-  { hostname: string; port: number; data: string | null; ipFamily: IpFamily },
+  {
+    hostname: string;
+    port: number;
+    data: string | null;
+    /** Absent without steps; `send` is cut. */
+    steps?: readonly TcpStep[];
+    ipFamily: IpFamily;
+  },
   TcpResponse
 > & {
   readonly timings: TcpTimings;

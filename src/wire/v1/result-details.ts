@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DNS_PROTOCOLS } from '../../model/check/request.ts';
+import { DNS_PROTOCOLS, TCP_STEP_FORMATS } from '../../model/check/request.ts';
 import { IP_FAMILIES } from '../../model/enums.ts';
 import { DNS_NUMBER_FIELDS, DNS_TEXT_FIELDS } from '../../model/result/dns-answer.ts';
 import {
@@ -67,12 +67,22 @@ export const httpDetail = z
   })
   .meta({ title: 'HttpCheckResult' });
 
+/** `send` is cut at 1,000 characters, which masks may make longer. */
+const tcpStep = z
+  .object({
+    send: text(8192).nullable(),
+    expect: text(16_384).nullable(),
+    format: z.enum(TCP_STEP_FORMATS),
+  })
+  .meta({ title: 'SentTcpStep' });
+
 export const tcpDetail = z
   .object({
     request: z.object({
       hostname: host,
       port,
       data: text(MAX_TCP_CHARS).nullable(),
+      steps: boundedList(tcpStep, 20).exactOptional(),
       ipFamily,
     }),
     response: z.object({ data: text(MAX_TCP_CHARS), address: host, port, ipFamily }).nullable(),

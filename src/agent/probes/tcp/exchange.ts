@@ -1,17 +1,21 @@
 import type { Socket } from 'node:net';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
+import { countText } from '../../../runtime/text/count-text.ts';
 import { DeadlineExtension, EXACT_MS } from '../../net/deadline-extension.ts';
 import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
 import { socketState } from '../../net/kernel/kernel-sockets.ts';
 import { MIN_PEER_MS, peerActivity, peerTookMs } from '../../net/kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../../net/limited-wait.ts';
 import { failureOfTlsAlert } from '../../net/tls/alerts.ts';
+import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext } from '../probe.ts';
 import { Inbox, type ReadingEnd } from './inbox.ts';
 
 /** src/model/README.md, "TCP: `request`". */
 const MAX_RESPONSE_BYTES = 64 * 1024;
+/** Of what arrived, in a message. */
+const MAX_SHOWN_CHARS = 200;
 
 /**
  * Pause between two evaluations of the assertions on a response that arrives in pieces: not one per
@@ -22,6 +26,13 @@ const MAX_PAUSE_MS = 250;
 /** A multiple of the last evaluation, so that evaluations take a fifth of the time at most. */
 const PAUSE_FACTOR = 4;
 
+export interface ExchangeStep {
+  /** null sends nothing. */
+  readonly send: string | Buffer | null;
+  /** Whether the bytes since the last `send` are what the step expects; null: it expects nothing. */
+  readonly matches: ((bytes: Buffer) => Promise<boolean>) | null;
+}
+
 export interface TcpExchangeOptions {
   /** The connection below TLS, whose state the kernel knows; without TLS the socket itself. */
   readonly connection: Socket;
@@ -29,8 +40,10 @@ export interface TcpExchangeOptions {
   readonly target: string;
   /** Sent first; null sends nothing. */
   readonly data: string | null;
-  /** Whether the data so far is complete. */
-  readonly satisfied: (data: string) => Promise<boolean>;
+  /** Made one after the other, after `data` was sent. */
+  readonly steps: readonly ExchangeStep[];
+  /** Whether the data so far is complete, once all steps are made; null: it is then complete. */
+  readonly satisfied: ((data: string) => Promise<boolean>) | null;
   /** Monotonic instant at which waiting ends, in good order. */
   readonly untilMs: number;
 }
@@ -51,15 +64,15 @@ export interface Exchange {
 
 /**
  * Sends the data and reads until the data satisfies, the peer closes, 64 KiB are read or the time
- * is up, none of which is a failure; then closes the connection. If the connection breaks, returns
- * what had arrived beside the failure.
+ * is up, none of which is a failure; then closes the connection. If the connection breaks, or it ends
+ * before a step has what it expects, returns what had arrived beside the failure.
  */
 export async function exchangeText(
   socket: Socket,
   options: TcpExchangeOptions,
-  { clock, signal, log, starvation }: ProbeContext,
+  { clock, signal, log, starvation, scrub }: ProbeContext,
 ): Promise<Exchange> {
-  const { target, data, connection } = options;
+  const { target, data, connection, steps } = options;
   const extension = new DeadlineExtension({ clock, deadlineMs: options.untilMs, starvation });
   let { untilMs } = options;
   let timedOut = false;
@@ -75,8 +88,43 @@ export async function exchangeText(
     peerMs,
     connection: socketState(starvation?.sockets ?? null, connection),
   });
+  let done = 0;
+  /** The bytes that had arrived when something was sent last. */
+  let sentAfterBytes = 0;
+  /** Sends what comes next, up to the step that waits. */
+  const proceed = (): void => {
+    for (; done < steps.length; done += 1) {
+      const step = steps[done];
+      if (step === undefined) return;
+      if (step.send !== null) {
+        sentAfterBytes = inbox.bytes;
+        socket.write(step.send);
+        log.info(`step ${done + 1}: sent ${countText(Buffer.byteLength(step.send), 'byte')}`);
+      }
+      if (step.matches !== null) return;
+    }
+  };
+  const isMet = async (): Promise<boolean> => {
+    const matches = steps[done]?.matches ?? null;
+    if (matches === null) return (await options.satisfied?.(inbox.text())) ?? true;
+    return matches(inbox.since(sentAfterBytes));
+  };
+  const unmetStep = (why: string): Failure | null => {
+    if (done >= steps.length) return null;
+    const bytes = inbox.since(sentAfterBytes);
+    const arrived =
+      bytes.length === 0
+        ? 'nothing arrived'
+        : `${JSON.stringify(shortenedText(bytes.toString('utf8'), MAX_SHOWN_CHARS, scrub))} arrived`;
+    const message = `${target} did not send what step ${done + 1} expects: ${arrived}, then ${why}`;
+    return { code: 'STEP_FAILED', message };
+  };
   try {
     if (data !== null) socket.write(data);
+    proceed();
+    if (steps.length > 0 && done === steps.length && options.satisfied === null) {
+      return ended('', null, clock.monotonicMs());
+    }
     let evaluatedBytes = 0;
     for (;;) {
       const nowMs = clock.monotonicMs();
@@ -94,7 +142,7 @@ export async function exchangeText(
         }
         timedOut = true;
         log.info(`${inbox.bytes} bytes arrived, then the time for them was up`);
-        return ended(inbox.text(), null, nowMs);
+        return ended(inbox.text(), unmetStep('the time was up'), nowMs);
       }
       if (inbox.bytes > evaluatedBytes) {
         evaluatedBytes = inbox.bytes;
@@ -105,7 +153,16 @@ export async function exchangeText(
         const evaluationStartMs = clock.monotonicMs();
         const text = inbox.text();
         const lastByteMs = inbox.lastByteMs ?? nowMs;
-        if (await options.satisfied(text)) return ended(text, null, lastByteMs);
+        if (await isMet()) {
+          if (done >= steps.length) return ended(text, null, lastByteMs);
+          log.info(`step ${done + 1}: what it expects arrived`);
+          done += 1;
+          proceed();
+          const isLast = done >= steps.length;
+          if (isLast && options.satisfied === null) return ended(text, null, lastByteMs);
+          evaluatedBytes = isLast ? 0 : sentAfterBytes;
+          continue;
+        }
         const evaluationEndMs = clock.monotonicMs();
         const pauseEndMs = Math.min(
           untilMs,
@@ -121,7 +178,8 @@ export async function exchangeText(
       const { end } = inbox;
       if (end !== null) {
         log.info(`${inbox.bytes} bytes arrived, then ${END_WORDS[end.kind]}`);
-        return ended(inbox.text(), failureOf(end, target), end.atMs);
+        const failure = failureOf(end, target) ?? unmetStep(END_WORDS[end.kind]);
+        return ended(inbox.text(), failure, end.atMs);
       }
       const hasNews = (): boolean => inbox.end !== null || inbox.bytes > evaluatedBytes;
       await waitForNews({ clock, signal, deadlineMs: untilMs }, inbox, hasNews);

@@ -62,6 +62,11 @@ export class Inbox {
     return this.#buffer.toString('utf8', 0, this.#bytes);
   }
 
+  /** The bytes after the first `from`. */
+  since(from: number): Buffer {
+    return this.#buffer.subarray(from, this.#bytes);
+  }
+
   /** Calls back on all news until the returned function is called. One caller at a time. */
   watch(onNews: () => void): () => void {
     this.#onNews = onNews;

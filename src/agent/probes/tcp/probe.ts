@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
-import type { TcpRequest } from '../../../model/check/request.ts';
+import type { TcpRequest, TcpStep } from '../../../model/check/request.ts';
 import type {
   TcpDetail,
   TcpFacts,
@@ -13,10 +13,11 @@ import type {
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { connectTcp } from '../../net/connect.ts';
 import { targetText } from '../../net/connect-failures.ts';
+import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
 import { tcpFactsOf } from '../tcp-facts.ts';
-import { exchangeText } from './exchange.ts';
+import { type ExchangeStep, exchangeText } from './exchange.ts';
 import { secureTcp } from './secure.ts';
 
 export interface TcpOutcome
@@ -33,6 +34,8 @@ export interface TcpOutcome
 
 export interface TcpProbeOptions {
   readonly clientCertificates?: readonly ClientCertificate[];
+  /** Whether the regular expression of a step matches the text. */
+  readonly matches?: (pattern: string, text: string) => Promise<boolean>;
 }
 
 /**
@@ -54,14 +57,14 @@ export async function probeTcp(
   request: TcpRequest,
   context: ProbeContext,
   satisfied: (data: string) => Promise<boolean>,
-  { clientCertificates = [] }: TcpProbeOptions = {},
+  { clientCertificates = [], matches = async () => false }: TcpProbeOptions = {},
 ): Promise<TcpOutcome> {
   const { clock } = context;
-  const { hostname, port, data, tls } = request;
-  const echo = tcpEcho(request);
+  const { hostname, port, data, steps, tls } = request;
+  const echo = tcpEcho(request, context.scrub);
   const asserted = request.assertions.some(({ source }) => source === 'RESPONSE_DATA');
   const isSending = data !== null && data !== '';
-  const isReading = isSending || asserted;
+  const isReading = isSending || asserted || steps.length > 0;
   const peerMaySpeakFirst = tls === 'STARTTLS' || (tls === 'OFF' && isReading);
   const connection = await connectTcp(request, context, { peerMaySpeakFirst });
   const { dnsMs, tcpMs } = connection;
@@ -136,7 +139,8 @@ export async function probeTcp(
       connection: connection.socket,
       target: targetText(withoutBrackets(hostname), port, address),
       data: isSending ? data : null,
-      satisfied: asserted ? satisfied : async () => true,
+      steps: steps.map((step) => exchangeStepOf(step, matches)),
+      satisfied: asserted ? satisfied : steps.length > 0 ? null : async () => true,
       untilMs: asserted ? context.deadlineMs : Math.min(context.deadlineMs, lastUsefulMs),
     },
     context,
@@ -157,9 +161,42 @@ export async function probeTcp(
   };
 }
 
+function exchangeStepOf(
+  { send, expect, format }: TcpStep,
+  matches: (pattern: string, text: string) => Promise<boolean>,
+): ExchangeStep {
+  const isEmpty = send === null || send === '';
+  if (format === 'TEXT') {
+    return {
+      send: isEmpty ? null : send,
+      matches: expect === null ? null : (bytes) => matches(expect, bytes.toString('utf8')),
+    };
+  }
+  const wanted = expect === null ? null : bytesOfHex(expect);
+  return {
+    send: isEmpty ? null : bytesOfHex(send),
+    matches: wanted === null ? null : async (bytes) => bytes.includes(wanted),
+  };
+}
+
+function bytesOfHex(digits: string): Buffer {
+  return Buffer.from(digits.replaceAll(/\s/g, ''), 'hex');
+}
+
+const MAX_ECHOED_CHARS = 1000;
+
 /** The request as results have it. */
-export function tcpEcho({ hostname, port, data, ipFamily }: TcpRequest): TcpDetail['request'] {
-  return { hostname, port, data, ipFamily };
+export function tcpEcho(
+  { hostname, port, data, steps, ipFamily }: TcpRequest,
+  scrub: Scrub,
+): TcpDetail['request'] {
+  if (steps.length === 0) return { hostname, port, data, ipFamily };
+  const echoed = steps.map((step) =>
+    step.send === null
+      ? step
+      : { ...step, send: shortenedText(step.send, MAX_ECHOED_CHARS, scrub) },
+  );
+  return { hostname, port, data, steps: echoed, ipFamily };
 }
 
 /** For a check that reads no data. */

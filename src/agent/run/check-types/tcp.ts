@@ -1,6 +1,7 @@
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import type { Evaluator } from '../../assertions/evaluator.ts';
 import { probeTcp, tcpEcho } from '../../probes/tcp/probe.ts';
+import { NOT_SCRUBBED } from '../../secrets/cut-scrubbed.ts';
 import {
   type CheckTypeRunner,
   commonDetailFields,
@@ -15,6 +16,14 @@ export interface TcpParts {
   readonly clientCertificates: () => readonly ClientCertificate[];
 }
 
+/** That a step's expression matches is evaluated as an assertion. */
+const STEP = {
+  source: 'RESPONSE_DATA',
+  property: '',
+  comparison: 'NOT_NULL',
+  target: '',
+} as const;
+
 export function tcpRunner({ evaluator, clientCertificates }: TcpParts): CheckTypeRunner<'TCP'> {
   return {
     async probe(check, context) {
@@ -25,8 +34,15 @@ export function tcpRunner({ evaluator, clientCertificates }: TcpParts): CheckTyp
         const results = await evaluator.evaluate(onData, sources, context.signal);
         return results.every(({ error }) => error === null);
       };
+      const matches = async (regex: string, text: string): Promise<boolean> => {
+        const sources = { RESPONSE_DATA: { kind: 'text', text } } as const;
+        const step = { ...STEP, regex };
+        const [result] = await evaluator.evaluate([step], sources, context.signal);
+        return result?.error === null;
+      };
       const outcome = await probeTcp(request, context, satisfied, {
         clientCertificates: clientCertificates(),
+        matches,
       });
       const { response, failure, timings, timingPhases, tcp, tls } = outcome;
       const probed = toProbed(outcome, {
@@ -50,7 +66,8 @@ export function tcpRunner({ evaluator, clientCertificates }: TcpParts): CheckTyp
           },
         }),
       });
-      const unencrypted = request.tls === 'OFF' && request.data !== null && request.data !== '';
+      const sends = [request.data, ...request.steps.map(({ send }) => send)];
+      const unencrypted = request.tls === 'OFF' && sends.some((text) => (text ?? '') !== '');
       const { timedOut, peerMs, clock } = outcome;
       return { ...probed, unencrypted, timedOut, peerMs, clock };
     },
@@ -61,7 +78,7 @@ export function tcpRunner({ evaluator, clientCertificates }: TcpParts): CheckTyp
       detail: (extras) => ({
         tcpCheckResult: {
           ...commonDetailFields(failure, extras),
-          request: tcpEcho(request),
+          request: tcpEcho(request, NOT_SCRUBBED),
           response: null,
           timings: { lookup: null, connect: null, response: null, end: 0 },
           timingPhases: { dns: 0, connection: 0, data: 0, total: 0 },

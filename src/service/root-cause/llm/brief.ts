@@ -147,7 +147,7 @@ function withoutBulk(result: ReceivedResult): ReceivedResult {
     tcpCheckResult: tcp && {
       ...tcp,
       ...leanDetail(tcp),
-      request: { ...tcp.request, data: null },
+      request: { ...tcp.request, data: null, steps: [] },
     },
     dnsCheckResult: dns && {
       ...dns,

@@ -38,7 +38,9 @@ function valuesIn(check: Check | null): readonly string[] {
       ];
     }
     case 'TCP':
-      return sensitiveValues(check.request.data ?? '');
+      return [check.request.data, ...check.request.steps.map(({ send }) => send)].flatMap((text) =>
+        sensitiveValues(text ?? ''),
+      );
     default:
       return [];
   }

@@ -8222,6 +8222,12 @@ export interface components {
             /** @description null if the result of that run is gone. */
             certificate: components["schemas"]["CertificateFacts"] | null;
         };
+        SentTcpStep: {
+            send: string | null;
+            expect: string | null;
+            /** @enum {string} */
+            format: "TEXT" | "HEX";
+        };
         ServiceUnavailableError: {
             /** @constant */
             statusCode: 503;
@@ -9408,6 +9414,12 @@ export interface components {
          *         "hostname": "example.com",
          *         "port": 443,
          *         "data": null,
+         *         "steps": [],
+         *         "tls": "OFF",
+         *         "startTlsProtocol": null,
+         *         "serverName": null,
+         *         "alpnProtocols": [],
+         *         "skipSSL": false,
          *         "ipFamily": "IPv4",
          *         "assertions": []
          *       },
@@ -9712,6 +9724,7 @@ export interface components {
             hostname: string;
             port: number;
             data: string | null;
+            steps?: components["schemas"]["SentTcpStep"][];
             /** @enum {string} */
             ipFamily: "IPv4" | "IPv6";
         };
@@ -9755,7 +9768,12 @@ export interface components {
              */
             data: string | null;
             /**
-             * @description OFF: no TLS. ON: TLS begins after connecting. STARTTLS: TLS begins after the upgrade of `startTlsProtocol`. `data` is sent inside TLS.
+             * @description Instead of `data`: steps as {send, expect, format}, one after the other.
+             * @default []
+             */
+            steps: components["schemas"]["TcpStep"][];
+            /**
+             * @description OFF: no TLS. ON: TLS begins after connecting. STARTTLS: TLS begins after the upgrade of `startTlsProtocol`. `data` and `steps` are sent inside TLS.
              * @default OFF
              * @enum {string}
              */
@@ -9820,7 +9838,9 @@ export interface components {
             port: number;
             /** @description The text to send after connecting. */
             data?: string | null;
-            /** @description OFF: no TLS. ON: TLS begins after connecting. STARTTLS: TLS begins after the upgrade of `startTlsProtocol`. `data` is sent inside TLS. */
+            /** @description Instead of `data`: steps as {send, expect, format}, one after the other. */
+            steps?: components["schemas"]["TcpStepInput"][];
+            /** @description OFF: no TLS. ON: TLS begins after connecting. STARTTLS: TLS begins after the upgrade of `startTlsProtocol`. `data` and `steps` are sent inside TLS. */
             tls?: "OFF" | "ON" | "STARTTLS";
             /** @description The protocol whose upgrade to TLS is used. Required if `tls` is STARTTLS. */
             startTlsProtocol?: ("SMTP" | "IMAP" | "POP3" | "FTP" | "XMPP" | "POSTGRESQL" | "MYSQL" | "LDAP") | null;
@@ -9834,6 +9854,32 @@ export interface components {
             ipFamily?: "IPv4" | "IPv6";
             /** @description The conditions that the response must meet; see Assertions. */
             assertions?: components["schemas"]["TcpRequestAssertionInput"][];
+        };
+        TcpStep: {
+            /**
+             * @description What to send; null sends nothing.
+             * @default null
+             */
+            send: string | null;
+            /**
+             * @description What must arrive before the next step: a regular expression, or with HEX bytes. null waits for nothing.
+             * @default null
+             */
+            expect: string | null;
+            /**
+             * @description HEX: `send` and `expect` are bytes as hexadecimal digits.
+             * @default TEXT
+             * @enum {string}
+             */
+            format: "TEXT" | "HEX";
+        };
+        TcpStepInput: {
+            /** @description What to send; null sends nothing. */
+            send?: string | null;
+            /** @description What must arrive before the next step: a regular expression, or with HEX bytes. null waits for nothing. */
+            expect?: string | null;
+            /** @description HEX: `send` and `expect` are bytes as hexadecimal digits. */
+            format?: "TEXT" | "HEX";
         };
         TestAlertChannelResponse: {
             /** @description Whether the receiver accepted it. */

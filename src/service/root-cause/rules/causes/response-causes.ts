@@ -11,6 +11,14 @@ export const RESPONSE_CAUSES: Readonly<Record<CodesOf<'response' | 'body'>, Caus
       'Look at what the application did at the time of the run: slow queries, exhausted pools and threads, calls to other services without a time limit. Restart it if it hangs, and give what it waits for a time limit.',
     links: [LINKS.status504],
   },
+  STEP_FAILED: {
+    classification: 'UNEXPECTED_CONTENT',
+    cause: ({ target }) =>
+      `${target} accepted the connection, and did not send what a step of the check expects: the agent's message names the step and what arrived instead. Likely the service was changed, is not ready, or refused what an earlier step sent.`,
+    fix: () =>
+      'Make the same steps with "nc" or "openssl s_client" and compare what comes. If what came is right, change what the step expects.',
+    links: [],
+  },
   CONNECTION_RESET: {
     classification: 'CONNECTION_LOST',
     cause: ({ target }) =>

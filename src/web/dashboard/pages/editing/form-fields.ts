@@ -12,6 +12,13 @@ export const LABELS: Readonly<Record<string, string>> = {
   'request.hostname': 'Host',
   'request.port': 'Port',
   'request.data': 'Data to send',
+  'request.steps[].send': 'Data of the step',
+  'request.steps[].expect': 'What the step expects',
+  'request.steps[].format': 'Format of the step',
+  'request.tls': 'TLS',
+  'request.startTlsProtocol': 'Protocol of STARTTLS',
+  'request.serverName': 'Name of the server (SNI)',
+  'request.alpnProtocols': 'Application protocols (ALPN)',
   'request.query': 'Name to look up',
   'request.recordType': 'Record type',
   'request.nameServer': 'Name server',
@@ -92,7 +99,9 @@ export const LABELS: Readonly<Record<string, string>> = {
 
 /** @param path of one field, or of all entries of a list */
 export function labelOf(path: string): string {
-  return LABELS[patternOf(path)] ?? path;
+  const pattern = patternOf(path);
+  // Entries of a list of plain values have the label of the list.
+  return LABELS[pattern] ?? LABELS[pattern.replace(/\[\]$/, '')] ?? path;
 }
 
 /** The fields that the form does not show, each with the reason. */
@@ -117,6 +126,7 @@ const LISTS: ReadonlySet<string> = new Set([
   'request.headers',
   'request.queryParameters',
   'request.assertions',
+  'request.steps',
   'variables',
   'alertChannelSubscriptions',
   // The API says there that no location is chosen.

@@ -43,6 +43,13 @@ export function Target() {
       <FactField path="request.pingCount" />
       <div class="editing-wide">
         <FactField path="request.data" rows={3} />
+        <Rows
+          path="request.steps"
+          legend="Steps"
+          one="step"
+          empty={{ send: null, expect: null, format: 'TEXT' }}
+          row={(at, index) => <Step at={at} index={index} />}
+        />
       </div>
       <FactField path="request.tls" />
       {(valueAt(draft, 'request.tls') ?? 'OFF') !== 'OFF' && <Tls />}
@@ -51,6 +58,17 @@ export function Target() {
       {type !== 'TCP' && isUsed('skipSSL', ENCRYPTED) && <FactField path="request.skipSSL" />}
       <FactField path="shouldFail" />
     </Section>
+  );
+}
+
+function Step({ at, index }: { readonly at: string; readonly index: number }) {
+  const orNull = (text: string): string | null => (text === '' ? null : text);
+  return (
+    <>
+      <Cell path={`${at}.send`} index={index} placeholder="Send" isWide onText={orNull} />
+      <Cell path={`${at}.expect`} index={index} placeholder="Expect: pattern" onText={orNull} />
+      <Cell path={`${at}.format`} index={index} />
+    </>
   );
 }
 

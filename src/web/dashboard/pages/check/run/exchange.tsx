@@ -3,6 +3,10 @@ import { TimeText } from '../../../parts/time-text.tsx';
 import type { Result, Tls } from '../model.ts';
 import { Facts, Panel } from '../panel.tsx';
 
+function sentText({ data, steps = [] }: NonNullable<Result['tcpCheckResult']>['request']): string {
+  return [data, ...steps.map(({ send }) => send)].filter((text) => (text ?? '') !== '').join('\n');
+}
+
 export function Exchange({ result }: { readonly result: Result }) {
   const { apiCheckResult: http, tcpCheckResult: tcp, dnsCheckResult: dns } = result;
   const { icmpCheckResult: icmp } = result;
@@ -11,7 +15,7 @@ export function Exchange({ result }: { readonly result: Result }) {
     return (
       <Panel title="Data">
         <h3>Sent</h3>
-        <Text text={tcp.request.data ?? ''} empty="Nothing was sent." />
+        <Text text={sentText(tcp.request)} empty="Nothing was sent." />
         <h3>Received</h3>
         <Text text={tcp.response?.data ?? ''} empty="Nothing was read." />
       </Panel>
