@@ -3,9 +3,9 @@ import { probeDns } from '../../src/agent/probes/dns/probe.ts';
 import { type DnsRequest, dnsRequestSchema } from '../../src/model/check/request.ts';
 import { makeContext, NO_ROUTE } from '../support/agent/probe-context.ts';
 import { lacking } from '../support/process/system-needs.ts';
+import { startUnbound } from '../support/real-servers/unbound.ts';
 import { trusting } from '../support/secure.ts';
 import { createAuthority } from '../support/servers/certificates.ts';
-import { startUnbound } from '../support/servers/real-unbound.ts';
 
 const lacks = lacking({ commands: ['unbound'], files: [] });
 

@@ -3,14 +3,14 @@ import { STARTTLS_PROTOCOLS } from '../../src/model/check/request.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { runFixture } from '../support/agent/run-fixture.ts';
 import { lacking } from '../support/process/system-needs.ts';
-import { checkOf } from '../support/samples/checks.ts';
-import { createSelfSigned } from '../support/servers/certificates.ts';
 import {
   findPostgres,
   REAL_SERVERS,
   type RealServers,
   startRealServers,
-} from '../support/servers/real-starttls-servers.ts';
+} from '../support/real-servers/starttls-servers.ts';
+import { checkOf } from '../support/samples/checks.ts';
+import { createSelfSigned } from '../support/servers/certificates.ts';
 
 const lacks = lacking({ commands: [], files: REAL_SERVERS });
 const missing = lacks ?? (findPostgres() === null ? 'PostgreSQL' : null);

@@ -17,7 +17,6 @@ export const LABELS: Readonly<Record<string, string>> = {
   'request.steps[].format': 'Format of the step',
   'request.tls': 'TLS',
   'request.startTlsProtocol': 'Protocol of STARTTLS',
-  'request.serverName': 'Name of the server (SNI)',
   'request.alpnProtocols': 'Application protocols (ALPN)',
   'request.query': 'Name to look up',
   'request.recordType': 'Record type',

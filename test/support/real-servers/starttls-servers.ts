@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { findPostgres, startPostgres } from '../database/postgres.ts';
 import { endChild } from '../process/end-child.ts';
 import { makeTempFolder } from '../process/temp-folder.ts';
-import type { Identity } from './certificates.ts';
-import { listen } from './http-servers.ts';
+import type { Identity } from '../servers/certificates.ts';
+import { listen } from '../servers/http-servers.ts';
 
 /** Debian's servers of the protocols that upgrade to TLS, on free ports of loopback. */
 export interface RealServers {

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../../../src/runtime/clock.ts';
-import { runFixture } from '../../../support/agent/run-fixture.ts';
-import { checkOf } from '../../../support/samples/checks.ts';
-import { createSelfSigned, type Identity } from '../../../support/servers/certificates.ts';
-import { listenTcp } from '../../../support/servers/tcp-servers.ts';
-import { listenTls } from '../../../support/servers/tls-servers.ts';
+import { systemClock } from '../../../../../src/runtime/clock.ts';
+import { runFixture } from '../../../../support/agent/run-fixture.ts';
+import { checkOf } from '../../../../support/samples/checks.ts';
+import { createSelfSigned, type Identity } from '../../../../support/servers/certificates.ts';
+import { listenTcp } from '../../../../support/servers/tcp-servers.ts';
+import { listenTls } from '../../../../support/servers/tls-servers.ts';
 
 let identity: Identity;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTestFolder } from '../process/test-folder.ts';
-import type { Identity } from './certificates.ts';
-import { freePort, startServer } from './real-proxies.ts';
+import type { Identity } from '../servers/certificates.ts';
+import { freePort, startServer } from '../servers/real-proxies.ts';
 
 export interface RealResolver {
   /** DNS over TLS. */

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../../../src/runtime/clock.ts';
-import { runFixture } from '../../../support/agent/run-fixture.ts';
-import { checkOf } from '../../../support/samples/checks.ts';
-import { createSelfSigned, type Identity } from '../../../support/servers/certificates.ts';
-import { response } from '../../../support/servers/http-servers.ts';
-import { listenTcp } from '../../../support/servers/tcp-servers.ts';
-import { listenTls } from '../../../support/servers/tls-servers.ts';
+import { systemClock } from '../../../../../src/runtime/clock.ts';
+import { runFixture } from '../../../../support/agent/run-fixture.ts';
+import { checkOf } from '../../../../support/samples/checks.ts';
+import { createSelfSigned, type Identity } from '../../../../support/servers/certificates.ts';
+import { response } from '../../../../support/servers/http-servers.ts';
+import { listenTcp } from '../../../../support/servers/tcp-servers.ts';
+import { listenTls } from '../../../../support/servers/tls-servers.ts';
 
 let identity: Identity;
 let expired: Identity;

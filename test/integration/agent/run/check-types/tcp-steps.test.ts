@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../../../src/runtime/clock.ts';
-import { runFixture } from '../../../support/agent/run-fixture.ts';
-import { checkOf } from '../../../support/samples/checks.ts';
-import { operatorVault } from '../../../support/samples/secrets.ts';
-import { listenTcp } from '../../../support/servers/tcp-servers.ts';
+import { systemClock } from '../../../../../src/runtime/clock.ts';
+import { runFixture } from '../../../../support/agent/run-fixture.ts';
+import { checkOf } from '../../../../support/samples/checks.ts';
+import { operatorVault } from '../../../../support/samples/secrets.ts';
+import { listenTcp } from '../../../../support/servers/tcp-servers.ts';
 
 const SECRET = 'kP7vx-Qm92hZ_tuLw4Rb';
 
