@@ -119,7 +119,8 @@ export async function createFullAccount(
     name: mark,
     groupId: group.id,
     groupOrder: 1,
-    privateLocations: [slug],
+    // Its group has the private one, which can be deleted after the group.
+    locations: ['eu-west-1'],
     request: REQUESTS.tcp,
   });
   const groupRun = await ask('POST', `/v1/check-groups/${group.id}/run`);
