@@ -89,6 +89,7 @@ const OWN: Readonly<Record<TypePath, object>> = {
       bodyType: 'NONE',
       body: '',
       basicAuth: null,
+      auth: null,
       followRedirects: true,
       skipSSL: false,
       ipFamily: 'IPv4',
