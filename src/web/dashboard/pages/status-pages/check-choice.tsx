@@ -91,7 +91,11 @@ export function CheckChoice({
             ? 'Loading…'
             : total > found.entries.length
               ? `${counted(total, 'match', 'matches')}, the first ${SHOWN} are shown.`
-              : counted(total, 'match', 'matches')}
+              : total === 0
+                ? text === ''
+                  ? 'There are none yet.'
+                  : 'None has this in its name.'
+                : counted(total, 'match', 'matches')}
       </p>
     </fieldset>
   );

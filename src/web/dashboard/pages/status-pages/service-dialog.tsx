@@ -35,9 +35,9 @@ const LABELS: Readonly<Record<string, string>> = {
   showUptime: 'availability',
 };
 const RULES = [
-  { value: 'ANY', label: 'when a check fails; a major one when all fail' },
-  { value: 'ALL', label: 'when all checks fail; degraded when fewer do' },
-  { value: 'LOCATIONS', label: 'when a check fails in several locations' },
+  { value: 'ANY', label: 'when one check fails' },
+  { value: 'ALL', label: 'when all checks fail' },
+  { value: 'LOCATIONS', label: 'when one fails in several locations' },
 ] as const;
 
 function formOf(service: Service): Form {
@@ -162,6 +162,11 @@ function Editor({
         label="It has an outage"
         value={form.failureRule}
         options={RULES}
+        hint={
+          form.failureRule === 'ALL'
+            ? 'If fewer fail, it is degraded.'
+            : 'A partial outage, and a major one when all checks fail.'
+        }
         onValue={(rule) => change({ failureRule: rule as Form['failureRule'] })}
       />
       {form.failureRule === 'LOCATIONS' && (
