@@ -355,6 +355,19 @@ export const dnsRequestSchema = z
       .default('/dns-query')
       .describe('DOH: the path of the URL that is queried.'),
     dohMethod: z.enum(DOH_METHODS).default('POST').describe('DOH: the HTTP method.'),
+    compareSerials: z
+      .boolean()
+      .default(false)
+      .describe(
+        'SOA over UDP or TCP: whether several name servers must all answer with the same serial.',
+      ),
+    compareServers: z
+      .array(hostname)
+      .max(16)
+      .default([])
+      .describe(
+        'The name servers whose serials are compared. If empty, those that the NS records of the zone name.',
+      ),
     assertions: assertionsOf(ASSERTION_SOURCES.DNS),
   })
   .refine(
@@ -374,6 +387,14 @@ export const dnsRequestSchema = z
       path: ['nameServer'],
       message:
         'is needed for DOT and DOH: the name servers of the system are asked over UDP or TCP',
+    },
+  )
+  .refine(
+    ({ compareSerials, recordType, protocol }) =>
+      !compareSerials || (recordType === 'SOA' && !Object.hasOwn(ENCRYPTED_DNS_PORTS, protocol)),
+    {
+      path: ['compareSerials'],
+      message: 'must be false, or the recordType SOA and the protocol UDP or TCP',
     },
   )
   .meta({ title: 'DnsRequest' });

@@ -88,6 +88,13 @@ export const ERROR_CODES = {
     advice:
       'Check nameServer, serverName, dohPath and dohMethod of the check: 4xx is often a wrong path or host, and 5xx a fault of the server, whose log has the reason.',
   },
+  DNS_SERIALS_DIFFER: {
+    phase: 'dns',
+    meaning:
+      'The compared name servers have different SOA serials, or one of them did not answer.',
+    advice:
+      'Check the zone transfer to the name servers that are behind: NOTIFY, access lists and TSIG keys; query each with dig @SERVER ZONE SOA.',
+  },
   ADDRESS_DENIED: {
     phase: 'connect',
     meaning: 'The address is in a network that TARGET_DENY blocks.',

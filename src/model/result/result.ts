@@ -151,6 +151,8 @@ export interface DnsResponse {
     readonly port: number;
     readonly protocol: DnsProtocol;
   };
+  /** With `compareSerials`: what each name server has; null if it did not say. */
+  readonly serials?: readonly { readonly nameServer: string; readonly serial: number | null }[];
 }
 
 export interface IcmpResponse {

@@ -160,6 +160,10 @@ export const dnsDetail = z
         answer: dnsAnswer,
         text: text(MAX_DNS_TEXT_CHARS),
         nameServer: z.object({ host, port, protocol: z.enum(DNS_PROTOCOLS) }),
+        serials: boundedList(
+          z.object({ nameServer: host, serial: uint32.nullable() }),
+          16,
+        ).exactOptional(),
       })
       .nullable(),
     ...commonDetail,

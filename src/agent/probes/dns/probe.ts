@@ -1,6 +1,6 @@
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { type DnsProtocol, type DnsRequest, dnsPortOf } from '../../../model/check/request.ts';
-import { rcodeName } from '../../../model/check/response-codes.ts';
+import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type {
   DnsDetail,
@@ -14,22 +14,20 @@ import { countText } from '../../../runtime/text/count-text.ts';
 import { EXACT_MS } from '../../net/deadline-extension.ts';
 import {
   type Answered,
-  type DnsExchangeOptions,
   type Exchanged,
-  exchange,
 } from '../../net/dns/exchange.ts';
 import { questionText } from '../../net/dns/exchange-failures.ts';
 import type { Question } from '../../net/dns/message/query.ts';
 import { askNameServers, type NameServers } from '../../net/dns/system/name-servers.ts';
-import { type Addresses, type Choice, chooseAddresses } from '../../net/permitted-addresses.ts';
 import { unusableProxy } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
-import type { Family } from '../../net/resolver.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { JobLog } from '../job-log.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
 import { digText, jsonAnswerOf, shownPartOf } from './answer-forms.ts';
+import { addressesOfServer, askServer } from './ask-server.ts';
+import { compareSerials } from './compare-serials.ts';
 import type { EncryptedExchange } from './encrypted-exchange.ts';
 import { askOverHttps } from './over-https.ts';
 import { askOverTls } from './over-tls.ts';
@@ -57,7 +55,7 @@ export interface DnsProbeOptions {
  * response time runs from the first question to that answer and includes repeats for lost
  * datagrams, the second question over TCP, and system servers that had to be given up; it does not
  * include looking up the name server's own host name, which the log reports. Over DOT and DOH it
- * runs from the connect.
+ * runs from the connect. It never includes the comparison of serials.
  */
 export async function probeDns(
   request: DnsRequest,
@@ -120,7 +118,12 @@ export async function probeDns(
   // The event loop timed servers that were given up before.
   if (isTimedByKernel) clock = totalMs - durationMs < EXACT_MS ? 'kernel' : 'mixed';
   endpoint = { hostname: nameServer === null ? server.address : hostname, ...server, transport };
-  return finish(responseOf(exchanged, request, context.log), null, totalMs);
+  const response = responseOf(exchanged, request, context.log);
+  if (!request.compareSerials || exchanged.message.rcode !== RCODE.NOERROR) {
+    return finish(response, null, totalMs);
+  }
+  const compared = await compareSerials(question, { request, server }, context);
+  return finish({ ...response, serials: compared.serials }, compared.failure, totalMs);
 }
 
 export function echoOf(request: DnsRequest): DnsDetail['request'] {
@@ -184,46 +187,6 @@ function notStarted(nameServer: string, port: number, failure: Failure): Encrypt
     phases: { tcpMs: 0, tlsMs: 0, queryMs: 0 },
     isTimedByKernel: false,
   };
-}
-
-/** The server's IPv4 addresses that TARGET_DENY permits, or the IPv6 ones if it has no IPv4. */
-async function addressesOfServer(host: string, context: ProbeContext): Promise<Choice> {
-  const { clock, resolver, log } = context;
-  const startMs = clock.monotonicMs();
-  const families: readonly Family[] = [4, 6];
-  let failure: Failure = { code: 'DNS_NO_ADDRESS', message: `${host} has no address` };
-  for (const family of families) {
-    const resolution = await resolver.resolve(host, family, context);
-    if (resolution.ok) {
-      const [first] = resolution.addresses;
-      if (first !== host) {
-        const durationMs = clock.monotonicMs() - startMs;
-        log.info(`The name server ${host} is ${first} (looked up in ${durationMs.toFixed(3)} ms)`);
-      }
-      return chooseAddresses(`The name server ${host}`, resolution.addresses, context);
-    }
-    failure = family === 4 ? resolution.failure : failure;
-    if (resolution.failure.code !== 'DNS_NO_ADDRESS') break;
-  }
-  const message = `The name server ${host} has no known address: ${failure.message}`;
-  return { ok: false, failure: { ...failure, message } };
-}
-
-/** Queries the server's first address, and the next one only if an address cannot be reached. */
-async function askServer(
-  question: Question,
-  addresses: Addresses,
-  port: number,
-  options: DnsExchangeOptions,
-): Promise<Exchanged> {
-  const [first, ...others] = addresses;
-  let exchanged = await exchange(question, { address: first, port }, options);
-  for (const address of others) {
-    if (exchanged.kind === 'answer' || exchanged.failure.code !== 'DNS_UNREACHABLE') break;
-    options.log.info(`Asking at the name server's next address, ${endpointText(address, port)}`);
-    exchanged = await exchange(question, { address, port }, options);
-  }
-  return exchanged;
 }
 
 type Shown = Pick<Answered, 'message' | 'server' | 'durationMs'> & {

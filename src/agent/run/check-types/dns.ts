@@ -16,6 +16,7 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
       const decided = check.request.assertions.some(({ source }) => source === 'RESPONSE_CODE');
       const probed = toProbed(outcome, {
         criterion({ responseCode }) {
+          if (failure !== null) return 'unmet';
           if (decided) return 'decided';
           return isPassingResponseCode(responseCode) ? 'met' : 'unmet';
         },

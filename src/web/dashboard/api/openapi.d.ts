@@ -5789,6 +5789,16 @@ export interface components {
              */
             dohMethod: "POST" | "GET";
             /**
+             * @description SOA over UDP or TCP: whether several name servers must all answer with the same serial.
+             * @default false
+             */
+            compareSerials: boolean;
+            /**
+             * @description The name servers whose serials are compared. If empty, those that the NS records of the zone name.
+             * @default []
+             */
+            compareServers: string[];
+            /**
              * @description The conditions that the response must meet; see Assertions.
              * @default []
              */
@@ -5834,6 +5844,10 @@ export interface components {
             dohPath?: string;
             /** @description DOH: the HTTP method. */
             dohMethod?: "POST" | "GET";
+            /** @description SOA over UDP or TCP: whether several name servers must all answer with the same serial. */
+            compareSerials?: boolean;
+            /** @description The name servers whose serials are compared. If empty, those that the NS records of the zone name. */
+            compareServers?: string[];
             /** @description The conditions that the response must meet; see Assertions. */
             assertions?: components["schemas"]["DnsRequestAssertionInput"][];
         };

@@ -76,6 +76,14 @@ export const DNS_CAUSES: Readonly<Record<CodesOf<'dns'>, CauseRow>> = {
       "Compare the check's dohPath and serverName with the documentation of the server, and look into its log.",
     links: [LINKS.dnsErrors],
   },
+  DNS_SERIALS_DIFFER: {
+    classification: 'DNS_FAILURE',
+    cause: ({ host }) =>
+      `The name servers of ${host} do not have the same version of the zone, or one of them does not answer; the agent's message has the serial of each. Likely a zone transfer fails, or a change is still on its way.`,
+    fix: ({ host }) =>
+      `Ask each name server with "dig @SERVER ${host} SOA", and look into the log of those that are behind for refused or failed transfers (NOTIFY, access lists, TSIG keys).`,
+    links: [LINKS.dnsErrors],
+  },
 };
 
 const UNNAMED: CauseRow = {

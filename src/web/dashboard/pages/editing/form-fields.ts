@@ -25,6 +25,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   'request.serverName': 'Name in the certificate',
   'request.dohPath': 'Path',
   'request.dohMethod': 'Method',
+  'request.compareSerials': 'Compare the serials of several name servers',
   'request.pingCount': 'Echo requests',
   'request.ipFamily': 'Address family',
   'request.followRedirects': 'Follow redirects',
@@ -112,6 +113,8 @@ export const LEFT_TO_YAML: Readonly<Record<string, string>> = {
   logicalId: 'Belongs to `vedette apply`.',
   'request.headers[].locked': 'A note that changes nothing.',
   'request.queryParameters[].locked': 'A note that changes nothing.',
+  'request.compareServers': 'Most zones need none: their NS records name the servers.',
+  'request.compareServers[]': 'As the list.',
   'alertChannelSubscriptions[].activated': 'A channel is notified or not: the form removes it.',
 };
 

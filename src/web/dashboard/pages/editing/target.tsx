@@ -40,6 +40,9 @@ export function Target() {
       )}
       {isUsed('dohPath', ['DOH']) && <FactField path="request.dohPath" />}
       {isUsed('dohMethod', ['DOH']) && <FactField path="request.dohMethod" />}
+      {(valueAt(draft, 'request.recordType') === 'SOA' || isUsed('compareSerials', [])) && (
+        <FactField path="request.compareSerials" />
+      )}
       <FactField path="request.pingCount" />
       <div class="editing-wide">
         <FactField path="request.data" rows={3} />
