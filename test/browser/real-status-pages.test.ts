@@ -19,6 +19,7 @@ import {
   openPage,
   useBrowser,
 } from './support/browser.ts';
+import { useServiceProcess } from './support/shared-service.ts';
 
 const PASSWORD = 'open sesame';
 const DOMAIN = 'status.acme.example';
@@ -36,9 +37,13 @@ interface Acme {
   post(path: string, body: object): Promise<string>;
 }
 
-/** A service with a page of two services, and an incident that was resolved. */
-async function startAcme(fields: object = {}, options: ServiceOptions = {}): Promise<Acme> {
-  const service = await startService(options);
+/** Starts a service with the page. */
+async function startAcme(fields: object, options: ServiceOptions = {}): Promise<Acme> {
+  return await makeAcme(await startService(options), fields);
+}
+
+/** A page of two services, and an incident that was resolved. */
+async function makeAcme(service: RunningService, fields: object): Promise<Acme> {
   const post = async (path: string, body: object): Promise<string> => {
     const { status, text, json } = await service.ask(path, { method: 'POST', body });
     expect(status, text).toBe(201);
@@ -176,9 +181,16 @@ describe.skipIf(LACKING !== null)('a private page of a real service', () => {
 
 describe.skipIf(LACKING !== null)('a page of a real service', () => {
   const browser = useBrowser();
+  const service = useServiceProcess();
+  /** For tests that change nothing. */
+  let shared: Promise<Acme> | null = null;
+  const sharedAcme = (): Promise<Acme> => {
+    shared ??= makeAcme(service(), {});
+    return shared;
+  };
 
   it('leads to its history, its months and an incident', async () => {
-    const { service, url, incidentUrl } = await startAcme();
+    const { service, url, incidentUrl } = await sharedAcme();
     const open = await openPage(browser(), { theme: 'dark', width: 360 });
     const { page, context } = open;
     try {
@@ -215,7 +227,7 @@ describe.skipIf(LACKING !== null)('a page of a real service', () => {
   });
 
   it('is read and used without scripts', async () => {
-    const { service, url, incidentUrl } = await startAcme();
+    const { service, url, incidentUrl } = await sharedAcme();
     const view = { ...PHONE, runsScripts: false };
     const { page, context, problems } = await openPage(browser(), view);
     try {
@@ -237,7 +249,7 @@ describe.skipIf(LACKING !== null)('a page of a real service', () => {
   });
 
   it('is used by keyboard: past its header, to its links, with a focus that is seen', async () => {
-    const { url } = await startAcme();
+    const { url } = await sharedAcme();
     const { page, context } = await openPage(browser(), PHONE);
     const focused = () =>
       page.evaluate<{ text: string; outline: string; isVisible: boolean }>(
@@ -275,7 +287,7 @@ describe.skipIf(LACKING !== null)('a page of a real service', () => {
   });
 
   it('is printed with its history and incidents on white paper, without what nobody can click', async () => {
-    const { url, incidentUrl } = await startAcme();
+    const { url, incidentUrl } = await sharedAcme();
     const { page, context } = await openPage(browser(), { theme: 'dark', width: 1_440 });
     try {
       for (const address of [url, `${url}/history`, incidentUrl]) {
@@ -301,16 +313,23 @@ describe.skipIf(LACKING !== null)('a page of a real service', () => {
     const { service, url } = await startAcme(fields, { env: { DELIVERY_DENY: '10.0.0.0/8' } });
     const open = await openPage(browser(), PHONE);
     const { page, context } = open;
+    const iconHref = () => page.locator('link[rel=icon]').getAttribute('href');
     try {
+      // The service fetches one picture after the other, when the page is there already.
+      await until(
+        async () => {
+          await page.goto(url);
+          return (await iconHref()) ?? '';
+        },
+        (href) => href.startsWith('/status/acme/favicon?v='),
+      );
       const response = await page.goto(url);
       expect(response?.headers()['content-security-policy']).toContain("img-src 'self' data:;");
       const shown = await page.evaluate(
         "(({ complete, naturalWidth, alt }) => [complete, naturalWidth, alt])(document.querySelector('.brand img'))",
       );
       expect(shown).toEqual([true, 300, 'Acme']);
-      const icon = (await page.locator('link[rel=icon]').getAttribute('href')) ?? '';
-      expect(icon).toMatch(/^\/status\/acme\/favicon\?v=/);
-      const answer = await context.request.get(`${service.url}${icon}`);
+      const answer = await context.request.get(`${service.url}${(await iconHref()) ?? ''}`);
       expect([answer.status(), answer.headers()['content-type']]).toEqual([200, 'image/png']);
       expect(await sharp(await answer.body()).metadata()).toMatchObject({ width: 192 });
       await expectSound(open, service.url);
