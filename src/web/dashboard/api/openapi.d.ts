@@ -5386,6 +5386,10 @@ export interface components {
          *         "nameServer": null,
          *         "port": 53,
          *         "protocol": "UDP",
+         *         "serverName": null,
+         *         "skipSSL": false,
+         *         "dohPath": "/dns-query",
+         *         "dohMethod": "POST",
          *         "assertions": []
          *       },
          *       "id": "00000000-0000-4000-8000-000000000008",
