@@ -16,6 +16,7 @@ const CLASSES: ReadonlySet<string> = new Set([
     'EnoughProblems',
     'EnoughYamlProblems',
     'ProxyConnectError',
+    'NoTokenResponse',
   ],
   ...['ZodError', 'YAMLError', 'YAMLParseError', 'YAMLWarning', 'TimeoutError', 'AbortError'],
   ...['JSONPathError', 'JSONPathTypeError', 'JSONPathIndexError', 'JSONPathSyntaxError'],

@@ -261,7 +261,7 @@ describe('the checks of a check file', () => {
     ],
     [
       '{ id: a, checkType: URL, request: { url: "http://h", assertions: [{ source: STATUS, comparison: EQUALS }] } }',
-      'source of check "a" must be STATUS_CODE, not "STATUS"; did you mean STATUS_CODE?',
+      'source of check "a" must be one of STATUS_CODE, CERTIFICATE, not "STATUS"; did you mean STATUS_CODE?',
     ],
     [
       '{ id: a, checkType: URL, degradedResponseTime: .nan, request: { url: "http://h" } }',

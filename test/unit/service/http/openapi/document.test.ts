@@ -148,7 +148,7 @@ describe('the document', () => {
 
   it('requires a body only where the service does', () => {
     const optional = operations.filter(({ requestBody }) => requestBody?.required === false);
-    expect(optional.map(({ operationId }) => operationId)).toEqual(['runCheck']);
+    expect(optional.map(({ operationId }) => operationId)).toEqual(['runCheck', 'runCheckGroup']);
   });
 
   it('names the service by PUBLIC_URL, or else by where it was read', async () => {
