@@ -8,7 +8,7 @@ import { channelName } from '../alerting/channel-form.ts';
 import { Choices } from '../editing/choices.tsx';
 import '../editing/editing.css';
 import { AlertSettingsFields } from '../settings/alert-settings-fields.tsx';
-import type { HeartbeatForm } from './heartbeat-form.tsx';
+import type { HeartbeatForm } from './heartbeat-fields.ts';
 
 const SHOWN = 100;
 

@@ -5,95 +5,32 @@ import type { FieldProblem } from '../../api/errors.ts';
 import { Field, FormError, problemOf, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
-import { TAGS_HINT, tagsIn, tagsText } from '../../parts/forms/tags.ts';
+import { TAGS_HINT } from '../../parts/forms/tags.ts';
 import { useEdited } from '../../parts/forms/use-edited.ts';
 import { type Loaded, useSaving } from '../../parts/forms/use-saving.ts';
 import { showToast } from '../../parts/toast.tsx';
 import { addressOf } from '../../shell/link.tsx';
 import { HeartbeatAlerts } from './heartbeat-alerts.tsx';
+import {
+  bodyOf,
+  formOf,
+  type HeartbeatForm,
+  type HeartbeatUnit,
+  NEW_HEARTBEAT,
+} from './heartbeat-fields.ts';
 import { forgetHeartbeats, type Heartbeat } from './queries.ts';
 
-type Unit = Heartbeat['heartbeat']['periodUnit'];
-
-const UNITS: readonly { readonly value: Unit; readonly label: string }[] = [
+const UNITS: readonly { readonly value: HeartbeatUnit; readonly label: string }[] = [
   { value: 'SECONDS', label: 'seconds' },
   { value: 'MINUTES', label: 'minutes' },
   { value: 'HOURS', label: 'hours' },
   { value: 'DAYS', label: 'days' },
 ];
 
-export interface HeartbeatForm {
-  readonly name: string;
-  readonly period: string;
-  readonly periodUnit: Unit;
-  readonly grace: string;
-  readonly graceUnit: Unit;
-  /** As `tagsText` writes them. */
-  readonly tags: string;
-  readonly description: string;
-  /** Empty: none. */
-  readonly groupId: string;
-  readonly muted: boolean;
-  readonly useGlobalAlertSettings: boolean;
-  readonly alertSettings: Heartbeat['alertSettings'];
-  /** Null for a new one: all channels that there are. */
-  readonly channels: Heartbeat['alertChannelSubscriptions'] | null;
-}
-
-const NEW: HeartbeatForm = {
-  name: '',
-  period: '1',
-  periodUnit: 'DAYS',
-  grace: '1',
-  graceUnit: 'HOURS',
-  tags: '',
-  description: '',
-  groupId: '',
-  muted: false,
-  useGlobalAlertSettings: true,
-  alertSettings: { escalationType: 'RUN_BASED' },
-  channels: null,
-};
-
 const FIELDS = ['name', 'heartbeat.period', 'heartbeat.grace', 'tags', 'description'];
 
-function formOf(stored: Heartbeat): HeartbeatForm {
-  const { name, tags, description, heartbeat } = stored;
-  const { period, periodUnit, grace, graceUnit } = heartbeat;
-  return {
-    name,
-    period: String(period),
-    periodUnit,
-    grace: String(grace),
-    graceUnit,
-    tags: tagsText(tags),
-    description: description ?? '',
-    groupId: stored.groupId === null ? '' : String(stored.groupId),
-    muted: stored.muted,
-    useGlobalAlertSettings: stored.useGlobalAlertSettings,
-    alertSettings: stored.alertSettings,
-    channels: stored.alertChannelSubscriptions,
-  };
-}
-
-function bodyOf(form: HeartbeatForm) {
-  const { name, period, periodUnit, grace, graceUnit, tags, description, channels } = form;
-  const text = description.trim();
-  return {
-    name: name.trim(),
-    heartbeat: { period: Number(period), periodUnit, grace: Number(grace), graceUnit },
-    tags: tagsIn(tags),
-    description: text === '' ? null : text,
-    groupId: form.groupId === '' ? null : Number(form.groupId),
-    muted: form.muted,
-    useGlobalAlertSettings: form.useGlobalAlertSettings,
-    ...(form.useGlobalAlertSettings ? {} : { alertSettings: form.alertSettings }),
-    ...(channels === null ? {} : { alertChannelSubscriptions: [...channels] }),
-  };
-}
-
 export function NewHeartbeat({ onClose }: { readonly onClose: () => void }) {
-  const [form, setForm] = useState(NEW);
+  const [form, setForm] = useState(NEW_HEARTBEAT);
   const [isChanged, setChanged] = useState(false);
   const saving = useSaving();
   const { route } = useLocation();
@@ -247,9 +184,9 @@ function AmountField({
   readonly hint: string;
   readonly problem: string | null;
   readonly amount: string;
-  readonly unit: Unit;
+  readonly unit: HeartbeatUnit;
   readonly min: number;
-  readonly onValue: (amount: string, unit: Unit) => void;
+  readonly onValue: (amount: string, unit: HeartbeatUnit) => void;
 }) {
   return (
     <Field label={label} hint={hint} problem={problem}>
@@ -267,7 +204,7 @@ function AmountField({
           <select
             aria-label={`${label}: unit`}
             value={unit}
-            onChange={(event) => onValue(amount, event.currentTarget.value as Unit)}
+            onChange={(event) => onValue(amount, event.currentTarget.value as HeartbeatUnit)}
           >
             {UNITS.map(({ value, label }) => (
               <option key={value} value={value}>
