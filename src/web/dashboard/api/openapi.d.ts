@@ -5390,6 +5390,8 @@ export interface components {
          *         "skipSSL": false,
          *         "dohPath": "/dns-query",
          *         "dohMethod": "POST",
+         *         "compareSerials": false,
+         *         "compareServers": [],
          *         "assertions": []
          *       },
          *       "id": "00000000-0000-4000-8000-000000000008",
@@ -5701,6 +5703,10 @@ export interface components {
             answer: components["schemas"]["DnsAnswer"];
             text: string;
             nameServer: components["schemas"]["DnsCheckResultResponseNameServer"];
+            serials?: {
+                nameServer: string;
+                serial: number | null;
+            }[];
         };
         DnsCheckResultResponseNameServer: {
             host: string;

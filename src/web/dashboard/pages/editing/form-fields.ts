@@ -114,7 +114,6 @@ export const LEFT_TO_YAML: Readonly<Record<string, string>> = {
   'request.headers[].locked': 'A note that changes nothing.',
   'request.queryParameters[].locked': 'A note that changes nothing.',
   'request.compareServers': 'Most zones need none: their NS records name the servers.',
-  'request.compareServers[]': 'As the list.',
   'alertChannelSubscriptions[].activated': 'A channel is notified or not: the form removes it.',
 };
 
