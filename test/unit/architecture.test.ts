@@ -150,7 +150,7 @@ describe('the import rules', () => {
       for (const { from, to } of values) if (from === module) loaded.add(to);
     }
     const packages = [...loaded].filter((one) => !/\.ts$|^node:/.test(one));
-    expect(packages.sort()).toEqual(['@cfworker/json-schema', 'json-p3']);
+    expect(new Set(packages)).toEqual(new Set(['@cfworker/json-schema', 'json-p3']));
   });
 
   it('have no cycles', () => {

@@ -59,9 +59,14 @@ function problemWith(assertion: Assertion, request: unknown): FieldProblem | nul
 /** There is no certificate where the check never uses TLS. */
 function withoutTls({ source }: Assertion, request: unknown): FieldProblem | null {
   if (source !== 'CERTIFICATE' || typeof request !== 'object' || request === null) return null;
-  const { url, followRedirects, hostname, port, protocol, tls = 'OFF' } = request as Readonly<
-    Record<string, unknown>
-  >;
+  const {
+    url,
+    followRedirects,
+    hostname,
+    port,
+    protocol,
+    tls = 'OFF',
+  } = request as Readonly<Record<string, unknown>>;
   const isPlainUrl = typeof url === 'string' && /^http:/i.test(url) && followRedirects === false;
   const isPlainTcp = hostname !== undefined && port !== undefined && tls === 'OFF';
   const isPlainDns = protocol === 'UDP' || protocol === 'TCP';

@@ -7,7 +7,9 @@ export const checkGroupSchema = z.strictObject({
   name: commonFields.name.describe('The name of the group.'),
   activated: commonFields.activated.describe('Whether the checks of the group run.'),
   muted: commonFields.muted.describe('Whether the checks of the group send no alerts.'),
-  locations: commonFields.locations.describe('Stored but not used: checks run in their private locations.'),
+  locations: commonFields.locations.describe(
+    'Stored but not used: checks run in their private locations.',
+  ),
   privateLocations: commonFields.privateLocations.describe(
     'Private locations that run the checks of the group. If there are any, they replace those of the checks.',
   ),

@@ -79,7 +79,9 @@ export const commonFields = {
     .min(0)
     .nullable()
     .default(null)
-    .describe('The position of the check in its group. A run of the group makes its checks in this order.'),
+    .describe(
+      'The position of the check in its group. A run of the group makes its checks in this order.',
+    ),
   runtimeId: z
     .enum(RUNTIME_IDS)
     .nullable()

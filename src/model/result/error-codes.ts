@@ -90,8 +90,7 @@ export const ERROR_CODES = {
   },
   DNS_SERIALS_DIFFER: {
     phase: 'dns',
-    meaning:
-      'The compared name servers have different SOA serials, or one of them did not answer.',
+    meaning: 'The compared name servers have different SOA serials, or one of them did not answer.',
     advice:
       'Check the zone transfer to the name servers that are behind: NOTIFY, access lists and TSIG keys; query each with dig @SERVER ZONE SOA.',
   },

@@ -1,4 +1,4 @@
 /** The statements of this feature that other features run, and their types. */
 export { IS_TO_BE_CANCELLED } from './cancelling.sql.ts';
 export { CAN_RUN, type LeaseHolder, MAY_BEGIN } from './claims.sql.ts';
-export { type CheckLocation, locationsOfGroup } from './locations.sql.ts';
+export { locationsOfGroup } from './locations.sql.ts';

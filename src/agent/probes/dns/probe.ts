@@ -12,10 +12,7 @@ import type {
 import { endpointText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { EXACT_MS } from '../../net/deadline-extension.ts';
-import {
-  type Answered,
-  type Exchanged,
-} from '../../net/dns/exchange.ts';
+import type { Answered, Exchanged } from '../../net/dns/exchange.ts';
 import { questionText } from '../../net/dns/exchange-failures.ts';
 import type { Question } from '../../net/dns/message/query.ts';
 import { askNameServers, type NameServers } from '../../net/dns/system/name-servers.ts';

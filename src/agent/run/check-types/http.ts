@@ -44,8 +44,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
         proxyUrl: parts.proxyUrl(),
       };
       const { request } = check;
-      const auth =
-        'auth' in request ? requestAuthOf(request, { ...route, tokens }) : null;
+      const auth = 'auth' in request ? requestAuthOf(request, { ...route, tokens }) : null;
       const outcome = await probeHttp(prepareRequest(request, context.scrub), context, {
         ...route,
         auth,

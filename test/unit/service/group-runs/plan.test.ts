@@ -31,11 +31,7 @@ describe('the plan of a group run', () => {
 
   it('has each check in all of its locations that have an agent', () => {
     const both = checkOf('both', { locations: [ATTIC, SILENT, CELLAR] });
-    expect(planned([both])).toEqual([
-      'both attic runs',
-      'both vault no_agent',
-      'both cellar runs',
-    ]);
+    expect(planned([both])).toEqual(['both attic runs', 'both vault no_agent', 'both cellar runs']);
   });
 
   it('has a check without any agent in its first location, where it waits for one', () => {

@@ -16,11 +16,6 @@ let isLeaving = false;
 /** By then the page has been left, or something kept it. */
 const LEAVING_MS = 2_000;
 
-/** Whether something that was typed would be lost with the page. */
-export function hasUnsavedChanges(): boolean {
-  return changed.size > 0;
-}
-
 /** While there are unsaved changes, asks before a link, the browser's Back or its closing leaves the page. */
 export function useUnsavedGuard(isChanged: boolean): void {
   useEffect(() => {
