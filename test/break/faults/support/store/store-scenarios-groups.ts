@@ -6,15 +6,13 @@ export const groupRunsScenario: Scenario = {
   async prepare(fixture) {
     const berlin = await fixture.location('berlin');
     const one = new FaultAgent(fixture, berlin, 'one');
-    const group = await fixture.done(201, 'POST', '/v1/check-groups', {
-      name: 'Shop',
-      privateLocations: ['berlin'],
-    });
+    const group = await fixture.done(201, 'POST', '/v1/check-groups', { name: 'Shop' });
     for (const [groupOrder, id] of ['shop', 'cart'].entries()) {
       await fixture.done(200, 'PUT', `/v1/checks/url/${id}`, {
         name: id,
         groupId: group.id,
         groupOrder,
+        privateLocations: ['berlin'],
         request: { url: `https://${id}.test/` },
       });
     }
