@@ -89,7 +89,7 @@ function nameServersIn({ answers }: DnsMessage, { name }: Question): readonly st
   const names = answers
     .filter((record) => record.type === TYPE_NUMBERS.NS && sameName(record.name, name))
     .map(({ data }) => displayName(data));
-  return [...new Set(names)].sort().slice(0, MAX_SERVERS);
+  return [...new Set(names)].sort((one, other) => (one < other ? -1 : 1)).slice(0, MAX_SERVERS);
 }
 
 function askedOf(nameServer: string, { name }: Question, end: Exchanged): Asked {
