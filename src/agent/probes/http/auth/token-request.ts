@@ -11,8 +11,8 @@ import { isHeaderValue } from '../../../../model/check/request.ts';
 import type { IpFamily } from '../../../../model/enums.ts';
 import type { Failure } from '../../../../model/result/error-codes.ts';
 import { messageOf } from '../../../../runtime/errors.ts';
-import { shortened } from '../../../../runtime/text/quoted.ts';
 import { VERSION } from '../../../../runtime/version.ts';
+import { shortenedText } from '../../../secrets/cut-scrubbed.ts';
 import type { ProbeContext } from '../../probe.ts';
 import { type HttpProbeOptions, probeHttp } from '../probe.ts';
 import { shownUrl } from '../shown-url.ts';
@@ -39,6 +39,8 @@ const DEFAULT_LIFETIME_S = 300;
 /** A token is replaced so long before its end, or a tenth of its time before. */
 const MARGIN_S = 30;
 const MAX_TOKEN_CHARS = 16_000;
+/** Of the endpoint's own text in a failure. */
+const MAX_REASON_CHARS = 200;
 
 /** The request to the token endpoint did not get a response. */
 class NoTokenResponse extends Error {
@@ -83,9 +85,9 @@ export async function requestToken(
     );
     const answer = await processClientCredentialsResponse(server, client, response);
     const { access_token: value, expires_in: givenS, token_type: type } = answer;
-    if (type !== 'bearer') return refused(settings, 'its token is not of the type Bearer');
+    if (type !== 'bearer') return refused(settings, context, 'its token is not of the type Bearer');
     if (value.length > MAX_TOKEN_CHARS || !isHeaderValue(value)) {
-      return refused(settings, 'its token cannot be sent in a header');
+      return refused(settings, context, 'its token cannot be sent in a header');
     }
     const lifetimeS = givenS ?? DEFAULT_LIFETIME_S;
     const keptMs = (lifetimeS - Math.min(MARGIN_S, lifetimeS / 10)) * 1000;
@@ -97,16 +99,18 @@ export async function requestToken(
       if (isCancelled) return { ok: false, isCancelled, failure: thrown.failure };
       return { ok: false, isCancelled, failure: failureOf(`${code}: ${message}`) };
     }
-    if (!(thrown instanceof ResponseBodyError)) return refused(settings, messageOf(thrown));
+    if (!(thrown instanceof ResponseBodyError))
+      return refused(settings, context, messageOf(thrown));
     const { error, error_description: description, status } = thrown;
     const reason = description === undefined ? error : `${error}: ${description}`;
-    return refused(settings, `it answered ${status} with ${shortened(reason)}`);
+    return refused(settings, context, `it answered ${status} with ${reason}`);
   }
 }
 
-function refused({ tokenUrl }: TokenSettings, why: string): TokenReply {
+function refused({ tokenUrl }: TokenSettings, { scrub }: ProbeContext, why: string): TokenReply {
   const where = `POST ${shownUrl(new URL(tokenUrl))}`;
-  return { ok: false, isCancelled: false, failure: failureOf(`${where}: ${shortened(why)}`) };
+  const shown = shortenedText(why, MAX_REASON_CHARS, scrub);
+  return { ok: false, isCancelled: false, failure: failureOf(`${where}: ${shown}`) };
 }
 
 function failureOf(why: string): Failure {

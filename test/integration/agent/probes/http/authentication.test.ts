@@ -151,7 +151,8 @@ describe('an access token of OAuth2', () => {
       valid: string;
       readonly requests: string[];
       isDown: boolean;
-    } = { tokens: 0, valid: '', requests: [], isDown: false };
+      padding: string;
+    } = { tokens: 0, valid: '', requests: [], isDown: false, padding: '' };
     const token = await serving(async (request, response) => {
       const { headers } = request;
       const body = String(await buffer(request));
@@ -160,7 +161,7 @@ describe('an access token of OAuth2', () => {
       if (state.isDown) {
         const error = {
           error: 'invalid_client',
-          error_description: `no ${PASSWORD}, ${headers.authorization}`,
+          error_description: `${state.padding}no ${PASSWORD}, ${headers.authorization}`,
         };
         return void response.writeHead(401).end(JSON.stringify(error));
       }
@@ -228,6 +229,14 @@ describe('an access token of OAuth2', () => {
     expect(requestError).toMatch(
       /the target was not asked: CONNECT_REFUSED: 127\.0\.0\.1:1 refused/,
     );
+  });
+
+  it('leaves no part of the secret in a failure whose text is cut within it', async () => {
+    const { state, target, auth } = await platform();
+    state.isDown = true;
+    state.padding = 'x'.repeat(150);
+    const { requestError } = await agent().run(api(target, auth));
+    expect(requestError).toMatch(/ invalid_client: x{150}no \*{8}/);
   });
 
   it('comes from no endpoint that TARGET_DENY denies', async () => {
