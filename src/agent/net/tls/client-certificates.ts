@@ -7,6 +7,9 @@ import { plainName } from '../host-names.ts';
  * The client certificate for a host: one for exactly that name, else one whose `*.` stands for the
  * first label (src/model/README.md, "The check file"), whatever the case of letters; null if there
  * is none.
+ *
+ * @param hostname the host that the check connects to, not the `serverName` of its certificate:
+ *   another host must not get the certificate by a check that gives it this name
  */
 export function clientCertificateFor(
   hostname: string,

@@ -56,7 +56,7 @@ export async function askOverTls(
       port,
       skipSSL,
       alpnProtocols: [],
-      clientCertificate: clientCertificateFor(certified, clientCertificates),
+      clientCertificate: clientCertificateFor(hostname, clientCertificates),
     },
     context,
   );

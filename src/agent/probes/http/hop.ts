@@ -130,7 +130,7 @@ export async function runHop(
       port,
       skipSSL: options.skipSSL,
       alpnProtocols: options.http1Only ? ['http/1.1'] : ['h2', 'http/1.1'],
-      clientCertificate: clientCertificateFor(hostname, options.clientCertificates),
+      clientCertificate: clientCertificateFor(host, options.clientCertificates),
       ...(tunnel === null ? {} : { through: tunnel }),
     },
     context,

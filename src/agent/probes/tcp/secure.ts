@@ -49,7 +49,6 @@ export async function secureTcp(
       return (await upgrade(opened.socket, limits)) === null ? opened.socket : null;
     },
   };
-  // By the host, not by the name that the check gives it: others must not see the certificate.
   const clientCertificate = clientCertificateFor(hostname, certificates);
   const secured = await secureConnect(
     connected,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { TLSSocket } from 'node:tls';
+import type { TLSSocket, TlsOptions } from 'node:tls';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { probeDns } from '../../../../../src/agent/probes/dns/probe.ts';
 import type { ClientCertificate } from '../../../../../src/model/check/client-certificate.ts';
@@ -42,7 +42,10 @@ beforeAll(async () => {
 
 async function probe(
   fields: Partial<DnsRequest>,
-  options: ContextOptions & { readonly proxyUrl?: string } = {},
+  options: ContextOptions & {
+    readonly proxyUrl?: string;
+    readonly certificate?: ClientCertificate;
+  } = {},
 ) {
   const context = makeContext(options);
   const request = dnsRequestSchema.parse({
@@ -52,7 +55,7 @@ async function probe(
   });
   const outcome = await probeDns(request, context, {
     proxyUrl: () => options.proxyUrl ?? null,
-    clientCertificates: () => [trust],
+    clientCertificates: () => [options.certificate ?? trust],
     nameServers() {
       throw new Error('the system was not to be asked');
     },
@@ -66,8 +69,9 @@ const answer = (asked: AskedQuestion): Buffer => answerTo(asked, { answers: [ADD
 /** A server of DNS over TLS that answers each question as the test wants it. */
 async function dotServer(
   onQuestion: (asked: AskedQuestion, socket: TLSSocket) => void | Promise<void>,
+  options: TlsOptions = {},
 ): Promise<number> {
-  const server = await listenTls(identity, {}, '127.0.0.1', (socket) => {
+  const server = await listenTls(identity, options, '127.0.0.1', (socket) => {
     socket.once('data', (bytes: Buffer) => {
       void onQuestion(readQuestion(bytes.subarray(2), 'TCP'), socket);
     });
@@ -185,10 +189,32 @@ describe('DNS over TLS', () => {
       tls: { authorized: false, certificate: { subjectAltNames: ['dns.test'] } },
     });
     const named = { protocol: 'DOT', port, nameServer: '127.0.0.1' } as const;
-    expect((await probe({ ...named, serverName: 'dns.test' })).failure).toBeNull();
+    const certificate = { ...trust, host: '127.0.0.1' };
+    const byName = await probe({ ...named, serverName: 'dns.test' }, { certificate });
+    expect(byName.failure).toBeNull();
     const skipped = await probe({ ...named, skipSSL: true });
     expect(skipped).toMatchObject({ failure: null, tls: { authorized: false } });
   });
+
+  it.each(['DOT', 'DOH'] as const)(
+    'over %s shows a client certificate to its host, not to one that a check gives its name',
+    async (protocol) => {
+      const seen: (string | undefined)[] = [];
+      const see = (socket: TLSSocket) => seen.push(socket.getPeerCertificate().fingerprint256);
+      const asking = { requestCert: true, rejectUnauthorized: false };
+      const port =
+        protocol === 'DOT'
+          ? await dotServer((asked, socket) => {
+              see(socket);
+              socket.write(framed(answer(asked)));
+            }, asking)
+          : (await dohServer(answer, {}, { ...asking, onSocket: see })).port;
+      const elsewhere = { nameServer: '127.0.0.1', serverName: 'dns.test', skipSSL: true };
+      const ends = [await probe({ protocol, port, ...elsewhere }), await probe({ protocol, port })];
+      expect(ends.map(({ failure }) => failure)).toEqual([null, null]);
+      expect(seen).toEqual([undefined, expect.any(String)]);
+    },
+  );
 
   it.each(['DOT', 'DOH'] as const)('over %s is not sent to a denied address', async (protocol) => {
     const guard = denyNetworks([{ text: '127.0.0.0/8', address: '127.0.0.0', prefixBits: 8 }]);
@@ -211,8 +237,10 @@ describe('DNS over TLS', () => {
 async function dohServer(
   answerOf: (asked: AskedQuestion) => Buffer,
   headers: Readonly<Record<string, string | number>> = {},
+  { onSocket, ...options }: TlsOptions & { readonly onSocket?: (socket: TLSSocket) => void } = {},
 ) {
-  const server = await http2Server(identity, (stream, request) => {
+  const onStream: Parameters<typeof http2Server>[1] = (stream, request) => {
+    onSocket?.(stream.session?.socket as TLSSocket);
     const chunks: Buffer[] = [];
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     stream.on('end', () => {
@@ -222,8 +250,8 @@ async function dohServer(
       stream.respond({ ':status': 200, 'content-type': 'application/dns-message', ...headers });
       stream.end(answerOf(asked));
     });
-  });
-  return server;
+  };
+  return http2Server(identity, onStream, options);
 }
 
 describe('DNS over HTTPS', () => {
