@@ -50,7 +50,9 @@ export function parseJsonSchema(text: string): JsonSchema | string {
 function draftOf(schema: Schema | boolean): SchemaDraft | null {
   const named = typeof schema === 'object' ? schema.$schema : undefined;
   if (named === undefined) return '2020-12';
-  return typeof named === 'string' ? (DRAFTS[named.replace(/#$/, '')] ?? null) : null;
+  if (typeof named !== 'string') return null;
+  const address = named.replace(/#$/, '');
+  return Object.hasOwn(DRAFTS, address) ? (DRAFTS[address] ?? null) : null;
 }
 
 function isSchema(value: unknown): value is Schema | boolean {

@@ -17,6 +17,7 @@ describe('a JSON Schema that the agent cannot use is refused', () => {
     ['{', 'it is not JSON'],
     ['[]', 'it must be an object or a boolean'],
     [{ $schema: 'https://example.com/mine' }, '$schema must be one of'],
+    [{ $schema: 'constructor' }, '$schema must be one of'],
     [{ properties: { a: { type: 'text' } } }, '/properties/a/type must be one or a list of'],
     [{ properties: [] }, '/properties must be an object of schemas'],
     [{ properties: { 'a/b': 1 } }, '/properties/a~1b must be a schema'],
