@@ -1,6 +1,10 @@
 import type { DnsProtocol } from '../../../model/check/request.ts';
 import { rcodeName } from '../../../model/check/response-codes.ts';
-import type { DnsAnswer, DnsAnswerRecord } from '../../../model/result/dns-answer.ts';
+import type {
+  DnsAnswer,
+  DnsAnswerRecord,
+  DnsRecordFields,
+} from '../../../model/result/dns-answer.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { DnsMessage, DnsRecord } from '../../net/dns/message/message.ts';
 import { className, opcodeName, TYPE_NUMBERS, typeName } from '../../net/dns/message/parameters.ts';
@@ -22,8 +26,8 @@ export function shownPartOf(message: DnsMessage): ShownMessage {
   let left = MAX_SHOWN_CHARS;
   let leftOut = 0;
   const shown = (records: readonly DnsRecord[]): readonly DnsRecord[] =>
-    records.filter(({ name, data }) => {
-      left -= name.length + data.length;
+    records.filter(({ name, data, fields }) => {
+      left -= name.length + data.length + textLengthOf(fields);
       if (left < 0) leftOut += 1;
       return left >= 0;
     });
@@ -34,6 +38,12 @@ export function shownPartOf(message: DnsMessage): ShownMessage {
     additionals: shown(message.additionals),
   };
   return { message: part, leftOut };
+}
+
+/** JSON_ANSWER has these texts a second time beside the data. */
+function textLengthOf(fields: DnsRecordFields): number {
+  const texts = Object.values(fields).filter((value) => typeof value === 'string');
+  return texts.reduce((length, text) => length + text.length, 0);
 }
 
 /**

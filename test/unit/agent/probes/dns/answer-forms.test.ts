@@ -249,4 +249,13 @@ describe('the part that is shown', () => {
     const { message, leftOut } = shownPartOf({ ...FULL, answers: [big, big, big] });
     expect([message.answers.length, message.authorities.length, leftOut]).toEqual([2, 0, 3]);
   });
+
+  it('counts the parts of records that the JSON form has beside their data', () => {
+    const key = { flags: 0, algorithm: 13, key: Buffer.alloc(30_000) };
+    const answers = [1, 2, 3].map((ttl): Answer => ({ name, type: 'DNSKEY', ttl, data: key }));
+    const decoded = answers.flatMap((answer) => messageOf({ answers: [answer] }).answers);
+    const { message, leftOut } = shownPartOf({ ...FULL, answers: [...decoded, ...decoded] });
+    expect([message.answers.length, leftOut]).toEqual([3, 5]);
+    expect(JSON.stringify(jsonAnswerOf(message)).length).toBeLessThan(263_000);
+  });
 });
