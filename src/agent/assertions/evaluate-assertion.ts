@@ -106,7 +106,8 @@ export function evaluateAssertion(
       case 'value':
         return valueOutcome(assertion, holds, input.value);
       case 'text':
-        return textOutcome(assertion, holds, input.text, input.pattern);
+      case 'matched-text':
+        return textOutcome(assertion, holds, input);
       case 'json':
         return jsonOutcome(assertion, holds, input.value, input.path);
       case 'json-text': {
@@ -136,16 +137,17 @@ export function withoutTls(assertion: Assertion): Outcome {
   );
 }
 
+type TextInput = Extract<AssertionInput, { readonly kind: 'text' | 'matched-text' }>;
+
 function textOutcome(
   assertion: Assertion,
   holds: Predicate,
-  text: string,
-  patternText: string | null,
+  { kind, text, pattern: patternText }: TextInput,
 ): Outcome {
   if (patternText === null) return valueOutcome(assertion, holds, text);
   const pattern = compilePattern(patternText);
   if (typeof pattern === 'string') return invalid('regular expression', patternText, pattern);
-  const match = firstMatch(pattern, text);
+  const match = kind === 'text' ? firstMatch(pattern, text) : (pattern.exec(text)?.[0] ?? null);
   return valueOutcome(assertion, holds, match, match === null ? 'no match' : '');
 }
 

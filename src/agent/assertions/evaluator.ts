@@ -129,7 +129,8 @@ function poolStepOf(
 ): PoolStep {
   switch (input.kind) {
     case 'text':
-      return { assertion, kind: 'text', text: input.text, expression: input.pattern };
+    case 'matched-text':
+      return { assertion, kind: input.kind, text: input.text, expression: input.pattern };
     case 'json-text':
       return { assertion, kind: 'json-text', text: input.text, expression: input.path };
     case 'json': {

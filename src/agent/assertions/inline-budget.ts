@@ -51,7 +51,8 @@ export class InlineBudget {
     switch (input.kind) {
       case 'value':
         return 0;
-      case 'text': {
+      case 'text':
+      case 'matched-text': {
         const { pattern, text } = input;
         if (text.length > MAX_DOCUMENT_CHARS) return Number.POSITIVE_INFINITY;
         return searchSteps(pattern, text) + comparisonSteps(assertion, text.length);

@@ -14,7 +14,7 @@ export interface PoolOptions {
 
 export interface PoolStep {
   readonly assertion: Assertion;
-  readonly kind: 'text' | 'json-text';
+  readonly kind: 'text' | 'matched-text' | 'json-text';
   readonly expression: string | null;
   readonly text: string;
 }

@@ -43,9 +43,9 @@ function evaluate(step: WorkerStep): Omit<WorkerReply, 'step'> {
   if (kind === 'json-text') parse();
   current = () => {
     const input =
-      kind === 'text'
-        ? ({ kind, text, pattern: expression } as const)
-        : ({ kind, text, path: expression } as const);
+      kind === 'json-text'
+        ? ({ kind, text, path: expression } as const)
+        : ({ kind, text, pattern: expression } as const);
     outcome = evaluateAssertion(assertion, input, parse);
   };
   let timeoutMs = limitMs;

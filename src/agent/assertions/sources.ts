@@ -10,6 +10,8 @@ import { quoted, shortened } from '../../runtime/text/quoted.ts';
 /** The value of one assertion source. */
 export type SourceValue =
   | { readonly kind: 'text'; readonly text: string }
+  /** A text in which a regular expression selects its whole match, whatever its groups. */
+  | { readonly kind: 'matched-text'; readonly text: string }
   | { readonly kind: 'json-text'; readonly text: string }
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'number'; readonly value: number }
@@ -27,11 +29,16 @@ export type SourceValues = Partial<Record<AssertionSource, SourceValue>>;
  * The input of an assertion, before any expression of the user has run:
  * - `value`: a value to compare
  * - `text`: a text, and the regular expression that selects the part to compare
+ * - `matched-text`: the same, but the part is the whole match, even if the expression has groups
  * - `json-text`, `json`: a document, and the JSONPath that selects the values to compare
  */
 export type AssertionInput =
   | { readonly kind: 'value'; readonly value: unknown }
-  | { readonly kind: 'text'; readonly text: string; readonly pattern: string | null }
+  | {
+      readonly kind: 'text' | 'matched-text';
+      readonly text: string;
+      readonly pattern: string | null;
+    }
   | { readonly kind: 'json-text'; readonly text: string; readonly path: string | null }
   | { readonly kind: 'json'; readonly value: unknown; readonly path: string | null };
 
@@ -47,7 +54,8 @@ export function assertionInput(assertion: Assertion, source: SourceValue): Asser
         ? { kind: 'value', value: source.value }
         : { kind: 'text', text: String(source.value), pattern };
     case 'text':
-      return { kind: 'text', text: source.text, pattern };
+    case 'matched-text':
+      return { kind: source.kind, text: source.text, pattern };
     case 'headers': {
       const text = headerText(source.headers, property);
       return text === null ? NULL_INPUT : { kind: 'text', text, pattern };

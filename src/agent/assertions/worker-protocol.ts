@@ -5,7 +5,7 @@ import type { Outcome } from './evaluate-assertion.ts';
 export interface WorkerStep {
   readonly step: number;
   readonly assertion: Assertion;
-  readonly kind: 'text' | 'json-text';
+  readonly kind: 'text' | 'matched-text' | 'json-text';
   /** The regular expression or JSONPath. */
   readonly expression: string | null;
   /** null: the document of the previous step. */

@@ -35,7 +35,7 @@ export function tcpRunner({ evaluator, clientCertificates }: TcpParts): CheckTyp
         return results.every(({ error }) => error === null);
       };
       const matches = async (regex: string, text: string): Promise<boolean> => {
-        const sources = { RESPONSE_DATA: { kind: 'text', text } } as const;
+        const sources = { RESPONSE_DATA: { kind: 'matched-text', text } } as const;
         const step = { ...STEP, regex };
         const [result] = await evaluator.evaluate([step], sources, context.signal);
         return result?.error === null;

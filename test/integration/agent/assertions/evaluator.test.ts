@@ -129,6 +129,18 @@ describe('ordinary assertions', () => {
     expect(pooled.slice(0, 5)).toEqual(small.slice(0, 5));
   });
 
+  test('a text can be one in which the whole match counts, on the spot and in a worker', async () => {
+    const given = assertions(
+      { source: 'TEXT_BODY', property: '(?:^)|(b)', comparison: 'NOT_NULL' },
+      { source: 'TEXT_BODY', property: '(?:a|b)+!|(c)', comparison: 'NOT_NULL' },
+    );
+    const subject = evaluator({ limitMs: 5000 });
+    const sources = { TEXT_BODY: { kind: 'matched-text', text: 'ab!' } } as const;
+    expect(errors(await subject.evaluate(given, sources, NEVER))).toEqual([null, null]);
+    const groups = await subject.evaluate(given, body('ab!'), NEVER);
+    expect(groups.map(({ actual }) => actual)).toEqual([null, null]);
+  });
+
   test('a body of 20 MB is read once and judged', async () => {
     const record = '{"id":1,"name":"some name or other","tags":["a","b"]},';
     const text = `[${record.repeat(Math.round(20e6 / record.length))}{"id":2}]`;

@@ -49,6 +49,13 @@ describe('the steps of a TCP check', () => {
     expect(detail.request.steps).toHaveLength(4);
   });
 
+  test('have what they expect if the expression matches, whatever its groups do', async () => {
+    const pop = (socket: Socket): void => void socket.write('+OK ready\r\n');
+    const { hasFailures, detail } = await run(pop, { steps: [{ expect: '^\\+OK|^(220) ' }] });
+    expect(detail.requestError).toBeNull();
+    expect(hasFailures).toBe(false);
+  });
+
   test('are followed by the assertions on all data', async () => {
     const assertions = [{ source: 'RESPONSE_DATA', comparison: 'CONTAINS', target: '220 mail' }];
     const steps = [{ expect: '^220 ' }, { send: 'NOOP\r\n', expect: '250 NOOP' }];
