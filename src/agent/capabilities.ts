@@ -1,3 +1,4 @@
+import { CHECK_FEATURE_NAMES } from '../model/check/check-features.ts';
 import { RUNNABLE_CHECK_TYPES } from '../model/enums.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Capabilities } from '../wire/v1/poll.ts';
@@ -22,5 +23,6 @@ export async function capabilitiesOf(clock: Clock, capture: boolean): Promise<Ca
     icmp: opened.ok,
     capture,
     trials: true,
+    features: [...CHECK_FEATURE_NAMES],
   };
 }

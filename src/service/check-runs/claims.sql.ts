@@ -1,5 +1,6 @@
 import type { OneOffMessage } from '../../wire/v1/assignment.ts';
 import type { Sql } from '../database/store.ts';
+import { HAS_FEATURES } from './needed-features.sql.ts';
 import type { RunReason } from './sql.ts';
 
 /** An agent with its lease. */
@@ -12,7 +13,8 @@ export interface LeaseHolder {
 
 /** The agent of row `a` can run the check of row `c`, by the capabilities that it reports. */
 export const CAN_RUN = `(a.capabilities -> 'types' ? c.check_type
-  and (c.check_type <> 'ICMP' or a.capabilities -> 'icmp' = 'true'::jsonb))`;
+  and (c.check_type <> 'ICMP' or a.capabilities -> 'icmp' = 'true'::jsonb)
+  and ${HAS_FEATURES})`;
 
 /** The agent that claimed the run of row `r` still has its lease. */
 export const IS_HELD = `exists (

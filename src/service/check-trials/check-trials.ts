@@ -28,7 +28,7 @@ import {
   type Trial,
   type TrialState,
 } from './sql.ts';
-import { sealTrialCheck } from './trial-check.ts';
+import { type SealedTrialCheck, sealTrialCheck } from './trial-check.ts';
 
 export { TRIAL_STATES, type Trial } from './sql.ts';
 
@@ -123,7 +123,7 @@ export function createCheckTrials(parts: CheckTrialsParts): CheckTrials {
         );
         if (location === undefined)
           throw invalid([bodyProblem(['location'], noSuchLocation(slug))]);
-        await requireAgent(tx, location, check.checkType);
+        await requireAgent(tx, location, check);
         if ((await countOpenTrials(tx, accountId)) >= MAX_OPEN_TRIALS) throw tooManyOpen();
         await deleteSurplusTrials(tx, { accountId, keep: MAX_ENDED_TRIALS - 1 });
         const locationId = location.id;
@@ -173,9 +173,13 @@ export function createCheckTrials(parts: CheckTrialsParts): CheckTrials {
 async function requireAgent(
   tx: Sql,
   { id: locationId, slug }: { readonly id: string; readonly slug: string },
-  checkType: string,
+  { checkType, body }: Pick<SealedTrialCheck, 'checkType' | 'body'>,
 ): Promise<void> {
-  const { live, current, capable } = await countCapableAgents(tx, { locationId, checkType });
+  const { live, current, capable } = await countCapableAgents(tx, {
+    locationId,
+    checkType,
+    body,
+  });
   if (capable > 0) return;
   const [reason, message] =
     live === 0
@@ -183,7 +187,7 @@ async function requireAgent(
       : current === 0
         ? [
             'old_agents',
-            `The agents of ${slug} are of an earlier release, which cannot try a check: upgrade one of them, or choose another location`,
+            `The agents of ${slug} are of an earlier release, which cannot try this check: upgrade one of them, or choose another location`,
           ]
         : [
             'check_type',

@@ -1,4 +1,4 @@
-import { CAN_RUN } from '../check-runs/shared.sql.ts';
+import { CAN_RUN, HAS_FEATURES } from '../check-runs/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
@@ -128,17 +128,21 @@ export async function deleteSurplusTrials(
   );
 }
 
-/** How the trials of a location could be made now. */
+/** How many agents of a location are live, of a release that can make this trial, and able to make it. */
 export async function countCapableAgents(
   sql: Sql,
-  { locationId, checkType }: { readonly locationId: string; readonly checkType: string },
+  {
+    locationId,
+    checkType,
+    body,
+  }: { readonly locationId: string } & Pick<NewTrial, 'checkType' | 'body'>,
 ): Promise<{ readonly live: number; readonly current: number; readonly capable: number }> {
   const [row] = await sql.query<{ live: number; current: number; capable: number }>(
-    `select count(*) as live, count(*) filter (where ${MAKES_TRIALS}) as current,
+    `select count(*) as live, count(*) filter (where ${MAKES_TRIALS} and ${HAS_FEATURES}) as current,
        count(*) filter (where ${MAKES_TRIALS} and ${CAN_RUN}) as capable
-     from agents a cross join (select $2::text as check_type) c
+     from agents a cross join (select $2::text as check_type, $3::jsonb as body) c
      where a.location_id = $1 and a.lease_until > now()`,
-    [locationId, checkType],
+    [locationId, checkType, jsonText(body)],
   );
   return row ?? { live: 0, current: 0, capable: 0 };
 }

@@ -17,6 +17,7 @@ import {
 import { trialEnvelope } from './trials.ts';
 
 const MAX_TYPES = 32;
+const MAX_FEATURES = 200;
 
 /** Leaves out check types that the service does not know: a newer agent may have more. */
 const checkTypes = boundedList(z.string().max(40), MAX_TYPES).transform((types) =>
@@ -35,6 +36,11 @@ export const capabilitiesSchema = z.object({
   capture: z.boolean(),
   /** It runs checks that are not saved yet. Older agents do not send it. */
   trials: z.literal(true).exactOptional(),
+  /**
+   * The features of checks that it knows (src/model/check/check-features.ts); a newer agent may have more.
+   * Older agents do not send it: they know none.
+   */
+  features: boundedList(z.string().max(60), MAX_FEATURES).exactOptional(),
 });
 export type Capabilities = z.output<typeof capabilitiesSchema>;
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll } from 'vitest';
+import { CHECK_FEATURE_NAMES } from '../../../src/model/check/check-features.ts';
 import { sequenceIdOf } from '../../../src/model/ids.ts';
 import type { Store } from '../../../src/service/database/store.ts';
 import type { OneOffMessage } from '../../../src/wire/v1/assignment.ts';
@@ -22,6 +23,7 @@ export const CAPABILITIES = {
   ipv6: false,
   icmp: true,
   capture: false,
+  features: [...CHECK_FEATURE_NAMES],
 };
 const LEASE_MS = 60_000;
 

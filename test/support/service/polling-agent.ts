@@ -1,3 +1,4 @@
+import { CHECK_FEATURE_NAMES } from '../../../src/model/check/check-features.ts';
 import type { Agents } from '../../../src/service/agents/agents.ts';
 import type { AgentCaller } from '../../../src/service/private-locations/location-keys.ts';
 import type { AssignmentMessage } from '../../../src/wire/v1/assignment.ts';
@@ -63,6 +64,7 @@ export class PollingAgent {
         ipv6: true,
         icmp: true,
         capture: false,
+        features: [...CHECK_FEATURE_NAMES],
         ...capabilities,
       },
       concurrency,

@@ -1,5 +1,7 @@
+import type { CheckFeature } from '../../../model/check/check-features.ts';
 import type { Frequency, IpFamily, RunnableCheckType } from '../../../model/enums.ts';
 import type { RotationRule } from '../../../model/schedule/rotation.ts';
+import { NEEDED_FEATURES } from '../../check-runs/shared.sql.ts';
 import type { Sql } from '../../database/store.ts';
 import type { OfLocation } from '../sql.ts';
 import type { AgentAssignment } from './sql.ts';
@@ -51,6 +53,7 @@ export interface Candidate {
   readonly id: string;
   readonly checkType: RunnableCheckType;
   readonly ipFamily: IpFamily;
+  readonly features: readonly CheckFeature[];
   readonly frequency: Frequency;
   readonly frequencyOffset: number | null;
   readonly runParallel: boolean;
@@ -110,7 +113,7 @@ export async function listCandidates(
 ): Promise<readonly Candidate[]> {
   const [source, condition, params] = checksIn(range);
   const rows = await sql.query<CandidateRow>(
-    `select c.id, c.check_type, ${IP_FAMILY} as ip_family,
+    `select c.id, c.check_type, ${IP_FAMILY} as ip_family, ${NEEDED_FEATURES} as features,
        c.frequency, (c.body ->> 'frequencyOffset')::float8 as frequency_offset,
        coalesce((c.body ->> 'runParallel')::boolean, false) as run_parallel, ${SLUGS} as slugs,
        c.revision, a.check_id as known, ${ASSIGNMENT}
@@ -136,7 +139,7 @@ export async function listAssigned(
 }
 
 /** A check of a location whose agent is gone. */
-export interface Orphan extends Pick<Candidate, 'id' | 'checkType' | 'ipFamily'> {
+export interface Orphan extends Pick<Candidate, 'id' | 'checkType' | 'ipFamily' | 'features'> {
   readonly before: AgentAssignment;
 }
 
@@ -144,6 +147,7 @@ type OrphanRow = AssignmentRow & {
   readonly id: string;
   readonly checkType: RunnableCheckType | null;
   readonly ipFamily: IpFamily | null;
+  readonly features: readonly CheckFeature[] | null;
 };
 
 /**
@@ -170,16 +174,16 @@ export async function listOrphans(
        select account_id, check_id as id, ${ASSIGNMENT} from assignments a
        where location_id = $1 and agent_id = any($2::text[]) limit $3::int
      ) a left join lateral (
-       select check_type, ${IP_FAMILY} as ip_family from checks c
+       select check_type, ${IP_FAMILY} as ip_family, ${NEEDED_FEATURES} as features from checks c
        where c.account_id = a.account_id and c.id = a.id limit 1
      ) c on true`,
     [locationId, agentIds, limit],
   );
   const deleted: string[] = [];
   const orphans: Orphan[] = [];
-  for (const { id, checkType, ipFamily, ...row } of rows) {
-    if (checkType === null || ipFamily === null) deleted.push(id);
-    else orphans.push({ id, checkType, ipFamily, before: assignmentOf(row) });
+  for (const { id, checkType, ipFamily, features, ...row } of rows) {
+    if (checkType === null || ipFamily === null || features === null) deleted.push(id);
+    else orphans.push({ id, checkType, ipFamily, features, before: assignmentOf(row) });
   }
   return { orphans, deleted, all: rows.length < limit };
 }

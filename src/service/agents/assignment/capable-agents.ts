@@ -1,4 +1,5 @@
 import type { Check } from '../../../model/check/check.ts';
+import { type CheckFeature, featuresNeededBy } from '../../../model/check/check-features.ts';
 import type { IpFamily, RunnableCheckType } from '../../../model/enums.ts';
 import type { Capabilities } from '../../../wire/v1/poll.ts';
 
@@ -7,7 +8,7 @@ export interface AssignableAgent {
   readonly id: string;
   /** Runs at once, 1 or more: the agent's weight. */
   readonly concurrency: number;
-  readonly capabilities: Pick<Capabilities, 'types' | 'ipv6' | 'icmp'>;
+  readonly capabilities: Pick<Capabilities, 'types' | 'ipv6' | 'icmp' | 'features'>;
 }
 
 /** What the assignment depends on, of a check. */
@@ -15,18 +16,23 @@ export interface AssignableCheck {
   readonly id: string;
   readonly checkType: RunnableCheckType;
   readonly ipFamily: IpFamily;
+  /** Those that its agent must have. */
+  readonly features: readonly CheckFeature[];
 }
 
 /** A DNS check may ask a server of either family. */
 export function assignableCheckOf(check: Check): AssignableCheck {
   const ipFamily = 'ipFamily' in check.request ? check.request.ipFamily : 'IPv4';
-  return { id: check.id, checkType: check.checkType, ipFamily };
+  const features = featuresNeededBy(check);
+  return { id: check.id, checkType: check.checkType, ipFamily, features };
 }
 
 /** Why nobody runs a check, in words for its owner. */
 export const UNASSIGNED_REASONS = {
   no_live_agent: 'No agent of the location is connected.',
   type_not_supported: 'No connected agent of the location runs checks of this type; upgrade one.',
+  feature_not_supported:
+    'No connected agent of the location knows all settings of the check; upgrade one.',
   icmp_not_permitted:
     'No connected agent of the location may open an ICMP socket; see "ICMP without privilege".',
   too_many_locations: 'The check names more private locations than can take turns.',
@@ -43,13 +49,18 @@ export type Capable =
  * agent can.
  */
 export function capableAgents(
-  { checkType, ipFamily }: Omit<AssignableCheck, 'id'>,
+  { checkType, ipFamily, features }: Omit<AssignableCheck, 'id'>,
   agents: readonly AssignableAgent[],
 ): Capable {
   if (agents.length === 0) return { agents: [], reason: 'no_live_agent' };
   const typed = agents.filter(({ capabilities }) => capabilities.types.includes(checkType));
   if (typed.length === 0) return { agents: [], reason: 'type_not_supported' };
-  const able = checkType === 'ICMP' ? typed.filter(({ capabilities }) => capabilities.icmp) : typed;
+  const current = typed.filter(({ capabilities }) =>
+    features.every((feature) => capabilities.features?.includes(feature)),
+  );
+  if (current.length === 0) return { agents: [], reason: 'feature_not_supported' };
+  const able =
+    checkType === 'ICMP' ? current.filter(({ capabilities }) => capabilities.icmp) : current;
   if (able.length === 0) return { agents: [], reason: 'icmp_not_permitted' };
   const withIpv6 = ipFamily === 'IPv6' ? able.filter(({ capabilities }) => capabilities.ipv6) : [];
   return { agents: withIpv6.length > 0 ? withIpv6 : able, reason: null };

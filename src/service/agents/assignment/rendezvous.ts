@@ -48,11 +48,11 @@ function candidatesAmong(
   agents: readonly AssignableAgent[],
 ): (check: AssignableCheck) => Candidates {
   const byKind = new Map<string, Candidates>();
-  return ({ checkType, ipFamily }) => {
-    const kind = `${checkType} ${ipFamily}`;
+  return ({ checkType, ipFamily, features }) => {
+    const kind = [checkType, ipFamily, ...features].join(' ');
     const known = byKind.get(kind);
     if (known !== undefined) return known;
-    const capable = capableAgents({ checkType, ipFamily }, agents);
+    const capable = capableAgents({ checkType, ipFamily, features }, agents);
     const candidates = { candidates: capable.agents.map(candidateOf), reason: capable.reason };
     byKind.set(kind, candidates);
     return candidates;

@@ -323,6 +323,29 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       expect(a.epoch).toBe(epoch);
     });
 
+    it('with newer fields are for agents that know them, also as runs on request', async () => {
+      const fixture = fixtureOf();
+      const request = { hostname: 'host', port: 22, tls: 'ON' };
+      await fixture.addCheck('plain');
+      await fixture.addCheck('secure', { request });
+      const old = fixture.agent('agent-a', { capabilities: { features: [] } });
+      await old.look();
+      await fixture.assigner.pass();
+      await old.look();
+      expect(old.ids).toEqual(['plain']);
+      expect((await ownersOf(fixture)).get('secure')).toBe('- feature_not_supported');
+      const { id: runId } = await fixture.checkRuns.request(fixture.accountId, 'secure', {
+        location: null,
+      });
+      expect((await old.look()).runs).toEqual([]);
+
+      const upgraded = fixture.agent('agent-a', { instanceId: 'agent-a-2' });
+      await upgraded.look();
+      await fixture.assigner.pass();
+      expect((await upgraded.look()).runs).toMatchObject([{ runId }]);
+      expect(upgraded.ids).toEqual(['plain', 'secure']);
+    });
+
     it('rotate among the locations that they name, as their fields say', async () => {
       const fixture = fixtureOf();
       const attic = await fixture.addLocation('attic');

@@ -277,6 +277,12 @@ describe.each(databases)('on %s', (kind) => {
       const refused = await create();
       expect(refused.json.attributes).toEqual({ location: 'cellar', reason: 'old_agents' });
       expect(refused.json.message).toContain('upgrade');
+      // It tries checks, but without signing in.
+      await old.poll({ trials: true, features: [] });
+      const auth = { type: 'DIGEST', username: 'reader', password: 'secret' };
+      const request = { ...UNSAVED.request, auth };
+      expect(await reasonOf(create({}, { request }))).toMatchObject({ reason: 'old_agents' });
+      await old.poll({});
       await agent.poll({ trials: true, icmp: false });
       const ping = { checkType: 'ICMP', request: { hostname: 'shop.test' } };
       expect(await reasonOf(create({}, ping))).toEqual({

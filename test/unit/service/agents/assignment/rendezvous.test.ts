@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { CHECK_FEATURE_NAMES } from '../../../../../src/model/check/check-features.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../../../../src/model/enums.ts';
 import {
   type AssignableAgent,
@@ -10,7 +11,12 @@ import { assign } from '../../../../../src/service/agents/assignment/rendezvous.
 import { caseCount } from '../../../../support/nightly.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';
 
-const ABLE = { types: RUNNABLE_CHECK_TYPES.slice(), ipv6: true, icmp: true };
+const ABLE = {
+  types: RUNNABLE_CHECK_TYPES.slice(),
+  ipv6: true,
+  icmp: true,
+  features: [...CHECK_FEATURE_NAMES],
+};
 
 function agent(id: string, fields: Partial<AssignableAgent> = {}): AssignableAgent {
   return { id, concurrency: 100, capabilities: ABLE, ...fields };
@@ -21,6 +27,7 @@ function urlChecks(count: number, salt = ''): AssignableCheck[] {
     id: `check-${salt}${n}`,
     checkType: 'URL',
     ipFamily: 'IPv4',
+    features: [],
   }));
 }
 
@@ -28,11 +35,13 @@ const CHECK: fc.Arbitrary<AssignableCheck> = fc.record({
   id: fc.string(),
   checkType: fc.constantFrom(...RUNNABLE_CHECK_TYPES),
   ipFamily: fc.constantFrom('IPv4', 'IPv6'),
+  features: fc.subarray([...CHECK_FEATURE_NAMES], { maxLength: 1 }),
 });
 const CAPABILITIES = fc.record({
   types: fc.subarray(ABLE.types),
   ipv6: fc.boolean(),
   icmp: fc.boolean(),
+  features: fc.subarray([...CHECK_FEATURE_NAMES]),
 });
 const AGENT: fc.Arbitrary<AssignableAgent> = fc.record({
   id: fc.uuid(),
@@ -100,9 +109,12 @@ describe('the assignment of checks', () => {
       fc.property(CHECKS, AGENTS, (checks, agents) => {
         const { owners, unassigned } = assign(checks, agents);
         expect(owners.size + unassigned.size).toBe(checks.length);
-        for (const { id, checkType, ipFamily } of checks) {
+        for (const { id, checkType, ipFamily, features } of checks) {
           const typed = agents.filter(({ capabilities }) => capabilities.types.includes(checkType));
-          const able = typed.filter(
+          const current = typed.filter(({ capabilities }) =>
+            features.every((feature) => capabilities.features?.includes(feature)),
+          );
+          const able = current.filter(
             ({ capabilities }) => checkType !== 'ICMP' || capabilities.icmp,
           );
           const reason =
@@ -110,9 +122,11 @@ describe('the assignment of checks', () => {
               ? 'no_live_agent'
               : typed.length === 0
                 ? 'type_not_supported'
-                : able.length === 0
-                  ? 'icmp_not_permitted'
-                  : undefined;
+                : current.length === 0
+                  ? 'feature_not_supported'
+                  : able.length === 0
+                    ? 'icmp_not_permitted'
+                    : undefined;
           expect(unassigned.get(id)).toBe(reason);
           if (reason !== undefined) continue;
           const owner = able.find((one) => one.id === owners.get(id));
@@ -123,6 +137,17 @@ describe('the assignment of checks', () => {
         }
       }),
     );
+  });
+
+  it('gives a check with a newer feature to no agent of a release without it', () => {
+    const secure = { ...checkOf('TCP', { id: 'mail', request: { tls: 'ON' } }) };
+    const check = assignableCheckOf(secure);
+    const { features: _, ...before } = ABLE;
+    const old = agent('old', { capabilities: before });
+    expect(assign([check], [old]).unassigned.get('mail')).toBe('feature_not_supported');
+    expect(assign([check], [old, agent('new')]).owners.get('mail')).toBe('new');
+    const plain = { ...check, features: [] };
+    expect(assign([plain], [old]).owners.get('mail')).toBe('old');
   });
 
   it('moves only its share to an agent that joins, and nothing between the others', () => {
@@ -198,6 +223,7 @@ describe('the assignment of checks', () => {
       id: 'names',
       checkType: 'DNS',
       ipFamily: 'IPv4',
+      features: [],
     });
     const ping = checkOf('ICMP', { id: 'ping', request: { ipFamily: 'IPv6' } });
     expect(assignableCheckOf(ping)).toMatchObject({ checkType: 'ICMP', ipFamily: 'IPv6' });

@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+import { featuresNeededBy } from '../../../../src/model/check/check-features.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
+
+describe('the features that a check needs', () => {
+  test.each(['URL', 'API', 'TCP', 'DNS', 'ICMP'] as const)(
+    'are none with the defaults of %s',
+    (checkType) => {
+      expect(featuresNeededBy(checkOf(checkType))).toEqual([]);
+      // As it was saved before there were such fields.
+      expect(featuresNeededBy({ checkType, request: {} })).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['TCP', { tls: 'STARTTLS', startTlsProtocol: 'SMTP' }, ['TCP_TLS']],
+    ['TCP', { tls: 'ON', steps: [{ expect: '^220' }] }, ['TCP_TLS', 'TCP_STEPS']],
+    ['DNS', { recordType: 'SOA', compareSerials: true }, ['DNS_COMPARE_SERIALS']],
+    ['API', { auth: { type: 'DIGEST', username: 'u', password: 'p' } }, ['API_AUTH']],
+    // A field of another type.
+    ['URL', { tls: 'ON' }, []],
+  ])('of %s with %j are %j', (checkType, request, features) => {
+    expect(featuresNeededBy({ checkType, request })).toEqual(features);
+  });
+});
