@@ -34,14 +34,16 @@ export interface TcpOutcome
 
 export interface TcpProbeOptions {
   readonly clientCertificates?: readonly ClientCertificate[];
+  /** `maxResponseTime` of the check, milliseconds. */
+  readonly maxResponseTimeMs?: number | null;
   /** Whether the regular expression of a step matches the text. */
   readonly matches?: (pattern: string, text: string) => Promise<boolean>;
 }
 
 /**
- * If data is sent and nothing is asserted of the answer, the first data ends the wait. The wait for
- * a silent peer ends after the largest threshold of a TCP check (5 s, src/model/README.md, "TCP:
- * `request`"), since nothing later can change the verdict.
+ * If nothing is asserted of the data, the wait for a peer ends after the largest threshold of a TCP
+ * check (5 s, src/model/README.md, "TCP: `request`"), since nothing later can change the verdict.
+ * Steps that are complete later change it, unless the check has a maximum response time.
  */
 const PAST_ALL_THRESHOLDS_MS = 5001;
 
@@ -57,9 +59,14 @@ export async function probeTcp(
   request: TcpRequest,
   context: ProbeContext,
   satisfied: (data: string) => Promise<boolean>,
-  { clientCertificates = [], matches = async () => false }: TcpProbeOptions = {},
+  options: TcpProbeOptions = {},
 ): Promise<TcpOutcome> {
   const { clock } = context;
+  const {
+    clientCertificates = [],
+    maxResponseTimeMs = null,
+    matches = async () => false,
+  } = options;
   const { hostname, port, data, steps, tls } = request;
   const echo = tcpEcho(request, context.scrub);
   const asserted = request.assertions.some(({ source }) => source === 'RESPONSE_DATA');
@@ -132,6 +139,7 @@ export async function probeTcp(
     };
   }
 
+  const isLimited = !asserted && (steps.length === 0 || maxResponseTimeMs !== null);
   const lastUsefulMs = clock.monotonicMs() + PAST_ALL_THRESHOLDS_MS - connectedMs;
   const exchange = await exchangeText(
     socket,
@@ -141,7 +149,7 @@ export async function probeTcp(
       data: isSending ? data : null,
       steps: steps.map((step) => exchangeStepOf(step, matches)),
       satisfied: asserted ? satisfied : steps.length > 0 ? null : async () => true,
-      untilMs: asserted ? context.deadlineMs : Math.min(context.deadlineMs, lastUsefulMs),
+      untilMs: isLimited ? Math.min(context.deadlineMs, lastUsefulMs) : context.deadlineMs,
     },
     context,
   );

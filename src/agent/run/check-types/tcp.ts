@@ -42,6 +42,7 @@ export function tcpRunner({ evaluator, clientCertificates }: TcpParts): CheckTyp
       };
       const outcome = await probeTcp(request, context, satisfied, {
         clientCertificates: clientCertificates(),
+        maxResponseTimeMs: check.maxResponseTime,
         matches,
       });
       const { response, failure, timings, timingPhases, tcp, tls } = outcome;

@@ -3,6 +3,7 @@ import { probeTcp, type TcpOutcome } from '../../../../../src/agent/probes/tcp/p
 import { type TcpRequest, tcpRequestSchema } from '../../../../../src/model/check/request.ts';
 import { denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
 import { logText, makeContext } from '../../../../support/agent/probe-context.ts';
+import { eventually } from '../../../../support/eventually.ts';
 import { FakeClock, settle } from '../../../../support/fake-clock.ts';
 import {
   blackHole,
@@ -153,6 +154,33 @@ describe('a TCP check that sends data', () => {
     expect(outcome).toMatchObject({ failure: null, response: { data: '' } });
     expect(outcome.responseTimeMs).toBeGreaterThan(5000);
     expect(clock.pendingTimers).toBe(0);
+    await server.allClosed();
+  });
+
+  it.each([
+    ['for as long as the attempt lasts without a maximum response time', null, 6000],
+    ['for 5 s with one', 5000, null],
+  ])('waits for what a step expects %s', async (_what, maxResponseTimeMs, greetsAfterMs) => {
+    const clock = new FakeClock();
+    let greet: (() => void) | null = null;
+    const server = await opened(
+      listenTcp((socket) => {
+        socket.once('data', () => {
+          greet = () => void socket.write('220 mail.test\r\n');
+        });
+      }),
+    );
+    const steps = [{ send: 'hello', expect: '^220 ', format: 'TEXT' as const }];
+    const context = makeContext({ clock, deadlineInMs: 30_000 });
+    const pending = probeTcp(requestTo(server, { steps }), context, never, {
+      maxResponseTimeMs,
+      matches: async (pattern, text) => new RegExp(pattern).test(text),
+    });
+    await eventually(() => greet !== null);
+    await clock.advance(greetsAfterMs ?? 5001);
+    if (greetsAfterMs !== null) (greet as (() => void) | null)?.();
+    const { failure } = await pending;
+    expect(failure?.code ?? null).toBe(greetsAfterMs === null ? 'STEP_FAILED' : null);
     await server.allClosed();
   });
 
