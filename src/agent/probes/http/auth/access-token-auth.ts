@@ -2,7 +2,12 @@ import type { ProbeContext } from '../../probe.ts';
 import type { HopRequest, ResponseHead } from '../transport.ts';
 import type { Authorized, RequestAuth } from './request-auth.ts';
 import { type AccessToken, type TokenCache, tokenKeyOf } from './token-cache.ts';
-import { requestToken, type TokenRoute, type TokenSettings } from './token-request.ts';
+import {
+  requestToken,
+  type TokenRoute,
+  type TokenSettings,
+  waitForToken,
+} from './token-request.ts';
 
 export interface AuthParts extends TokenRoute {
   readonly tokens: TokenCache;
@@ -28,7 +33,8 @@ export class AccessTokenAuth implements RequestAuth {
   async authorize(_request: HopRequest, context: ProbeContext): Promise<Authorized> {
     const { tokens } = this.#parts;
     const request = () => requestToken(this.#settings, this.#parts, context);
-    const { reply, isNew } = await tokens.get(this.#key, context.clock, request);
+    const ends = waitForToken(this.#settings);
+    const { reply, isNew } = await tokens.get(this.#key, context, ends, request);
     if (!reply.ok) return reply;
     const { token } = reply;
     this.#kept = isNew ? null : token;

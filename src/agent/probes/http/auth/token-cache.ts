@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Failure } from '../../../../model/result/error-codes.ts';
-import type { Clock } from '../../../../runtime/clock.ts';
 import { LruCache } from '../../../../runtime/lru-cache.ts';
+import { type Limits, limitedWait, type WaitOutcomes } from '../../../net/limited-wait.ts';
 
 export interface AccessToken {
   readonly value: string;
@@ -11,8 +11,8 @@ export interface AccessToken {
 
 export type TokenReply =
   | { readonly ok: true; readonly token: AccessToken }
-  /** `isCancelled`: its run was ended, so it says nothing about the token endpoint. */
-  | { readonly ok: false; readonly failure: Failure; readonly isCancelled: boolean };
+  /** `isAnswered`: by the token endpoint. If not, time and signal of the request may be the cause. */
+  | { readonly ok: false; readonly failure: Failure; readonly isAnswered: boolean };
 
 const MAX_TOKENS = 1000;
 
@@ -21,22 +21,31 @@ export class TokenCache {
   readonly #tokens = new LruCache<AccessToken>(MAX_TOKENS);
   readonly #pending = new Map<string, Promise<TokenReply>>();
 
-  /** `isNew`: it was requested by this call, or while it waited. */
+  /**
+   * `isNew`: it was requested by this call, or while it waited. A shared request has the time and the
+   * signal of the call that began it. Others wait within their own, and request a token themselves
+   * if that request got no response.
+   *
+   * @param ends the replies if the call's own time ends, or its signal aborts, while it waits
+   * @param request must not reject
+   */
   async get(
     key: string,
-    clock: Clock,
+    limits: Limits,
+    ends: WaitOutcomes<TokenReply>,
     request: () => Promise<TokenReply>,
   ): Promise<{ readonly reply: TokenReply; readonly isNew: boolean }> {
-    for (;;) {
-      const known = this.#tokens.get(key);
-      if (known !== undefined && known.untilMs > clock.monotonicMs()) {
-        return { reply: { ok: true, token: known }, isNew: false };
-      }
-      const pending = this.#pending.get(key);
-      if (pending === undefined) return { reply: await this.#request(key, request), isNew: true };
-      const reply = await pending;
-      if (reply.ok || !reply.isCancelled) return { reply, isNew: true };
+    const known = this.#tokens.get(key);
+    if (known !== undefined && known.untilMs > limits.clock.monotonicMs()) {
+      return { reply: { ok: true, token: known }, isNew: false };
     }
+    const pending = this.#pending.get(key);
+    if (pending === undefined) return { reply: await this.#request(key, request), isNew: true };
+    const shared = await limitedWait<TokenReply | null>(limits, ends, (settle) => {
+      void pending.then((reply) => settle(reply.ok || reply.isAnswered ? reply : null));
+      return () => {};
+    });
+    return { reply: shared ?? (await this.#request(key, request)), isNew: true };
   }
 
   /** Forgets a token that its target refused, unless another one has replaced it. */
@@ -49,6 +58,7 @@ export class TokenCache {
       if (reply.ok) this.#tokens.set(key, reply.token);
       return reply;
     });
+    if (this.#pending.has(key)) return requested;
     this.#pending.set(key, requested);
     try {
       return await requested;

@@ -12,6 +12,7 @@ import type { IpFamily } from '../../../../model/enums.ts';
 import type { Failure } from '../../../../model/result/error-codes.ts';
 import { messageOf } from '../../../../runtime/errors.ts';
 import { VERSION } from '../../../../runtime/version.ts';
+import type { WaitOutcomes } from '../../../net/limited-wait.ts';
 import { shortenedText } from '../../../secrets/cut-scrubbed.ts';
 import type { ProbeContext } from '../../probe.ts';
 import { type HttpProbeOptions, probeHttp } from '../probe.ts';
@@ -93,12 +94,7 @@ export async function requestToken(
     const keptMs = (lifetimeS - Math.min(MARGIN_S, lifetimeS / 10)) * 1000;
     return { ok: true, token: { value, untilMs: context.clock.monotonicMs() + keptMs } };
   } catch (thrown) {
-    if (thrown instanceof NoTokenResponse) {
-      const { code, message } = thrown.failure;
-      const isCancelled = code === 'CANCELLED';
-      if (isCancelled) return { ok: false, isCancelled, failure: thrown.failure };
-      return { ok: false, isCancelled, failure: failureOf(`${code}: ${message}`) };
-    }
+    if (thrown instanceof NoTokenResponse) return notAnswered(thrown.failure);
     if (!(thrown instanceof ResponseBodyError))
       return refused(settings, context, messageOf(thrown));
     const { error, error_description: description, status } = thrown;
@@ -110,7 +106,25 @@ export async function requestToken(
 function refused({ tokenUrl }: TokenSettings, { scrub }: ProbeContext, why: string): TokenReply {
   const where = `POST ${shownUrl(new URL(tokenUrl))}`;
   const shown = shortenedText(why, MAX_REASON_CHARS, scrub);
-  return { ok: false, isCancelled: false, failure: failureOf(`${where}: ${shown}`) };
+  return { ok: false, isAnswered: true, failure: failureOf(`${where}: ${shown}`) };
+}
+
+/** The ends of a wait for the token that another run has requested. */
+export function waitForToken({ tokenUrl }: TokenSettings): WaitOutcomes<TokenReply> {
+  const where = `POST ${shownUrl(new URL(tokenUrl))}`;
+  const what = 'while it waited for the token that another run requested';
+  return {
+    timedOut: () =>
+      notAnswered({ code: 'RESPONSE_TIMEOUT', message: `${where}: the time was up ${what}` }),
+    cancelled: () =>
+      notAnswered({ code: 'CANCELLED', message: `${where}: the run was cancelled ${what}` }),
+  };
+}
+
+function notAnswered(failure: Failure): TokenReply {
+  const { code, message } = failure;
+  const shown = code === 'CANCELLED' ? failure : failureOf(`${code}: ${message}`);
+  return { ok: false, isAnswered: false, failure: shown };
 }
 
 function failureOf(why: string): Failure {

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { AccessTokenAuth } from '../../../../../src/agent/probes/http/auth/access-token-auth.ts';
 import { digestChallengeOf } from '../../../../../src/agent/probes/http/auth/digest-auth.ts';
+import { TokenCache } from '../../../../../src/agent/probes/http/auth/token-cache.ts';
 import type { Check } from '../../../../../src/model/check/check.ts';
 import type { LogEntry } from '../../../../../src/model/result/result.ts';
 import { denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
+import { makeContext } from '../../../../support/agent/probe-context.ts';
 import { runFixture } from '../../../../support/agent/run-fixture.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';
@@ -245,6 +248,62 @@ describe('an access token of OAuth2', () => {
     const { requestError } = await agent({ guard }).run(api(target, auth));
     expect(requestError).toContain('ADDRESS_DENIED');
     expect(state.requests).toEqual([]);
+  });
+
+  describe('of a request that another run has begun', () => {
+    /** A token endpoint that answers when the test wants it. */
+    async function waiting() {
+      const requests: ServerResponse[] = [];
+      const arrivals = new EventEmitter();
+      const tokenUrl = await serving((_request, response) => {
+        requests.push(response);
+        arrivals.emit('request');
+      });
+      const clock = new FakeClock();
+      const client = { tokenUrl, clientId: 'monitor', clientSecret: PASSWORD, scope: '' };
+      const way = { audience: '', clientAuthentication: 'BODY', skipSSL: false } as const;
+      const settings = { ...client, ...way, ipFamily: 'IPv4' } as const;
+      const parts = { tokens: new TokenCache(), clientCertificates: [], proxyUrl: null };
+      const url = new URL('http://target.test/');
+      const authorize = (options: { deadlineInMs: number; signal?: AbortSignal }) =>
+        new AccessTokenAuth(settings, parts).authorize(
+          { method: 'GET', url, headers: [], body: null },
+          makeContext({ clock, ...options }),
+        );
+      const arrived = () => once(arrivals, 'request');
+      return { requests, clock, authorize, arrived };
+    }
+
+    it('is requested anew if that run had no time left', async () => {
+      const { requests, clock, authorize, arrived } = await waiting();
+      const [first] = [authorize({ deadlineInMs: 1000 }), await arrived()];
+      const other = authorize({ deadlineInMs: 30_000 });
+      const again = arrived();
+      await clock.advance(1000);
+      const code = 'TOKEN_REQUEST_FAILED';
+      expect(await first).toMatchObject({ ok: false, failure: { code } });
+      await again;
+      requests[1]?.setHeader('content-type', 'application/json');
+      requests[1]?.end(JSON.stringify({ access_token: 'abc', token_type: 'Bearer' }));
+      expect(await other).toEqual({ ok: true, headers: [['authorization', 'Bearer abc']] });
+    });
+
+    it('is awaited no longer than its own run may last, and not once that is cancelled', async () => {
+      const { requests, clock, authorize, arrived } = await waiting();
+      const [stop, cancel] = [new AbortController(), new AbortController()];
+      const { signal } = stop;
+      const [first] = [authorize({ deadlineInMs: 30_000, signal }), await arrived()];
+      const late = authorize({ deadlineInMs: 1000 });
+      const cancelled = authorize({ deadlineInMs: 30_000, signal: cancel.signal });
+      cancel.abort();
+      expect(await cancelled).toMatchObject({ ok: false, failure: { code: 'CANCELLED' } });
+      await clock.advance(1000);
+      const message = expect.stringMatching(/RESPONSE_TIMEOUT: .* that another run requested/);
+      expect(await late).toMatchObject({ failure: { code: 'TOKEN_REQUEST_FAILED', message } });
+      expect(requests).toHaveLength(1);
+      stop.abort();
+      expect(await first).toMatchObject({ failure: { code: 'CANCELLED' } });
+    });
   });
 
   it('is replaced by a header of the check, and its client may be in the body', async () => {
