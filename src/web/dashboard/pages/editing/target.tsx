@@ -14,6 +14,10 @@ const ENCRYPTED: readonly unknown[] = ['DOT', 'DOH'];
 export function Target() {
   const { type, draft, problemAt } = useCheckForm();
   const protocol = valueAt(draft, 'request.protocol');
+  const tls = valueAt(draft, 'request.tls') ?? 'OFF';
+  /** Also if it is left over from another choice of TLS: the API refuses it then. */
+  const needsStartTls =
+    tls === 'STARTTLS' || (valueAt(draft, 'request.startTlsProtocol') ?? null) !== null;
   /** A field that only some protocols use: also if it is set, or wrong. */
   const isUsed = (name: string, protocols: readonly unknown[]): boolean =>
     type !== 'DNS' ||
@@ -55,7 +59,8 @@ export function Target() {
         />
       </div>
       <FactField path="request.tls" />
-      {(valueAt(draft, 'request.tls') ?? 'OFF') !== 'OFF' && <Tls />}
+      {needsStartTls && <FactField path="request.startTlsProtocol" />}
+      {tls !== 'OFF' && <Tls />}
       <FactField path="request.ipFamily" />
       <FactField path="request.followRedirects" />
       {type !== 'TCP' && isUsed('skipSSL', ENCRYPTED) && <FactField path="request.skipSSL" />}
@@ -77,12 +82,8 @@ function Step({ at, index }: { readonly at: string; readonly index: number }) {
 
 /** How a TCP check begins TLS, and what it accepts. */
 function Tls() {
-  const { draft } = useCheckForm();
   return (
     <>
-      {valueAt(draft, 'request.tls') === 'STARTTLS' && (
-        <FactField path="request.startTlsProtocol" />
-      )}
       <FactField path="request.serverName" placeholder="mail.example.com" />
       <FactField path="request.skipSSL" />
       <div class="editing-wide">

@@ -1,11 +1,12 @@
-import { useMemo } from 'preact/hooks';
-import { api, bodyOf } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { type Query, useQuery } from '../../api/query.ts';
 import { may, session } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { FormError } from '../../parts/field.tsx';
+import { Outdated } from '../../parts/forms/outdated.tsx';
 import { useEdited } from '../../parts/forms/use-edited.ts';
+import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { type AlertSettings, AlertSettingsFields } from './alert-settings-fields.tsx';
@@ -14,13 +15,8 @@ import { SettingsFrame } from './settings-frame.tsx';
 /** When alerts are sent for checks that use the settings of the account. */
 export function Page() {
   const accountId = session.value.account?.id ?? '';
-  const query = useQuery(`alert-settings/${accountId}`, (signal) =>
-    bodyOf(
-      api.GET('/v1/accounts/{accountId}/alert-settings', {
-        params: { path: { accountId } },
-        signal,
-      }),
-    ),
+  const query = useQuery<Loaded<AlertSettings>>(`alert-settings/${accountId}`, (signal) =>
+    read(accountId, signal),
   );
   const data = query.data.value;
   const error = query.error.value;
@@ -35,9 +31,15 @@ export function Page() {
           <Skeleton lines={6} height={40} />
         </div>
       )}
-      {data !== null && <Form accountId={accountId} given={data} query={query} />}
+      {data !== null && <Form accountId={accountId} loaded={data} query={query} />}
     </SettingsFrame>
   );
+}
+
+async function read(accountId: string, signal: AbortSignal): Promise<Loaded<AlertSettings>> {
+  const params = { path: { accountId } };
+  const reply = await api.GET('/v1/accounts/{accountId}/alert-settings', { params, signal });
+  return { resource: reply.data as AlertSettings, etag: reply.response.headers.get('etag') };
 }
 
 const formOf = (settings: AlertSettings): AlertSettings => settings;
@@ -45,26 +47,26 @@ const FIELDS = ['parallelRunFailureThreshold.percentage'];
 
 function Form({
   accountId,
-  given,
+  loaded,
   query,
 }: {
   readonly accountId: string;
-  readonly given: AlertSettings;
-  readonly query: Query<AlertSettings>;
+  readonly loaded: Loaded<AlertSettings>;
+  readonly query: Query<Loaded<AlertSettings>>;
 }) {
-  // They have no ETag: the last one who saves them wins.
-  const loaded = useMemo(() => ({ resource: given, etag: null }), [given]);
-  const edited = useEdited<AlertSettings, AlertSettings>({ loaded, formOf });
+  const edited = useEdited<AlertSettings, AlertSettings>({ loaded, formOf, reload: query.reload });
   const { form: settings, change: set } = edited;
   const { error, isBusy } = edited.saving;
   const save = async (): Promise<void> => {
-    const isSaved = await edited.save(async (sent) => {
-      const params = { path: { accountId } };
-      const saved = await bodyOf(
-        api.PUT('/v1/accounts/{accountId}/alert-settings', { params, body: sent }),
-      );
+    const isSaved = await edited.save(async (sent, etag) => {
+      const header = etag === null ? {} : { 'If-Match': etag };
+      const { data, response } = await api.PUT('/v1/accounts/{accountId}/alert-settings', {
+        params: { path: { accountId }, header },
+        body: sent,
+      });
+      const saved = { resource: data as AlertSettings, etag: response.headers.get('etag') };
       query.set(saved);
-      return { resource: saved, etag: null };
+      return saved;
     });
     if (isSaved) showToast({ kind: 'pass', text: 'The alert settings are saved.' });
   };
@@ -79,7 +81,16 @@ function Form({
         <fieldset class="panel-body settings-form" disabled={!may('admin')}>
           <legend class="visually-hidden">When alerts are sent</legend>
           <AlertSettingsFields settings={settings} problems={edited.saving.problems} change={set} />
-          <FormError error={error} fields={FIELDS} />
+          {edited.isOutdated ? (
+            <Outdated
+              kind="alert-settings"
+              id={accountId}
+              what="account's alert settings"
+              edited={edited}
+            />
+          ) : (
+            <FormError error={error} fields={FIELDS} />
+          )}
           {may('admin') ? (
             <span>
               <Button kind="primary" type="submit" isBusy={isBusy} disabled={!edited.isChanged}>
