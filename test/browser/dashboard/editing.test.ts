@@ -47,7 +47,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await locations.getByRole('alert').waitFor();
     await locations.getByRole('checkbox', { name: 'office' }).check();
     await page.getByRole('button', { name: 'Make the check' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Orders', exact: true }).waitFor();
     const [made] = (await account.get('/v1/checks')).json;
     expect(made).toMatchObject({
       checkType: 'API',
@@ -155,7 +155,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await page.getByRole('button', { name: 'Bring back my text' }).click();
     expect(await field(page, 'Name').inputValue()).toBe('Orders');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Orders', exact: true }).waitFor();
     const { updated_at: _, ...after } = (await account.get('/v1/checks/orders')).json;
     expect(after).toMatchObject({ name: 'Orders', retryStrategy: { type: 'EXPONENTIAL' } });
     expect(after.request.headers[1]).toMatchObject({ key: 'authorization', value: '********' });
@@ -338,7 +338,8 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
         shown.add((await element.getAttribute('data-field')) ?? '');
       }
     };
-    for (const name of ['assertion', 'header', 'parameter', 'variable']) {
+    if (type === 'TCP') await field(page, 'TLS').selectOption('STARTTLS');
+    for (const name of ['assertion', 'header', 'parameter', 'variable', 'step', 'protocol']) {
       const add = page.getByRole('button', { name: new RegExp(`^Add an? ${name}$`) });
       if ((await add.count()) > 0) await add.click();
     }
@@ -346,6 +347,15 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
       await field(page, 'Source 1').selectOption('headers');
       await field(page, 'Body').selectOption('JSON');
       await page.getByRole('checkbox', { name: 'Basic authentication' }).check();
+      await page.getByRole('checkbox', { name: 'Digest, AWS signature' }).check();
+      for (const kind of ['DIGEST', 'AWS_SIGV4', 'OAUTH2_CLIENT_CREDENTIALS']) {
+        await field(page, 'Kind of authentication').selectOption(kind);
+        await look();
+      }
+    }
+    if (type === 'DNS') {
+      await field(page, 'Record type').selectOption('SOA');
+      await field(page, 'Protocol').selectOption('DOH');
     }
     await field(page, 'Retry a failed run').selectOption('FIXED');
     await page.getByRole('checkbox', { name: 'Notify all channels' }).uncheck();

@@ -86,7 +86,7 @@ function Tls() {
     <>
       <FactField path="request.serverName" placeholder="mail.example.com" />
       <FactField path="request.skipSSL" />
-      <div class="editing-wide">
+      <div class="editing-wide" data-field="request.alpnProtocols">
         <Rows
           path="request.alpnProtocols"
           legend="Application protocols (ALPN)"
