@@ -48,13 +48,14 @@ export class DigestAuth implements RequestAuth {
   async authorize(request: HopRequest, context: ProbeContext): Promise<Authorized> {
     if (this.#challenge === null) return { ok: true, headers: [] };
     this.#count += 1;
-    const value = digestAuthorization(this.#challenge, this.#credentials, {
+    const { value, response } = digestAuthorization(this.#challenge, this.#credentials, {
       method: request.method,
       uri: `${request.url.pathname}${request.url.search}`,
       count: this.#count,
       clientNonce: this.#makeNonce(),
     });
-    await context.learnSecrets?.([value]);
+    // The hash alone is enough to guess the password by.
+    await context.learnSecrets?.([value, response]);
     return { ok: true, headers: [['authorization', value]] };
   }
 
@@ -125,12 +126,12 @@ export interface DigestRequest {
   readonly clientNonce: string;
 }
 
-/** The value of Authorization: RFC 7616 3.4. */
+/** The value of Authorization, and the hash `response` in it: RFC 7616 3.4. */
 export function digestAuthorization(
   challenge: DigestChallenge,
   { username, password }: DigestCredentials,
   { method, uri, count, clientNonce }: DigestRequest,
-): string {
+): { readonly value: string; readonly response: string } {
   const { realm, nonce, opaque, algorithm, hash, isSession, hasQop } = challenge;
   const digest = (text: string): string => createHash(hash).update(text, 'utf8').digest('hex');
   const user = digest(`${username}:${realm}:${password}`);
@@ -140,7 +141,7 @@ export function digestAuthorization(
   const response = digest(
     hasQop ? `${a1}:${nonce}:${nc}:${clientNonce}:auth:${a2}` : `${a1}:${nonce}:${a2}`,
   );
-  return [
+  const value = [
     `Digest username=${quoted(Buffer.from(username, 'utf8').toString('latin1'))}`,
     `realm=${quoted(realm)}`,
     `nonce=${quoted(nonce)}`,
@@ -151,6 +152,7 @@ export function digestAuthorization(
     `response="${response}"`,
     ...(opaque === null ? [] : [`opaque=${quoted(opaque)}`]),
   ].join(', ');
+  return { value, response };
 }
 
 function quoted(text: string): string {

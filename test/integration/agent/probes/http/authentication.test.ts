@@ -74,7 +74,11 @@ describe('digest authentication', () => {
       if (request.headers.authorization === undefined) {
         await clock.stall(5000);
         response.writeHead(401, { 'www-authenticate': CHALLENGE }).end('x'.repeat(1000));
-      } else response.writeHead(isRight(request) ? 200 : 403).end(request.headers.authorization);
+      } else {
+        const { authorization = '' } = request.headers;
+        const [, hash] = /response="(\w+)"/.exec(authorization) ?? [];
+        response.writeHead(isRight(request) ? 200 : 403).end(`${authorization} ${hash}`);
+      }
     });
     const more = { method: 'POST', bodyType: 'RAW', body: 'data' };
     const check = api(`${url}/a?b=c`, DIGEST, more, { maxResponseTime: 1000 });
@@ -82,8 +86,8 @@ describe('digest authentication', () => {
     expect(result).toMatchObject({ hasFailures: false, response: { status: 200 } });
     expect(result.responseTimeMs).toBeLessThan(1000);
     expect(bodies).toEqual(['data', 'data']);
-    // The answer itself is masked where the target repeats it.
-    expect(result.response?.body).toBe(MASK);
+    // The answer itself is masked where the target repeats it, and its hash also alone.
+    expect(result.response?.body).toBe(`${MASK} ${MASK}`);
     expect(result.request?.headers.authorization).toBe(MASK);
     expect(linesOf(result)).toContain('sending the request again');
   });
