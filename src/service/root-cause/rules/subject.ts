@@ -135,7 +135,6 @@ export function analysisSubject({ result, check }: AnalysisInput): Subject {
   };
 }
 
-/** In chronological order; the database stores another order. */
 function isOfConnection(code: string | null): boolean {
   const phase = isErrorCode(code) ? ERROR_CODES[code].phase : null;
   return phase === 'connect' || phase === 'tls' || phase === 'proxy';
@@ -145,6 +144,7 @@ function isErrorCode(code: string | null): code is ErrorCode {
   return code !== null && Object.hasOwn(ERROR_CODES, code);
 }
 
+/** In chronological order; the database stores another order. */
 const PHASE_ORDER = [
   'wait',
   'dns',
