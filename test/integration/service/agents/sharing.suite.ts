@@ -325,15 +325,27 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
 
     it('with newer fields are for agents that know them, also as runs on request', async () => {
       const fixture = fixtureOf();
-      const request = { hostname: 'host', port: 22, tls: 'ON' };
+      const tcp = { hostname: 'host', port: 22 };
       await fixture.addCheck('plain');
-      await fixture.addCheck('secure', { request });
+      await fixture.addCheck('secure', { request: { ...tcp, tls: 'ON' } });
+      await fixture.addCheck('steps', { request: { ...tcp, steps: [{ expect: '^220' }] } });
+      await fixture.addCheck('serials', {
+        checkType: 'DNS',
+        request: { query: 'zone.test', recordType: 'SOA', compareSerials: true },
+      });
+      const auth = { type: 'DIGEST', username: 'reader', password: 'secret' };
+      await fixture.addCheck('auth', {
+        checkType: 'API',
+        request: { url: 'http://shop.test/', auth },
+      });
       const old = fixture.agent('agent-a', { capabilities: { features: [] } });
       await old.look();
       await fixture.assigner.pass();
       await old.look();
       expect(old.ids).toEqual(['plain']);
-      expect((await ownersOf(fixture)).get('secure')).toBe('- feature_not_supported');
+      const newer = ['auth', 'secure', 'serials', 'steps'];
+      const owners = await ownersOf(fixture);
+      for (const id of newer) expect(owners.get(id)).toBe('- feature_not_supported');
       const { id: runId } = await fixture.checkRuns.request(fixture.accountId, 'secure', {
         location: null,
       });
@@ -343,7 +355,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       await upgraded.look();
       await fixture.assigner.pass();
       expect((await upgraded.look()).runs).toMatchObject([{ runId }]);
-      expect(upgraded.ids).toEqual(['plain', 'secure']);
+      expect(upgraded.ids).toEqual(sorted(['plain', ...newer]));
     });
 
     it('rotate among the locations that they name, as their fields say', async () => {
