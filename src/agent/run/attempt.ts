@@ -30,6 +30,7 @@ import type {
   LongBody,
   Probed,
 } from './check-types/check-type.ts';
+import { CutShort } from './starvation/cut-short.ts';
 import type { AttemptStarvation, StarvationMeter } from './starvation/starvation.ts';
 import { tooLongAtMost, verdictUnderStarvation } from './starvation/verdict-under-starvation.ts';
 
@@ -191,8 +192,6 @@ async function attemptStarved(
   };
 }
 
-/** Part of the 100 ms that an expression has (evaluator.ts). */
-const MAX_EVALUATION_STARVED_MS = 10;
 /** Shorter starvation is only in the result's `timing`, not in the job log. */
 const MIN_LOGGED_STARVED_MS = 10;
 
@@ -271,19 +270,13 @@ async function observe(
       context.log.warn(BODY_NOT_EVALUATED);
     }
     const { signal } = context;
-    const hadLessTime: Assertion[] = [];
-    const perhapsLess: Assertion[] = [];
+    const evaluation = new CutShort(context.starvation, starvedMs);
     const scrubber = await secrets.scrubberWith(own);
     const results = await evaluator.evaluate(assertions, probed.sources, signal, {
-      onOutOfTime: (hadItsTime, assertion) => {
-        if (hadItsTime === null) perhapsLess.push(assertion);
-        if (hadItsTime === false) hadLessTime.push(assertion);
-      },
+      onOutOfTime: evaluation.onOutOfTime,
       mask: maskOf(scrubber, parts),
     });
-    const sinceMs = perhapsLess.length > 0 ? context.starvation.starvedMs - starvedMs : 0;
-    const wasStarved = sinceMs > MAX_EVALUATION_STARVED_MS;
-    const cutShort = new Set(wasStarved ? [...hadLessTime, ...perhapsLess] : hadLessTime);
+    const cutShort = evaluation.assertions();
     const othersFailed = assertions.some(
       (each, index) => !cutShort.has(each) && results[index]?.error !== null,
     );

@@ -335,6 +335,8 @@ export interface Failure {
   readonly code: ErrorCode;
   /** A sentence for users: the target, what happened, and how long it took. */
   readonly message: string;
+  /** What brought it about, if that is another failure; not part of results. */
+  readonly cause?: ErrorCode;
 }
 
 const SETTINGS_AT_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

@@ -26,11 +26,14 @@ const MAX_PAUSE_MS = 250;
 /** A multiple of the last evaluation, so that evaluations take a fifth of the time at most. */
 const PAUSE_FACTOR = 4;
 
+/** `cut-short`: the expression got too little CPU time to tell. */
+export type StepMatch = 'matches' | 'differs' | 'cut-short';
+
 export interface ExchangeStep {
   /** null sends nothing. */
   readonly send: string | Buffer | null;
   /** Whether the bytes since the last `send` are what the step expects; null: it expects nothing. */
-  readonly matches: ((bytes: Buffer) => Promise<boolean>) | null;
+  readonly matches: ((bytes: Buffer) => Promise<StepMatch>) | null;
 }
 
 export interface TcpExchangeOptions {
@@ -51,6 +54,8 @@ export interface TcpExchangeOptions {
 export interface Exchange {
   readonly text: string;
   readonly failure: Failure | null;
+  /** The failure is a step's whose expression was cut short, so it may not be the peer's. */
+  readonly isCutShort: boolean;
   /** Milliseconds from the start of the exchange to the first byte; null if none came. */
   readonly firstByteMs: number | null;
   /** Milliseconds from the start to the event that ended it. */
@@ -82,12 +87,15 @@ export async function exchangeText(
   const ended = (text: string, failure: Failure | null, endMs: number): Exchange => ({
     text,
     failure,
+    isCutShort: failure?.code === 'STEP_FAILED' && isCutShort,
     firstByteMs: inbox.firstByteMs === null ? null : inbox.firstByteMs - startMs,
     durationMs: endMs - startMs,
     timedOut,
     peerMs,
     connection: socketState(starvation?.sockets ?? null, connection),
   });
+  /** The last evaluation was cut short. */
+  let isCutShort = false;
   let done = 0;
   /** The bytes that had arrived when something was sent last. */
   let sentAfterBytes = 0;
@@ -107,9 +115,11 @@ export async function exchangeText(
   const isMet = async (): Promise<boolean> => {
     const matches = steps[done]?.matches ?? null;
     if (matches === null) return (await options.satisfied?.(inbox.text())) ?? true;
-    return matches(inbox.since(sentAfterBytes));
+    const match = await matches(inbox.since(sentAfterBytes));
+    isCutShort = match === 'cut-short';
+    return match === 'matches';
   };
-  const unmetStep = (why: string): Failure | null => {
+  const unmetStep = (why: string, cause?: ErrorCode): Failure | null => {
     if (done >= steps.length) return null;
     const bytes = inbox.since(sentAfterBytes);
     const arrived =
@@ -117,7 +127,7 @@ export async function exchangeText(
         ? 'nothing arrived'
         : `${JSON.stringify(shortenedText(bytes.toString('utf8'), MAX_SHOWN_CHARS, scrub))} arrived`;
     const message = `${target} did not send what step ${done + 1} expects: ${arrived}, then ${why}`;
-    return { code: 'STEP_FAILED', message };
+    return { code: 'STEP_FAILED', message, ...(cause === undefined ? {} : { cause }) };
   };
   try {
     if (data !== null) socket.write(data);
@@ -126,6 +136,8 @@ export async function exchangeText(
       return ended('', null, clock.monotonicMs());
     }
     let evaluatedBytes = 0;
+    /** After the end of the data, a cut short expression is evaluated once more. */
+    let isLastEvaluation = false;
     for (;;) {
       const nowMs = clock.monotonicMs();
       if (signal.aborted) {
@@ -146,6 +158,7 @@ export async function exchangeText(
       }
       if (inbox.bytes > evaluatedBytes) {
         evaluatedBytes = inbox.bytes;
+        const isOver = inbox.end !== null;
         // Only for slow answers of a starved agent: otherwise the kernel knows no more.
         if (nowMs - startMs >= MIN_PEER_MS && (starvation?.starvedMs ?? 0) >= EXACT_MS) {
           peerMs = peerTookMs(starvation?.sockets ?? null, connection);
@@ -163,6 +176,10 @@ export async function exchangeText(
           evaluatedBytes = isLast ? 0 : sentAfterBytes;
           continue;
         }
+        if (isCutShort && !isLastEvaluation) {
+          isLastEvaluation = isOver;
+          evaluatedBytes = sentAfterBytes;
+        }
         const evaluationEndMs = clock.monotonicMs();
         const pauseEndMs = Math.min(
           untilMs,
@@ -178,7 +195,8 @@ export async function exchangeText(
       const { end } = inbox;
       if (end !== null) {
         log.info(`${inbox.bytes} bytes arrived, then ${END_WORDS[end.kind]}`);
-        const failure = failureOf(end, target) ?? unmetStep(END_WORDS[end.kind]);
+        const cause = end.kind === 'closed' ? 'CONNECTION_CLOSED' : undefined;
+        const failure = failureOf(end, target) ?? unmetStep(END_WORDS[end.kind], cause);
         return ended(inbox.text(), failure, end.atMs);
       }
       const hasNews = (): boolean => inbox.end !== null || inbox.bytes > evaluatedBytes;

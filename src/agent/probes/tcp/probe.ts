@@ -17,11 +17,13 @@ import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
 import { tcpFactsOf } from '../tcp-facts.ts';
-import { type ExchangeStep, exchangeText } from './exchange.ts';
+import { type ExchangeStep, exchangeText, type StepMatch } from './exchange.ts';
 import { secureTcp } from './secure.ts';
 
 export interface TcpOutcome
   extends ProbeOutcome<TcpDetail['request'], TcpResponse, TcpTimings, TcpTimingPhases> {
+  /** A step failed only because the agent was too short of CPU to evaluate its expression. */
+  readonly isCutShort: boolean;
   /** It waited for data until its time was up, which is no failure. */
   readonly timedOut: boolean;
   /** The kernel's lower bound of the peer's time; 0 if it is not available. */
@@ -36,8 +38,8 @@ export interface TcpProbeOptions {
   readonly clientCertificates?: readonly ClientCertificate[];
   /** `maxResponseTime` of the check, milliseconds. */
   readonly maxResponseTimeMs?: number | null;
-  /** Whether the regular expression of a step matches the text. */
-  readonly matches?: (pattern: string, text: string) => Promise<boolean>;
+  /** Evaluates the regular expression of a step on the text. */
+  readonly matches?: (pattern: string, text: string) => Promise<StepMatch>;
 }
 
 /**
@@ -65,7 +67,7 @@ export async function probeTcp(
   const {
     clientCertificates = [],
     maxResponseTimeMs = null,
-    matches = async () => false,
+    matches = async () => 'differs',
   } = options;
   const { hostname, port, data, steps, tls } = request;
   const echo = tcpEcho(request, context.scrub);
@@ -81,7 +83,14 @@ export async function probeTcp(
     port,
     transport: 'tcp',
   };
-  const silent = { request: echo, endpoint, response: null, timedOut: false, peerMs: 0 };
+  const silent = {
+    request: echo,
+    endpoint,
+    response: null,
+    timedOut: false,
+    peerMs: 0,
+    isCutShort: false,
+  };
   if (!connection.ok) {
     const { address, failure } = connection;
     const isResolved = address !== null || failure.code === 'ADDRESS_DENIED';
@@ -130,6 +139,7 @@ export async function probeTcp(
       endpoint,
       response: responseOf(''),
       failure: null,
+      isCutShort: false,
       timedOut: false,
       peerMs: kernelMs,
       clock: clockOf(kernelMs, dnsMs + (tlsMs ?? 0)),
@@ -153,13 +163,14 @@ export async function probeTcp(
     },
     context,
   );
-  const { text, failure, firstByteMs, durationMs, timedOut } = exchange;
+  const { text, failure, isCutShort, firstByteMs, durationMs, timedOut } = exchange;
   const response = firstByteMs === null ? null : roundMs(connectedMs + firstByteMs);
   return {
     request: echo,
     endpoint,
     response: responseOf(text),
     failure,
+    isCutShort,
     timedOut,
     peerMs: kernelMs + exchange.peerMs,
     clock: 'event-loop',
@@ -171,7 +182,7 @@ export async function probeTcp(
 
 function exchangeStepOf(
   { send, expect, format }: TcpStep,
-  matches: (pattern: string, text: string) => Promise<boolean>,
+  matches: (pattern: string, text: string) => Promise<StepMatch>,
 ): ExchangeStep {
   const isEmpty = send === null || send === '';
   if (format === 'TEXT') {
@@ -183,7 +194,8 @@ function exchangeStepOf(
   const wanted = expect === null ? null : bytesOfHex(expect);
   return {
     send: isEmpty ? null : bytesOfHex(send),
-    matches: wanted === null ? null : async (bytes) => bytes.includes(wanted),
+    matches:
+      wanted === null ? null : async (bytes) => (bytes.includes(wanted) ? 'matches' : 'differs'),
   };
 }
 

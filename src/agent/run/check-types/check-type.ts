@@ -59,6 +59,8 @@ export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   readonly peerMs: number;
   /** What measured its times. */
   readonly clock: TimingClock;
+  /** It failed, perhaps only because the agent was too short of CPU to evaluate an expression. */
+  readonly isCutShort: boolean;
   /** A wait ended at its time limit, which is not a failure. */
   readonly timedOut: boolean;
   readonly longBody: LongBody | null;
@@ -119,6 +121,7 @@ export function toProbed<Response>(outcome: Outcome<Response>, read: Reading<Res
     sources: response === null ? ofHandshake(read.tls ?? null) : read.sources(response),
     timesEarlier: (byMs) => (response === null ? {} : read.timesEarlier(response, byMs)),
     timedOut: false,
+    isCutShort: false,
     peerMs: 0,
     clock: 'event-loop',
     longBody: null,
@@ -144,6 +147,7 @@ export const NOTHING_SEEN = {
   sources: {},
   timesEarlier: () => ({}),
   timedOut: false,
+  isCutShort: false,
   peerMs: 0,
   clock: 'event-loop',
   longBody: null,

@@ -1,7 +1,9 @@
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import type { Evaluator } from '../../assertions/evaluator.ts';
+import type { StepMatch } from '../../probes/tcp/exchange.ts';
 import { probeTcp, tcpEcho } from '../../probes/tcp/probe.ts';
 import { NOT_SCRUBBED } from '../../secrets/cut-scrubbed.ts';
+import { CutShort } from '../starvation/cut-short.ts';
 import {
   type CheckTypeRunner,
   commonDetailFields,
@@ -34,11 +36,14 @@ export function tcpRunner({ evaluator, clientCertificates }: TcpParts): CheckTyp
         const results = await evaluator.evaluate(onData, sources, context.signal);
         return results.every(({ error }) => error === null);
       };
-      const matches = async (regex: string, text: string): Promise<boolean> => {
+      const matches = async (regex: string, text: string): Promise<StepMatch> => {
         const sources = { RESPONSE_DATA: { kind: 'matched-text', text } } as const;
         const step = { ...STEP, regex };
-        const [result] = await evaluator.evaluate([step], sources, context.signal);
-        return result?.error === null;
+        const evaluation = new CutShort(context.starvation);
+        const { onOutOfTime } = evaluation;
+        const [result] = await evaluator.evaluate([step], sources, context.signal, { onOutOfTime });
+        if (result?.error === null) return 'matches';
+        return evaluation.assertions().size > 0 ? 'cut-short' : 'differs';
       };
       const outcome = await probeTcp(request, context, satisfied, {
         clientCertificates: clientCertificates(),
@@ -69,8 +74,8 @@ export function tcpRunner({ evaluator, clientCertificates }: TcpParts): CheckTyp
       });
       const sends = [request.data, ...request.steps.map(({ send }) => send)];
       const unencrypted = request.tls === 'OFF' && sends.some((text) => (text ?? '') !== '');
-      const { timedOut, peerMs, clock } = outcome;
-      return { ...probed, unencrypted, timedOut, peerMs, clock };
+      const { timedOut, isCutShort, peerMs, clock } = outcome;
+      return { ...probed, unencrypted, timedOut, isCutShort, peerMs, clock };
     },
     receivers: ({ request: { hostname, port } }) => [{ hostname, port }],
     broken: ({ request }, failure) => ({

@@ -30,6 +30,8 @@ const CLOSED_BY_PEER: ReadonlySet<ErrorCode> = new Set([
   'CONNECTION_CLOSED',
   'PROTOCOL_ERROR',
   'BODY_TRUNCATED',
+  // Its cause is unknown here, and may be one of these.
+  'TOKEN_REQUEST_FAILED',
 ]);
 const REQUEST_TIMEOUT_STATUS = 408;
 const NONE: ReadonlySet<Assertion> = new Set();
@@ -60,7 +62,7 @@ interface EvaluatorTools {
  * kernel attributes to the target. The verdict is certain if all of these times give the same one.
  * A verdict that does not depend on times is certain, unless the target may have closed the
  * connection because the agent was slow. If assertions were cut short, it is certain only if the
- * attempt fails without them.
+ * attempt fails without them; if the expression of a step was, it never is.
  *
  * @param measured the verdict for the measured times
  */
@@ -71,13 +73,15 @@ export async function verdictUnderStarvation(
   tools: EvaluatorTools,
 ): Promise<Verdict | null> {
   const { probed, starvedMs, lastTimeOut } = seen;
+  if (probed.isCutShort) return null;
   if (seen.cutShort.size > 0) return failureWithoutCutShort(check, seen, tools);
   if (Math.max(starvedMs, seen.uncertainMs) < EXACT_MS || measured.hasErrors) return measured;
   const { failure } = probed;
   if (failure !== null && lastTimeOut === 'uncertain') return null;
   const hasTimedOut = probed.timedOut || isTimeOut(failure);
   // lastTimeOut is null for a lookup whose deadline passed before it sent a query.
-  const mayBeOurFault = mayHaveBeenClosed(probed) || (hasTimedOut && lastTimeOut === null);
+  const mayBeOurFault =
+    mayHaveBeenClosed(probed, lastTimeOut) || (hasTimedOut && lastTimeOut === null);
   if (mayBeOurFault && starvedMs > OWN_SLOWNESS_MS) return null;
   if (hasTimedOut && lastTimeOut === 'certain') return measured;
   const verdicts = [measured];
@@ -116,11 +120,20 @@ export function tooLongAtMost(
 }
 
 function isTimeOut(failure: Failure | null): boolean {
-  return failure !== null && TIME_OUTS.has(failure.code);
+  return failure !== null && TIME_OUTS.has(causeOf(failure));
 }
 
-function mayHaveBeenClosed({ failure, sources }: Probed): boolean {
-  if (failure !== null) return CLOSED_BY_PEER.has(failure.code);
+function causeOf({ code, cause }: Failure): ErrorCode {
+  return cause ?? code;
+}
+
+function mayHaveBeenClosed(
+  { failure, sources }: Probed,
+  lastTimeOut: Starved['lastTimeOut'],
+): boolean {
+  // The token endpoint had its whole time, too.
+  if (failure?.code === 'TOKEN_REQUEST_FAILED' && lastTimeOut === 'certain') return false;
+  if (failure !== null) return CLOSED_BY_PEER.has(causeOf(failure));
   const status = sources.STATUS_CODE;
   return status?.kind === 'number' && status.value === REQUEST_TIMEOUT_STATUS;
 }

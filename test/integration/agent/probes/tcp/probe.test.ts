@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { StepMatch } from '../../../../../src/agent/probes/tcp/exchange.ts';
 import { probeTcp, type TcpOutcome } from '../../../../../src/agent/probes/tcp/probe.ts';
 import { type TcpRequest, tcpRequestSchema } from '../../../../../src/model/check/request.ts';
 import { denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
@@ -174,7 +175,7 @@ describe('a TCP check that sends data', () => {
     const context = makeContext({ clock, deadlineInMs: 30_000 });
     const pending = probeTcp(requestTo(server, { steps }), context, never, {
       maxResponseTimeMs,
-      matches: async (pattern, text) => new RegExp(pattern).test(text),
+      matches: async (pattern, text) => (new RegExp(pattern).test(text) ? 'matches' : 'differs'),
     });
     await eventually(() => greet !== null);
     await clock.advance(greetsAfterMs ?? 5001);
@@ -182,6 +183,18 @@ describe('a TCP check that sends data', () => {
     const { failure } = await pending;
     expect(failure?.code ?? null).toBe(greetsAfterMs === null ? 'STEP_FAILED' : null);
     await server.allClosed();
+  });
+
+  it('evaluates the expression of a step again if it was cut short', async () => {
+    const server = await opened(listenTcp((socket) => void socket.write('220 mail.test\r\n')));
+    const steps = [{ send: null, expect: '^220 ', format: 'TEXT' as const }];
+    const matched: readonly StepMatch[] = ['cut-short', 'cut-short', 'matches'];
+    let evaluations = 0;
+    const outcome = await probeTcp(requestTo(server, { steps }), makeContext(), never, {
+      matches: async () => matched[evaluations++] ?? 'differs',
+    });
+    expect(outcome).toMatchObject({ failure: null, isCutShort: false });
+    expect(evaluations).toBe(3);
   });
 
   it('reports a reset, and that the target had answered', async () => {

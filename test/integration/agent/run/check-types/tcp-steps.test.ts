@@ -1,7 +1,11 @@
 import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Evaluator } from '../../../../../src/agent/assertions/evaluator.ts';
+import type { CheckTypeRunners } from '../../../../../src/agent/run/check-types/check-type.ts';
+import { tcpRunner } from '../../../../../src/agent/run/check-types/tcp.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { runFixture } from '../../../../support/agent/run-fixture.ts';
+import { eventually } from '../../../../support/eventually.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';
 import { operatorVault } from '../../../../support/samples/secrets.ts';
 import { listenTcp } from '../../../../support/servers/tcp-servers.ts';
@@ -84,6 +88,30 @@ describe('the steps of a TCP check', () => {
     const steps = [{ expect: 'OK' }, { send: 'again\n', expect: 'OK' }];
     const { detail } = await run(once, { steps });
     expect(detail.requestError).toContain('what step 2 expects: nothing arrived');
+  });
+
+  test('have no verdict if the agent has too little CPU for their expressions', async () => {
+    const ends = (socket: Socket): void => void socket.end('220 mail.test\r\n');
+    const server = await listenTcp(ends);
+    onTestFinished(() => server.close());
+    const cutShort: Evaluator = {
+      async evaluate(assertions, _sources, _signal, hooks = {}) {
+        for (const each of assertions) hooks.onOutOfTime?.(false, each);
+        return assertions.map((each) => ({ ...each, actual: null, error: 'too slow' }));
+      },
+      close: async () => {},
+    };
+    const TCP = tcpRunner({ evaluator: cutShort, clientCertificates: () => [] });
+    const parts = { checkTypes: { TCP } as unknown as CheckTypeRunners };
+    const fixture = runFixture({ clock: systemClock, parts });
+    const steps = [{ expect: '^220 ' }];
+    const request = { hostname: '127.0.0.1', port: server.port, steps };
+    const stop = new AbortController();
+    const ended = fixture.run(checkOf('TCP', { doubleCheck: false, request }), stop.signal);
+    await eventually(() => fixture.starved > 0);
+    stop.abort();
+    await ended;
+    expect(fixture.results).toEqual([]);
   });
 
   test('send and expect bytes', async () => {

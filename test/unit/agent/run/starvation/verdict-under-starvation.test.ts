@@ -164,6 +164,24 @@ describe('a failure', () => {
     },
   );
 
+  it('that another one brought about is judged as that one', async () => {
+    const step = (afterMs: number, cause?: ErrorCode) => {
+      const failure = { ...failed('STEP_FAILED', afterMs).failure, ...(cause && { cause }) };
+      return { ...failed('STEP_FAILED', afterMs), failure: failure as Probed['failure'] };
+    };
+    expect(await judge(step(1300, 'CONNECTION_CLOSED'), 1100)).toBeNull();
+    expect(await judge(step(1100, 'CONNECTION_CLOSED'), 900)).toMatchObject({ hasFailures: true });
+    expect(await judge(step(1300), 1100)).toMatchObject({ hasFailures: true });
+  });
+
+  it('to get a token may be for our slowness, unless the endpoint had its whole time', async () => {
+    const noToken = failed('TOKEN_REQUEST_FAILED', 1300);
+    expect(await judge(noToken, 900)).toMatchObject({ hasFailures: true });
+    expect(await judge(noToken, 1100)).toBeNull();
+    const verdict = await judge(noToken, 1100, { lastTimeOut: 'certain' });
+    expect(verdict).toMatchObject({ hasFailures: true });
+  });
+
   it('of status 408 is one that our slowness may have brought about', async () => {
     expect(await judge(answered(90, 408), 50)).toMatchObject({ hasFailures: true });
     expect(await judge(answered(1300, 408), 1100)).toBeNull();
