@@ -49,7 +49,7 @@ const ofClient = z.strictObject({
   checkCount: z
     .int()
     .describe(
-      'URL and API checks with an https address whose host it matches. Hosts with variables do not count.',
+      'Checks that use TLS with a host it matches: URL and API checks with https, TCP checks with `tls`, and DNS checks over TLS or HTTPS. Hosts with variables do not count.',
     ),
   checks: z
     .array(z.strictObject({ id: z.string(), name: z.string() }))

@@ -87,6 +87,14 @@ export function findChecksOfHosts(
     `with hosts as (
        select c.id, c.name, lower(substring(c.body #>> '{request,url}' from $2)) as host
        from checks c where c.account_id = $1 and c.check_type in ('URL', 'API')
+       union all
+       select c.id, c.name, lower(c.body #>> '{request,hostname}')
+       from checks c where c.account_id = $1 and c.check_type = 'TCP'
+         and c.body #>> '{request,tls}' in ('ON', 'STARTTLS')
+       union all
+       select c.id, c.name, lower(c.body #>> '{request,nameServer}')
+       from checks c where c.account_id = $1 and c.check_type = 'DNS'
+         and c.body #>> '{request,protocol}' in ('DOT', 'DOH')
      )
      select given.id, count(*) as check_count, to_jsonb((array_agg(
          jsonb_build_object('id', h.id, 'name', h.name) order by h.name, h.id))[1:$5::int]) as checks

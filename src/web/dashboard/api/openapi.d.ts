@@ -5279,7 +5279,7 @@ export interface components {
             daysRemaining: number | null;
             /** @description null if it cannot be read. */
             certificate: components["schemas"]["CertificateFacts"] | null;
-            /** @description URL and API checks with an https address whose host it matches. Hosts with variables do not count. */
+            /** @description Checks that use TLS with a host it matches: URL and API checks with https, TCP checks with `tls`, and DNS checks over TLS or HTTPS. Hosts with variables do not count. */
             checkCount: number;
             /** @description The first 100 of them by name. */
             checks: {

@@ -136,6 +136,17 @@ describe.each(databases)('on %s', (kind) => {
       await check('d', at('http://api.bank.test/'));
       await check('e', at('https://{{HOST}}/api.bank.test'));
       await check('f', at('https://bank.test/'));
+      const tcp = (id: string, hostname: string, tls: string) =>
+        check(id, { checkType: 'TCP', request: { hostname, port: 636, tls } });
+      await tcp('tcp', 'LDAP.bank.test', 'ON');
+      await tcp('tcp-plain', 'ldap.bank.test', 'OFF');
+      const dns = (id: string, protocol: string) =>
+        check(id, {
+          checkType: 'DNS',
+          request: { query: 'bank.test', nameServer: 'api.bank.test', protocol },
+        });
+      await dns('dot', 'DOT');
+      await dns('dns-plain', 'TCP');
       const { status, json } = await mine.get(USES);
       expect(status).toBe(200);
       const ids = (use: { checks: readonly { id: string }[] }) => use.checks.map(({ id }) => id);
@@ -143,8 +154,12 @@ describe.each(databases)('on %s', (kind) => {
         json.find((use: { id: string }) => use.id === id),
       );
       expect(json).toHaveLength(3);
-      expect([ids(first), ids(second), ids(third)]).toEqual([['a'], ['a', 'b'], []]);
-      expect([first.checkCount, second.checkCount, third.checkCount]).toEqual([1, 2, 0]);
+      expect([ids(first), ids(second), ids(third)]).toEqual([
+        ['a', 'dot'],
+        ['a', 'b', 'dot', 'tcp'],
+        [],
+      ]);
+      expect([first.checkCount, second.checkCount, third.checkCount]).toEqual([2, 4, 0]);
       expect(first).toMatchObject({
         host: 'API.bank.test',
         certificate: {
