@@ -110,7 +110,7 @@ describe.skipIf(LACKING !== null)('the pages of settings', () => {
     await account.patch(path, { name: 'Shop of others' });
     await page.getByLabel('Name', { exact: true }).fill('My shop');
     await save.click();
-    await page.getByText('Somebody else has changed the account').waitFor();
+    await page.getByText('has changed this account meanwhile').waitFor();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('My shop');
     await page.getByRole('button', { name: 'Drop my changes and load theirs' }).click();
     await expect
