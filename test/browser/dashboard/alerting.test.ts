@@ -67,7 +67,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     status = 200;
     await page.getByRole('button', { name: 'Send again to Pager' }).click();
     // Not `Not delivered`.
-    await notified.filter({ hasText: /\bDelivered/ }).waitFor();
+    await notified.filter({ hasText: /Delivered/ }).waitFor();
     expect(server.requests.length).toBe(2);
     await page
       .getByRole('region', { name: 'Who would be notified next time' })
