@@ -2,7 +2,7 @@ import type { Scenario } from './store-cases.ts';
 import { FaultAgent } from './store-scenarios-agents.ts';
 
 export const groupRunsScenario: Scenario = {
-  name: 'the checks of a group are run, one after the other',
+  name: 'the checks of a group are run, one after the other, or cancelled',
   async prepare(fixture) {
     const berlin = await fixture.location('berlin');
     const one = new FaultAgent(fixture, berlin, 'one');
@@ -34,15 +34,21 @@ export const groupRunsScenario: Scenario = {
         await one.poll();
       }
       await fixture.passUntil('the group run has ended', async () => {
+        // What it made may have been the checks of the other run.
+        await one.poll();
+        await one.makeRuns('berlin');
         const open = await fixture.rows(
           `select from check_group_runs
            where account_id = $1 and id = '${id}' and state = 'running'`,
         );
         return open.length === 0;
       });
-      const { state, verdict } = await fixture.done(200, 'GET', `/v1/check-group-runs/${id}`);
+      const ended = await fixture.done(200, 'GET', `/v1/check-group-runs/${id}`);
+      const next = await fixture.done(201, 'POST', `/v1/check-groups/${group.id}/run`);
+      await fixture.done(204, 'DELETE', `/v1/check-group-runs/${next.id}`);
+      const cancelled = await fixture.done(200, 'GET', `/v1/check-group-runs/${next.id}`);
       return {
-        seen: [state, verdict],
+        seen: [ended.state, ended.verdict, cancelled.state],
         slotsVary: true,
         mayDiffer: (row) =>
           row.startsWith('too many:') &&
