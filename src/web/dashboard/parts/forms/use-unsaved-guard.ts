@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 
 const QUESTION = 'What you have changed here is not saved. Leave it?';
 
@@ -18,7 +18,8 @@ const LEAVING_MS = 2_000;
 
 /** While there are unsaved changes, asks before a link, the browser's Back or its closing leaves the page. */
 export function useUnsavedGuard(isChanged: boolean): void {
-  useEffect(() => {
+  // Before the user can do anything else: an effect after the next paint may come too late for Back.
+  useLayoutEffect(() => {
     if (!isChanged) return;
     const form = Symbol('form');
     add(form);
