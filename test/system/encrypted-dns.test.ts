@@ -25,7 +25,7 @@ describe.skipIf(lacks !== null)(`DNS over TLS and HTTPS with unbound (lacks ${la
     const authority = await createAuthority();
     const identity = await authority.issue({ names: ['dns.test'] });
     const { tlsPort, httpsPort } = await startUnbound(identity, RECORDS);
-    const clientCertificates = [trusting(authority, identity)];
+    const clientCertificates = [{ ...trusting(authority, identity), host: '127.0.0.1' }];
     const ask = (request: Partial<DnsRequest>) =>
       probeDns(
         dnsRequestSchema.parse({

@@ -31,7 +31,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     await page.getByRole('button', { name: 'Kind: any' }).click();
     await page.getByRole('menuitemradio', { name: 'Failures' }).click();
     await row.filter({ hasText: 'Recovered' }).waitFor({ state: 'detached' });
-    expect(await row.count()).toBe(1);
+    await expect.poll(() => row.count()).toBe(1);
     await page.goBack();
     expect(faults()).toEqual([]);
   });
