@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { systemCodeOf } from '../../../runtime/errors.ts';
 import { peerActivity } from '../kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
+import { failureOfTlsAlert } from '../tls/alerts.ts';
 import {
   cancelled,
   exchangeFailed,
@@ -52,8 +54,15 @@ export function exchangeOverTls(
       activity: () => peerActivity(limits.starvation?.sockets ?? null, wire),
     },
     (settle) => {
-      const broken = (error: unknown): void =>
-        settle(socketFailed(error, server, 'broke the TLS connection'));
+      const broken = (error: unknown): void => {
+        const alert = failureOfTlsAlert(error);
+        if (alert === null) {
+          settle(socketFailed(error, server, 'broke the TLS connection'));
+          return;
+        }
+        const message = `${serverText(server)} ${alert.what} (${systemCodeOf(error)})`;
+        settle(exchangeFailed(alert.code, message));
+      };
       const frames = readResponse(socket, query, { server, over: 'TLS' }, settle);
       progress = () => frames.progress();
       socket.on('error', broken);

@@ -108,7 +108,9 @@ export async function probeTcp(
   const { address, handshake, kernelMs } = connection;
   const connect = { lookup: roundMs(dnsMs), connect: roundMs(dnsMs + tcpMs) };
   const secured =
-    tls === 'OFF' ? null : await secureTcp(connection, request, clientCertificates, context);
+    tls === 'OFF'
+      ? null
+      : await secureTcp(connection, request, clientCertificates, context, isReading);
   const tlsMs = secured?.tlsMs;
   const facts = secured?.facts ?? null;
   if (secured?.ok === false) {

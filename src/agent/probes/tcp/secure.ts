@@ -8,6 +8,7 @@ import { targetText } from '../../net/connect-failures.ts';
 import type { Limits } from '../../net/limited-wait.ts';
 import { openSocket } from '../../net/open-socket.ts';
 import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
+import { lateRejection } from '../../net/tls/late-rejection.ts';
 import { type SecureOutcome, secureConnect } from '../../net/tls/secure-connect.ts';
 import { upgradeToTls } from '../../net/tls/starttls/upgrade.ts';
 import type { ProbeContext } from '../probe.ts';
@@ -15,13 +16,16 @@ import type { ProbeContext } from '../probe.ts';
 /**
  * Begins TLS on the connection of a TCP check: after the opening of `startTlsProtocol`, if it has
  * one. Verifies the certificate and closes the connection on a failure, as secureConnect does.
- * `tlsMs` includes the opening.
+ * `tlsMs` includes the opening, but not the wait for a late rejection of the client's certificate.
+ *
+ * @param isReading the caller reads afterwards, and so learns of a late rejection itself
  */
 export async function secureTcp(
   connected: Connected,
   request: TcpRequest,
   certificates: readonly ClientCertificate[],
   context: ProbeContext,
+  isReading: boolean,
 ): Promise<SecureOutcome> {
   const { port, skipSSL, alpnProtocols, startTlsProtocol } = request;
   const { clock, scrub, log } = context;
@@ -55,5 +59,15 @@ export async function secureTcp(
     { hostname: serverName, port, skipSSL, alpnProtocols, clientCertificate, through },
     context,
   );
-  return { ...secured, tlsMs: upgradeMs + secured.tlsMs };
+  const tlsMs = upgradeMs + secured.tlsMs;
+  if (!secured.ok || isReading) return { ...secured, tlsMs };
+  const { socket, facts } = secured;
+  const tookMs = connected.tcpMs + secured.tlsMs;
+  const rejection = await lateRejection(
+    { socket, wire: connected.socket, target, tookMs },
+    context,
+  );
+  if (rejection === null) return { ...secured, tlsMs };
+  socket.destroy();
+  return { ok: false, failure: rejection, facts, tlsMs };
 }

@@ -180,6 +180,15 @@ describe('DNS over TLS', () => {
     expect(waited.failure?.code).toBe('TLS_TIMEOUT');
   });
 
+  it('names a client certificate that the server requires, and that TLS 1.3 asks for late', async () => {
+    const options = { requestCert: true, rejectUnauthorized: true };
+    const port = await dotServer(() => {}, options);
+    const certificate = { ...trust, host: 'other.test' };
+    const { failure } = await probe({ protocol: 'DOT', port, skipSSL: true }, { certificate });
+    expect(failure?.code).toBe('TLS_CLIENT_CERT_REJECTED');
+    expect(failure?.message).toContain('requires a client certificate and got none');
+  });
+
   it('checks the certificate for the name server, or for serverName', async () => {
     const port = await dotServer((asked, socket) => void socket.write(framed(answer(asked))));
     const wrong = await probe({ protocol: 'DOT', port, nameServer: 'ns.test' });

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
@@ -6,7 +6,7 @@ import { runFixture } from '../../../../support/agent/run-fixture.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';
 import { createSelfSigned, type Identity } from '../../../../support/servers/certificates.ts';
 import { listenTcp } from '../../../../support/servers/tcp-servers.ts';
-import { listenTls } from '../../../../support/servers/tls-servers.ts';
+import { listenForClientCertificate, listenTls } from '../../../../support/servers/tls-servers.ts';
 
 let identity: Identity;
 beforeAll(async () => {
@@ -103,6 +103,44 @@ describe('a TCP check over TLS', () => {
     });
     expect(server.receivedBytes).toBe(0);
   });
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'fails without data where a client certificate is missing, which TLS 1.3 says late (%s)',
+    async (version) => {
+      const server = await listenForClientCertificate(identity, identity.cert, version);
+      onTestFinished(() => server.close());
+      const { hasFailures, detail } = await run(server.port, { tls: 'ON', skipSSL: true });
+      expect(hasFailures).toBe(true);
+      expect(detail.requestErrorCode).toBe('TLS_CLIENT_CERT_REJECTED');
+      expect(detail.tls?.certificate?.subjectAltNames).toEqual(['mail.test']);
+      await server.allClosed();
+    },
+  );
+
+  test.each([
+    ['with a session ticket', Number.POSITIVE_INFINITY],
+    ['with nothing', 1],
+  ])(
+    'passes where the server requests a certificate, and accepts none %s',
+    async (_what, flights) => {
+      const optional = { requestCert: true, rejectUnauthorized: false };
+      const server = await listenTls(identity, optional);
+      const relay = await listenTcp((client) => {
+        const upstream = connect(server.port, '127.0.0.1');
+        let sent = 0;
+        client.on('data', (data) => {
+          sent += 1;
+          upstream.write(data);
+        });
+        upstream.on('data', (data) => void (sent <= flights && client.write(data)));
+        client.on('close', () => upstream.destroy());
+      });
+      onTestFinished(() => Promise.all([relay.close(), server.close()]).then(() => {}));
+      const { hasFailures } = await run(relay.port, { tls: 'ON', skipSSL: true });
+      expect(hasFailures).toBe(false);
+      await relay.allClosed();
+    },
+  );
 
   test('fails where the server speaks no TLS', async () => {
     const server = await listenTcp((socket) => void socket.write('220 mail.test\r\n'));
