@@ -29,12 +29,19 @@ export const ERROR_CODES = {
     advice:
       'Check the value of the variable that the message names: the most common fault is a line break at its end.',
   },
-  TOKEN_REQUEST_FAILED: {
+  TOKEN_REFUSED: {
     phase: 'request',
     meaning:
-      'The token endpoint of the check (`auth`) gave no access token, so the target was not asked.',
+      'The token endpoint of the check (`auth`) answered without a usable access token, so the target was not asked.',
     advice:
-      'The message names what the token endpoint answered: check tokenUrl, clientId, clientSecret and scope of the check, and that the agent can reach the endpoint.',
+      'The message names what the token endpoint answered: check tokenUrl, clientId, clientSecret, scope and audience of the check, and that the authorization server still has this client.',
+  },
+  TOKEN_ENDPOINT_UNAVAILABLE: {
+    phase: 'request',
+    meaning:
+      'The token endpoint of the check (`auth`) was not reached, or answered with a status of an outage (408, 429, 5xx), so the target was not asked.',
+    advice:
+      'The message says how far the agent came: check that the authorization server is up, and that the agent can reach it.',
   },
   DNS_NXDOMAIN: {
     phase: 'dns',
@@ -344,7 +351,8 @@ const SETTINGS_AT_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'CREDENTIAL_NOT_READABLE',
   'VARIABLE_DENIED',
   'REQUEST_INVALID',
-  'TOKEN_REQUEST_FAILED',
+  'TOKEN_REFUSED',
+  'TOKEN_ENDPOINT_UNAVAILABLE',
   'ADDRESS_DENIED',
   'PROXY_UNREACHABLE',
   'PROXY_AUTH_REQUIRED',
@@ -352,8 +360,8 @@ const SETTINGS_AT_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * Failures that say nothing about the target: settings of the operator prevented the attempt. They
- * also fail a check with shouldFail, which would otherwise show a forbidden target as healthy.
+ * Failures that say nothing about the target: settings of the operator prevented the attempt, or a
+ * proxy or an authorization server that the settings name. They also fail a check with shouldFail, which would otherwise show a forbidden target as healthy.
  */
 export function isSettingsFault(code: ErrorCode): boolean {
   return SETTINGS_AT_FAULT.has(code);

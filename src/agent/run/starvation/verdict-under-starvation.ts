@@ -30,8 +30,6 @@ const CLOSED_BY_PEER: ReadonlySet<ErrorCode> = new Set([
   'CONNECTION_CLOSED',
   'PROTOCOL_ERROR',
   'BODY_TRUNCATED',
-  // Its cause is unknown here, and may be one of these.
-  'TOKEN_REQUEST_FAILED',
 ]);
 const REQUEST_TIMEOUT_STATUS = 408;
 const NONE: ReadonlySet<Assertion> = new Set();
@@ -80,8 +78,7 @@ export async function verdictUnderStarvation(
   if (failure !== null && lastTimeOut === 'uncertain') return null;
   const hasTimedOut = probed.timedOut || isTimeOut(failure);
   // lastTimeOut is null for a lookup whose deadline passed before it sent a query.
-  const mayBeOurFault =
-    mayHaveBeenClosed(probed, lastTimeOut) || (hasTimedOut && lastTimeOut === null);
+  const mayBeOurFault = mayHaveBeenClosed(probed) || (hasTimedOut && lastTimeOut === null);
   if (mayBeOurFault && starvedMs > OWN_SLOWNESS_MS) return null;
   if (hasTimedOut && lastTimeOut === 'certain') return measured;
   const verdicts = [measured];
@@ -127,12 +124,7 @@ function causeOf({ code, cause }: Failure): ErrorCode {
   return cause ?? code;
 }
 
-function mayHaveBeenClosed(
-  { failure, sources }: Probed,
-  lastTimeOut: Starved['lastTimeOut'],
-): boolean {
-  // The token endpoint had its whole time, too.
-  if (failure?.code === 'TOKEN_REQUEST_FAILED' && lastTimeOut === 'certain') return false;
+function mayHaveBeenClosed({ failure, sources }: Probed): boolean {
   if (failure !== null) return CLOSED_BY_PEER.has(causeOf(failure));
   const status = sources.STATUS_CODE;
   return status?.kind === 'number' && status.value === REQUEST_TIMEOUT_STATUS;

@@ -119,7 +119,7 @@ describe('a variable of the agent that is bound to targets', () => {
     expect(server.requests).toEqual([]);
     // The endpoint does not get the other parts of the request. It sends no token here.
     const request = { url, headers: [header], auth: client };
-    expect(errorOf(await run(api(request), ['TOKEN@shop.test'])).code).toBe('TOKEN_REQUEST_FAILED');
+    expect(errorOf(await run(api(request), ['TOKEN@shop.test'])).code).toBe('TOKEN_REFUSED');
     expect(server.requests.join()).not.toContain(SECRET);
   });
 

@@ -9,7 +9,7 @@ import {
 } from 'oauth4webapi';
 import { isHeaderValue } from '../../../../model/check/request.ts';
 import type { IpFamily } from '../../../../model/enums.ts';
-import type { Failure } from '../../../../model/result/error-codes.ts';
+import type { ErrorCode, Failure } from '../../../../model/result/error-codes.ts';
 import { messageOf } from '../../../../runtime/errors.ts';
 import { VERSION } from '../../../../runtime/version.ts';
 import type { WaitOutcomes } from '../../../net/limited-wait.ts';
@@ -40,6 +40,8 @@ const DEFAULT_LIFETIME_S = 300;
 /** A token is replaced so long before its end, or a tenth of its time before. */
 const MARGIN_S = 30;
 const MAX_TOKEN_CHARS = 16_000;
+/** With these it does not judge the request (RFC 9110 15.5.9, RFC 6585 4); so does 5xx. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([408, 429]);
 /** Of the endpoint's own text in a failure. */
 const MAX_REASON_CHARS = 200;
 
@@ -70,6 +72,17 @@ export async function requestToken(
   const parameters = new URLSearchParams();
   if (scope !== '') parameters.set('scope', scope);
   if (audience !== '') parameters.set('audience', audience);
+  let status: number | null = null;
+  const refused = (why: string): TokenReply => {
+    const isUnavailable = status !== null && (status >= 500 || UNAVAILABLE.has(status));
+    const code = isUnavailable ? 'TOKEN_ENDPOINT_UNAVAILABLE' : 'TOKEN_REFUSED';
+    const shown = shortenedText(why, MAX_REASON_CHARS, context.scrub);
+    return {
+      ok: false,
+      isAnswered: true,
+      failure: failureOf(code, `${whereOf(settings)}: ${shown}`),
+    };
+  };
   try {
     const options = {
       [customFetch]: (url: string, request: TokenHttpRequest) =>
@@ -84,34 +97,36 @@ export async function requestToken(
       parameters,
       options,
     );
+    status = response.status;
     const answer = await processClientCredentialsResponse(server, client, response);
     const { access_token: value, expires_in: givenS, token_type: type } = answer;
-    if (type !== 'bearer') return refused(settings, context, 'its token is not of the type Bearer');
+    if (type !== 'bearer') return refused('its token is not of the type Bearer');
     if (value.length > MAX_TOKEN_CHARS || !isHeaderValue(value)) {
-      return refused(settings, context, 'its token cannot be sent in a header');
+      return refused('its token cannot be sent in a header');
     }
     const lifetimeS = givenS ?? DEFAULT_LIFETIME_S;
     const keptMs = (lifetimeS - Math.min(MARGIN_S, lifetimeS / 10)) * 1000;
     return { ok: true, token: { value, untilMs: context.clock.monotonicMs() + keptMs } };
   } catch (thrown) {
     if (thrown instanceof NoTokenResponse) return notAnswered(thrown.failure);
-    if (!(thrown instanceof ResponseBodyError))
-      return refused(settings, context, messageOf(thrown));
-    const { error, error_description: description, status } = thrown;
+    if (!(thrown instanceof ResponseBodyError)) {
+      return refused(
+        status === 200 ? messageOf(thrown) : `it answered ${status}: ${messageOf(thrown)}`,
+      );
+    }
+    const { error, error_description: description } = thrown;
     const reason = description === undefined ? error : `${error}: ${description}`;
-    return refused(settings, context, `it answered ${status} with ${reason}`);
+    return refused(`it answered ${status} with ${reason}`);
   }
 }
 
-function refused({ tokenUrl }: TokenSettings, { scrub }: ProbeContext, why: string): TokenReply {
-  const where = `POST ${shownUrl(new URL(tokenUrl))}`;
-  const shown = shortenedText(why, MAX_REASON_CHARS, scrub);
-  return { ok: false, isAnswered: true, failure: failureOf(`${where}: ${shown}`) };
+function whereOf({ tokenUrl }: TokenSettings): string {
+  return `POST ${shownUrl(new URL(tokenUrl))}`;
 }
 
 /** The ends of a wait for the token that another run has requested. */
-export function waitForToken({ tokenUrl }: TokenSettings): WaitOutcomes<TokenReply> {
-  const where = `POST ${shownUrl(new URL(tokenUrl))}`;
+export function waitForToken(settings: TokenSettings): WaitOutcomes<TokenReply> {
+  const where = whereOf(settings);
   const what = 'while it waited for the token that another run requested';
   return {
     timedOut: () =>
@@ -123,15 +138,13 @@ export function waitForToken({ tokenUrl }: TokenSettings): WaitOutcomes<TokenRep
 
 function notAnswered(failure: Failure): TokenReply {
   const { code, message } = failure;
-  const shown = code === 'CANCELLED' ? failure : failureOf(`${code}: ${message}`);
-  return { ok: false, isAnswered: false, failure: shown };
+  if (code === 'CANCELLED') return { ok: false, isAnswered: false, failure };
+  const shown = failureOf('TOKEN_ENDPOINT_UNAVAILABLE', `${code}: ${message}`);
+  return { ok: false, isAnswered: false, failure: { ...shown, cause: code } };
 }
 
-function failureOf(why: string): Failure {
-  return {
-    code: 'TOKEN_REQUEST_FAILED',
-    message: `No access token was obtained, so the target was not asked: ${why}`,
-  };
+function failureOf(code: ErrorCode, why: string): Failure {
+  return { code, message: `No access token was obtained, so the target was not asked: ${why}` };
 }
 
 interface TokenHttpRequest {

@@ -81,12 +81,20 @@ export const REQUEST_CAUSES: Readonly<Record<CodesOf<'request'>, CauseRow>> = {
       `Correct the target of the check, or the redirect that leads away from it. If the target is to get the value, have the operator of ${location} add it to VARIABLE_TARGETS of every agent there.`,
     links: [],
   },
-  TOKEN_REQUEST_FAILED: {
+  TOKEN_REFUSED: {
     classification: 'CHECK_CONFIGURATION',
     cause: ({ location, target }) =>
-      `The agent in ${location} got no access token for the request, and so did not ask ${target}: the token endpoint refused the client of the check, or could not be reached. The message has its answer.`,
+      `The agent in ${location} got no access token for the request, and so did not ask ${target}: the token endpoint refused the client of the check, or its answer has no usable token. The message has its answer.`,
+    fix: () =>
+      'See whether the client still exists at the authorization server, with this secret, scope and audience, and whether tokenUrl is its token endpoint.',
+    links: [],
+  },
+  TOKEN_ENDPOINT_UNAVAILABLE: {
+    classification: 'SERVICE_UNAVAILABLE',
+    cause: ({ location, target }) =>
+      `The agent in ${location} got no access token for the request, and so did not ask ${target}: the token endpoint could not be reached, or answered that it cannot serve requests now. Likely the authorization server is down, overloaded or cut off from the agent. Nothing is known of the target.`,
     fix: ({ location }) =>
-      `See whether the client still exists at the authorization server, with this secret and scope, and whether ${location} can reach the token endpoint.`,
+      `See that the authorization server is up, and that the agents in ${location} can reach the token endpoint. The message says how far the agent came.`,
     links: [],
   },
   REQUEST_INVALID: {

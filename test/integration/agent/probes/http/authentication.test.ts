@@ -228,14 +228,24 @@ describe('an access token of OAuth2', () => {
     expect(result).toMatchObject({
       hasFailures: true,
       response: null,
-      requestErrorCode: 'TOKEN_REQUEST_FAILED',
+      requestErrorCode: 'TOKEN_REFUSED',
       requestError: `No access token was obtained, so the target was not asked: POST ${auth.tokenUrl}: it answered 401 with invalid_client: no ${MASK}, Basic ${MASK}`,
     });
     const closed = { ...auth, tokenUrl: 'http://127.0.0.1:1/token' };
-    const { requestError } = await agent().run(api(target, closed));
-    expect(requestError).toMatch(
+    const unreached = await agent().run(api(target, closed, {}, { shouldFail: true }));
+    expect(unreached.hasFailures).toBe(true);
+    expect(unreached.requestErrorCode).toBe('TOKEN_ENDPOINT_UNAVAILABLE');
+    expect(unreached.requestError).toMatch(
       /the target was not asked: CONNECT_REFUSED: 127\.0\.0\.1:1 refused/,
     );
+  });
+
+  it.each([429, 503])('fails as an outage of the endpoint if that answers %d', async (status) => {
+    const tokenUrl = await serving((_request, response) => response.writeHead(status).end('busy'));
+    const { target, auth } = await platform();
+    const result = await agent().run(api(target, { ...auth, tokenUrl }));
+    expect(result.requestErrorCode).toBe('TOKEN_ENDPOINT_UNAVAILABLE');
+    expect(result.requestError).toContain(`it answered ${status}`);
   });
 
   it('leaves no part of the secret in a failure whose text is cut within it', async () => {
@@ -284,8 +294,8 @@ describe('an access token of OAuth2', () => {
       const other = authorize({ deadlineInMs: 30_000 });
       const again = arrived();
       await clock.advance(1000);
-      const code = 'TOKEN_REQUEST_FAILED';
-      expect(await first).toMatchObject({ ok: false, failure: { code } });
+      const failure = { code: 'TOKEN_ENDPOINT_UNAVAILABLE', cause: 'RESPONSE_TIMEOUT' };
+      expect(await first).toMatchObject({ ok: false, failure });
       await again;
       requests[1]?.setHeader('content-type', 'application/json');
       requests[1]?.end(JSON.stringify({ access_token: 'abc', token_type: 'Bearer' }));
@@ -303,7 +313,7 @@ describe('an access token of OAuth2', () => {
       expect(await cancelled).toMatchObject({ ok: false, failure: { code: 'CANCELLED' } });
       await clock.advance(1000);
       const message = expect.stringMatching(/RESPONSE_TIMEOUT: .* that another run requested/);
-      expect(await late).toMatchObject({ failure: { code: 'TOKEN_REQUEST_FAILED', message } });
+      expect(await late).toMatchObject({ failure: { cause: 'RESPONSE_TIMEOUT', message } });
       expect(requests).toHaveLength(1);
       stop.abort();
       expect(await first).toMatchObject({ failure: { code: 'CANCELLED' } });

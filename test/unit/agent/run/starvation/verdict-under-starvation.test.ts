@@ -164,22 +164,27 @@ describe('a failure', () => {
     },
   );
 
+  const causedBy = (code: ErrorCode, afterMs: number, cause?: ErrorCode): Probed => {
+    const failure = { ...failed(code, afterMs).failure, ...(cause && { cause }) };
+    return { ...failed(code, afterMs), failure: failure as Probed['failure'] };
+  };
+
   it('that another one brought about is judged as that one', async () => {
-    const step = (afterMs: number, cause?: ErrorCode) => {
-      const failure = { ...failed('STEP_FAILED', afterMs).failure, ...(cause && { cause }) };
-      return { ...failed('STEP_FAILED', afterMs), failure: failure as Probed['failure'] };
-    };
+    const step = (afterMs: number, cause?: ErrorCode) => causedBy('STEP_FAILED', afterMs, cause);
     expect(await judge(step(1300, 'CONNECTION_CLOSED'), 1100)).toBeNull();
     expect(await judge(step(1100, 'CONNECTION_CLOSED'), 900)).toMatchObject({ hasFailures: true });
     expect(await judge(step(1300), 1100)).toMatchObject({ hasFailures: true });
   });
 
   it('to get a token may be for our slowness, unless the endpoint had its whole time', async () => {
-    const noToken = failed('TOKEN_REQUEST_FAILED', 1300);
-    expect(await judge(noToken, 900)).toMatchObject({ hasFailures: true });
-    expect(await judge(noToken, 1100)).toBeNull();
-    const verdict = await judge(noToken, 1100, { lastTimeOut: 'certain' });
+    const noToken = (cause: ErrorCode) => causedBy('TOKEN_ENDPOINT_UNAVAILABLE', 1300, cause);
+    expect(await judge(noToken('CONNECTION_RESET'), 900)).toMatchObject({ hasFailures: true });
+    expect(await judge(noToken('CONNECTION_RESET'), 1100)).toBeNull();
+    expect(await judge(noToken('RESPONSE_TIMEOUT'), 1100)).toBeNull();
+    const certain = { lastTimeOut: 'certain' } as const;
+    const verdict = await judge(noToken('RESPONSE_TIMEOUT'), 1100, certain);
     expect(verdict).toMatchObject({ hasFailures: true });
+    expect(await judge(failed('TOKEN_REFUSED', 1300), 1100)).toMatchObject({ hasFailures: true });
   });
 
   it('of status 408 is one that our slowness may have brought about', async () => {
