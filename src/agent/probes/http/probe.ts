@@ -14,7 +14,7 @@ import { unusableProxy } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
-import type { RequestAuth } from './auth/request-auth.ts';
+import type { Authorized, RequestAuth } from './auth/request-auth.ts';
 import type { BodyMemory } from './body/body-memory.ts';
 import { storedBodyOf } from './body/stored-body.ts';
 import type { BodyPlan } from './exchange.ts';
@@ -120,7 +120,11 @@ export async function probeHttp(
       return outcomeOf({ prepared, url: current.url, hop, ...ended }, options, context);
     }
     authHeaders = authorized.headers;
-    const sent = { ...current, headers: [...current.headers, ...authHeaders] };
+    const sent = {
+      ...current,
+      url: authorized.url ?? current.url,
+      headers: [...withoutThose(current.headers, authHeaders), ...authHeaders],
+    };
     const hopStartMs = clock.monotonicMs();
     unencrypted ||= current.url.protocol === 'http:';
     const judge = (head: ResponseHead): Redirect =>
@@ -162,7 +166,15 @@ export async function probeHttp(
   }
 }
 
-const NOT_AUTHORIZED = { ok: true, headers: [] } as const;
+const NOT_AUTHORIZED: Authorized = { ok: true, headers: [] };
+
+function withoutThose(
+  headers: HopRequest['headers'],
+  replaced: HopRequest['headers'],
+): HopRequest['headers'] {
+  const names = new Set(replaced.map(([name]) => name.toLowerCase()));
+  return names.size === 0 ? headers : headers.filter(([name]) => !names.has(name.toLowerCase()));
+}
 
 /** Refuses a redirect that would send values of the agent to where they may not go. */
 function allowed(redirect: Redirect, { ownSecrets }: ProbeContext, route: RouteSettings): Redirect {
@@ -264,13 +276,15 @@ function outcomeOf(
   { scrub }: ProbeContext,
 ): HttpOutcome {
   const { prepared, url, hops, hop, redirects, failure, startMs, unencrypted } = ended;
+  const { headers: ownHeaders } = prepared.echo;
+  const kept = withoutThose(Object.entries(ownHeaders), ended.authHeaders);
   const added = maskHeaders(Object.fromEntries(ended.authHeaders));
   const timings = timingsOf(hop, startMs);
   const timingPhases = httpTimingPhases(hops, startMs, hop.endMs);
   const { tls, tcp, address, endpoint, ipFamily, exchange } = hop;
   const sent = hops.some((each) => each.exchange !== null);
   const facts = {
-    request: { ...prepared.echo, headers: { ...prepared.echo.headers, ...added } },
+    request: { ...prepared.echo, headers: { ...Object.fromEntries(kept), ...added } },
     sent,
     peerMs: hops.reduce((sumMs, each) => sumMs + each.peerMs, 0),
     isTimedByKernel: hops.some((each) => each.isTimedByKernel),

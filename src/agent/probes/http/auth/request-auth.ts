@@ -2,9 +2,15 @@ import type { Failure } from '../../../../model/result/error-codes.ts';
 import type { ProbeContext } from '../../probe.ts';
 import type { HopRequest, ResponseHead } from '../transport.ts';
 
-/** Headers to add to a request, or why it cannot be sent. */
+/** What to add to a request, or why it cannot be sent. */
 export type Authorized =
-  | { readonly ok: true; readonly headers: readonly (readonly [string, string])[] }
+  | {
+      readonly ok: true;
+      /** They replace those of the request with the same names. */
+      readonly headers: readonly (readonly [string, string])[];
+      /** Replaces the request's, if its path must be written otherwise. */
+      readonly url?: URL;
+    }
   | { readonly ok: false; readonly failure: Failure };
 
 /**

@@ -50,11 +50,13 @@ function bytesOf(data: Data): Uint8Array {
 
 /** Signs each request by AWS Signature Version 4, with the agent's clock. */
 export class SignatureAuth implements RequestAuth {
+  readonly #isS3: boolean;
   readonly #signer: SignatureV4;
 
   constructor({ region, service, sessionToken, ...credentials }: SignatureCredentials) {
-    // S3 asks for the hash of the body, and takes paths as they are.
+    // S3 asks for the hash of the body, and encodes paths once, the others twice.
     const isS3 = service === 's3';
+    this.#isS3 = isS3;
     this.#signer = new SignatureV4({
       credentials: { ...credentials, ...(sessionToken === '' ? {} : { sessionToken }) },
       region,
@@ -66,7 +68,8 @@ export class SignatureAuth implements RequestAuth {
   }
 
   async authorize(request: HopRequest, { clock, learnSecrets }: ProbeContext): Promise<Authorized> {
-    const { url, method, body } = request;
+    const { method, body } = request;
+    const url = this.#isS3 ? encodedForS3(request.url) : request.url;
     const given = signedHeaders(request);
     const signed = await this.#signer.sign(
       {
@@ -80,11 +83,13 @@ export class SignatureAuth implements RequestAuth {
       },
       { signingDate: new Date(clock.wallMs()) },
     );
-    const known = new Set(given.map(([name]) => name));
-    const headers = Object.entries(signed.headers).filter(([name]) => !known.has(name));
+    const known = new Map(given);
+    const headers = Object.entries(signed.headers).filter(
+      ([name, value]) => known.get(name) !== value,
+    );
     const signatures = headers.map(([, value]) => /Signature=(\w+)/.exec(value)?.[1] ?? '');
     await learnSecrets?.(signatures.filter((one) => one !== ''));
-    return { ok: true, headers };
+    return { ok: true, headers, url };
   }
 
   asksAgain(): boolean {
@@ -101,6 +106,20 @@ function signedHeaders({ url, headers }: HopRequest): readonly (readonly [string
     name === 'host' || name === 'content-type' || name.startsWith('x-amz-');
   const chosen = lower.filter(([name]) => isSigned(name));
   return chosen.some(([name]) => name === 'host') ? chosen : [['host', url.host], ...chosen];
+}
+
+/**
+ * S3 signs its own encoding of the object key: RFC 3986, in which all but letters, digits and `-._~`
+ * are encoded. URLs also have characters such as `(` and `+` as they are.
+ */
+function encodedForS3(url: URL): URL {
+  const encoded = new URL(url);
+  encoded.pathname = url.pathname
+    .split('/')
+    .map((segment) => encodeURIComponent(decoded(segment)).replaceAll('%2F', '/'))
+    .join('/')
+    .replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  return encoded;
 }
 
 function queryOf(search: string): Record<string, string | string[]> {

@@ -12,6 +12,7 @@ import type { LogEntry } from '../../../../../src/model/result/result.ts';
 import { denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
 import { makeContext } from '../../../../support/agent/probe-context.ts';
 import { runFixture } from '../../../../support/agent/run-fixture.ts';
+import { checkSignature } from '../../../../support/artifacts/s3-signature.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';
 import { vaultOf } from '../../../../support/samples/secrets.ts';
@@ -147,6 +148,23 @@ describe('an AWS signature', () => {
     expect(Object.keys(seen[1] ?? {}).filter((name) => /amz|auth/.test(name))).toEqual([]);
     const { response } = await agent().run(api(`${url}/echo`, AWS));
     expect(response?.body).toMatch(/Signature=\*{8}$/);
+  });
+
+  it('is right for S3 for any key, beside a date of the check', async () => {
+    const key = { accessKeyId: AWS.accessKeyId, secretAccessKey: PASSWORD };
+    const paths: string[] = [];
+    const base = await serving((request, response) => {
+      paths.push(request.url ?? '');
+      checkSignature(request, new URL(request.url ?? '', 'http://s3.test'), key);
+      response.end();
+    });
+    const auth = { ...AWS, service: 's3' };
+    const headers = [{ key: 'X-Amz-Date', value: '20200101T000000Z' }];
+    const url = `${base}/a%20b/(it's)!*,:@+$&=~?list=1`;
+    const result = await agent({}, new FakeClock(Date.now())).run(api(url, auth, { headers }));
+    expect(result).toMatchObject({ hasFailures: false, response: { status: 200 } });
+    expect(paths).toEqual(['/a%20b/%28it%27s%29%21%2A%2C%3A%40%2B%24%26%3D~?list=1']);
+    expect(Object.keys(result.request?.headers ?? {})).not.toContain('X-Amz-Date');
   });
 });
 
