@@ -14,6 +14,8 @@ export interface DigestChallenge {
   readonly isSession: boolean;
   /** false: by RFC 2069, without a count of requests. */
   readonly hasQop: boolean;
+  /** The server refused the nonce, not the credentials. */
+  readonly isStale: boolean;
 }
 
 export interface DigestCredentials {
@@ -28,13 +30,17 @@ const HASHES: ReadonlyMap<string, DigestChallenge['hash']> = new Map([
 
 /**
  * Digest authentication (RFC 7616) with MD5, SHA-256 and their -sess variants, qop `auth` or none.
- * Each attempt asks for a challenge first.
+ * Each attempt asks for a challenge first, and keeps it for its redirects. If the nonce has expired
+ * meanwhile, each request is sent once more with the new one.
  */
 export class DigestAuth implements RequestAuth {
   readonly #credentials: DigestCredentials;
   readonly #makeNonce: () => string;
   #challenge: DigestChallenge | null = null;
   #count = 0;
+  #request: HopRequest | null = null;
+  /** The request was sent again for an expired nonce. */
+  #isRenewed = false;
 
   /** @param makeNonce the client's nonces; for tests */
   constructor(
@@ -46,6 +52,8 @@ export class DigestAuth implements RequestAuth {
   }
 
   async authorize(request: HopRequest, context: ProbeContext): Promise<Authorized> {
+    if (request !== this.#request) this.#isRenewed = false;
+    this.#request = request;
     if (this.#challenge === null) return { ok: true, headers: [] };
     this.#count += 1;
     const { value, response } = digestAuthorization(this.#challenge, this.#credentials, {
@@ -60,11 +68,15 @@ export class DigestAuth implements RequestAuth {
   }
 
   asksAgain(head: ResponseHead): boolean {
-    return this.#challenge === null && digestChallengeOf(head) !== null;
+    const challenge = digestChallengeOf(head);
+    if (challenge === null) return false;
+    return this.#challenge === null || (challenge.isStale && !this.#isRenewed);
   }
 
   accept(head: ResponseHead): void {
+    this.#isRenewed = this.#challenge !== null;
     this.#challenge = digestChallengeOf(head);
+    this.#count = 0;
   }
 }
 
@@ -92,7 +104,8 @@ function challengeOf(parameters: ReadonlyMap<string, string>): DigestChallenge |
   if (qop !== undefined && !qop.includes('auth')) return null;
   const opaque = parameters.get('opaque') ?? null;
   const isSession = name.endsWith('-sess');
-  return { realm, nonce, opaque, algorithm, hash, isSession, hasQop: qop !== undefined };
+  const isStale = parameters.get('stale')?.toLowerCase() === 'true';
+  return { realm, nonce, opaque, algorithm, hash, isSession, hasQop: qop !== undefined, isStale };
 }
 
 interface Challenge {

@@ -101,6 +101,29 @@ describe('digest authentication', () => {
     expect(result).toMatchObject({ hasFailures: true, response: { status: 401 } });
   });
 
+  it('renews a nonce once for each request, also where each nonce is for one request', async () => {
+    let issued = 0;
+    const seen: string[] = [];
+    const url = await serving(({ url: path, headers: { authorization = '' } }, response) => {
+      seen.push(`${path} ${/nonce="(n-\d+)".*nc=(\d+)/.exec(authorization)?.slice(1) ?? 'none'}`);
+      if (!authorization.includes(`"n-${issued}"`) || path === '/never') {
+        issued += 1;
+        const challenge = `Digest realm="r", nonce="n-${issued}", qop="auth", stale=TRUE`;
+        response.writeHead(401, { 'www-authenticate': challenge }).end();
+        return;
+      }
+      issued += 1;
+      if (path === '/') response.writeHead(302, { location: '/next' }).end();
+      else response.writeHead(302, { location: '/never' }).end();
+    });
+    const { response } = await agent().run(api(`${url}/`, DIGEST));
+    expect(response).toMatchObject({ status: 401, url: `${url}/never` });
+    const first = ['/ none', '/ n-1,00000001'];
+    const next = ['/next n-1,00000002', '/next n-3,00000001'];
+    const never = ['/never n-3,00000002', '/never n-5,00000001'];
+    expect(seen).toEqual([...first, ...next, ...never]);
+  });
+
   it('follows a redirect of its origin with credentials, and one to another without', async () => {
     const seen: (string | undefined)[] = [];
     const other = await serving(({ headers }, response) => {
