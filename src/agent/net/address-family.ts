@@ -22,6 +22,13 @@ export function reachesOut({ family, internal, address }: InterfaceAddress): boo
   return family === 'IPv6' && !internal && !/^fe[89ab]/i.test(address);
 }
 
+/** Link-local addresses and the loopback's: also reachable on a machine without other IPv6. */
+const NEAR = /^(fe[89ab][0-9a-f]:|::1$)/i;
+
+export function isNear(address: string): boolean {
+  return NEAR.test(address);
+}
+
 /**
  * The family to reach a target by: the requested one, except that an IPv6 address can only be
  * reached by IPv6, whatever the default is.

@@ -1,9 +1,9 @@
 import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
-import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
 import type { Family } from '../resolver.ts';
 import { addressesIn, addressType } from './address-answer.ts';
 import type { Answered, DnsExchangeOptions } from './exchange.ts';
-import { serverText } from './exchange-failures.ts';
+import { errorCodeOf, serverText } from './exchange-failures.ts';
 import { displayName } from './message/names.ts';
 import { foundOrNull, lookupFailure, type Missed, type SourceResult } from './source-result.ts';
 import { askNameServers, type NameServers } from './system/name-servers.ts';
@@ -75,19 +75,13 @@ async function askForOne(
   return { result: lookupFailure({ code: 'DNS_NO_ADDRESS', message }), answered };
 }
 
-const CODE_OF_RCODE: ReadonlyMap<number, ErrorCode> = new Map([
-  [RCODE.NXDOMAIN, 'DNS_NXDOMAIN'],
-  [RCODE.SERVFAIL, 'DNS_SERVFAIL'],
-  [RCODE.REFUSED, 'DNS_REFUSED'],
-]);
-
 function codeFailure(name: string, { message: { rcode }, server }: Answered): Failure {
   const answer = `${serverText(server)} answered ${rcodeName(rcode)}`;
   const message =
     rcode === RCODE.NXDOMAIN
       ? `The name ${displayName(name)} does not exist (${answer})`
       : `${answer} to the question for ${displayName(name)}`;
-  return { code: CODE_OF_RCODE.get(rcode) ?? 'DNS_ERROR', message };
+  return { code: errorCodeOf(rcode), message };
 }
 
 /** Whether the name has addresses of the other family; queries the server that just answered. */

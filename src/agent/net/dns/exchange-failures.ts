@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { RCODE } from '../../../model/check/response-codes.ts';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
 import { endpointText } from '../../../runtime/net/endpoint-text.ts';
@@ -20,6 +21,17 @@ export function serverText({ address, port }: ServerAddress): string {
 /** `AAAA example.com`. */
 export function questionText({ name, type }: Question): string {
   return `${typeName(type)} ${displayName(name)}`;
+}
+
+const CODE_OF_RCODE: ReadonlyMap<number, ErrorCode> = new Map([
+  [RCODE.NXDOMAIN, 'DNS_NXDOMAIN'],
+  [RCODE.SERVFAIL, 'DNS_SERVFAIL'],
+  [RCODE.REFUSED, 'DNS_REFUSED'],
+]);
+
+/** For an answer whose response code is not NOERROR. */
+export function errorCodeOf(rcode: number): ErrorCode {
+  return CODE_OF_RCODE.get(rcode) ?? 'DNS_ERROR';
 }
 
 export interface ExchangeFailed {

@@ -1,9 +1,12 @@
+import { isIPv6 } from 'node:net';
 import type { DnsRequest } from '../../../model/check/request.ts';
+import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type { DnsResponse } from '../../../model/result/result.ts';
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
+import { isNear } from '../../net/address-family.ts';
 import { type Exchanged, exchange } from '../../net/dns/exchange.ts';
-import type { ServerAddress } from '../../net/dns/exchange-failures.ts';
+import { errorCodeOf, type ServerAddress, serverText } from '../../net/dns/exchange-failures.ts';
 import type { DnsMessage } from '../../net/dns/message/message.ts';
 import { displayName, sameName } from '../../net/dns/message/names.ts';
 import { TYPE_NUMBERS } from '../../net/dns/message/parameters.ts';
@@ -31,7 +34,8 @@ interface Asked {
 
 /**
  * Queries the SOA record of several name servers, which must all answer with the same serial
- * (RFC 1035 3.3.13): those of the request, or those that the zone's NS records name.
+ * (RFC 1035 3.3.13): those of the request, or those that the zone's NS records name. Leaves out
+ * those of the zone that have only IPv6 addresses if this machine has none.
  *
  * @param answered the server that answered the check's own question; it is asked for the NS records
  */
@@ -39,6 +43,7 @@ export async function compareSerials(
   question: Question,
   answered: { readonly request: DnsRequest; readonly server: ServerAddress },
   context: ProbeContext,
+  hasIpv6: () => boolean,
 ): Promise<SerialComparison> {
   const { request, server } = answered;
   const { port } = request;
@@ -47,27 +52,44 @@ export async function compareSerials(
   const how = { ...limited, protocol: plainProtocol(request), authenticData: false } as const;
   const zone = displayName(question.name);
   let names: readonly string[] = request.compareServers;
-  if (names.length === 0) {
+  const areOfZone = names.length === 0;
+  if (areOfZone) {
     const asked = await exchange({ ...question, type: TYPE_NUMBERS.NS }, server, how);
     if (asked.kind === 'failed') return { serials: [], failure: asked.failure };
+    const { rcode } = asked.message;
+    if (rcode !== RCODE.NOERROR) {
+      const message = `${serverText(server)} answered ${rcodeName(rcode)} to the question which name servers ${zone} has`;
+      return { serials: [], failure: { code: errorCodeOf(rcode), message } };
+    }
     names = nameServersIn(asked.message, question);
     if (names.length === 0) {
       return differing([], `${zone} has no NS records that say which name servers to compare`);
     }
   }
-  const asked = await Promise.all(
-    names.map(async (name): Promise<Asked> => {
+  const ends = await Promise.all(
+    names.map(async (name): Promise<Asked | null> => {
       const found = await addressesOfServer(withoutBrackets(name), limited);
+      const needsIpv6 = found.ok && found.addresses.every((one) => isIPv6(one) && !isNear(one));
+      if (areOfZone && needsIpv6 && !hasIpv6()) {
+        const why = 'it has only IPv6 addresses, and this machine has no IPv6';
+        context.log.warn(`The name server ${name} is left out of the comparison: ${why}`);
+        return null;
+      }
       const end: Exchanged = found.ok
         ? await askServer(question, found.addresses, port, how)
         : { kind: 'failed', failure: found.failure };
       return askedOf(name, question, end);
     }),
   );
+  const asked = ends.filter((one) => one !== null);
   const serials = asked.map(({ serial }) => serial);
   if (context.signal.aborted) {
     const message = `The comparison of the serials of ${zone} was cancelled because the agent stops`;
     return { serials, failure: { code: 'CANCELLED', message } };
+  }
+  if (asked.length === 0) {
+    const message = `None of the name servers of ${zone} can be asked: all have only IPv6 addresses, and this machine has no IPv6`;
+    return { serials, failure: { code: 'DNS_UNREACHABLE', message } };
   }
   const list = asked.map(({ serial, found }) => `${serial.nameServer} ${found}`).join(', ');
   const [first] = serials;

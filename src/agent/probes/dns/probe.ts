@@ -11,6 +11,7 @@ import type {
 } from '../../../model/result/result.ts';
 import { endpointText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
+import { hostHasIpv6 } from '../../net/address-family.ts';
 import { EXACT_MS } from '../../net/deadline-extension.ts';
 import type { Answered, Exchanged } from '../../net/dns/exchange.ts';
 import { questionText } from '../../net/dns/exchange-failures.ts';
@@ -44,6 +45,8 @@ export interface DnsProbeOptions {
   readonly proxyUrl: () => string | null;
   /** Those of the current check set, for DOT and DOH. */
   readonly clientCertificates: () => readonly ClientCertificate[];
+  /** Whether this machine has IPv6; for tests. */
+  readonly hasIpv6?: () => boolean;
 }
 
 /**
@@ -119,7 +122,8 @@ export async function probeDns(
   if (!request.compareSerials || exchanged.message.rcode !== RCODE.NOERROR) {
     return finish(response, null, totalMs);
   }
-  const compared = await compareSerials(question, { request, server }, context);
+  const { hasIpv6 = hostHasIpv6 } = options;
+  const compared = await compareSerials(question, { request, server }, context, hasIpv6);
   return finish({ ...response, serials: compared.serials }, compared.failure, totalMs);
 }
 

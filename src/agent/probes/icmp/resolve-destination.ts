@@ -3,7 +3,7 @@ import type { IpFamily } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
-import { familyFor, hostHasIpv6 } from '../../net/address-family.ts';
+import { familyFor, hostHasIpv6, isNear } from '../../net/address-family.ts';
 import { chooseAddresses } from '../../net/permitted-addresses.ts';
 import type { Family } from '../../net/resolver.ts';
 import type { ProbeContext } from '../probe.ts';
@@ -12,9 +12,6 @@ import { type Destination, destinationOf } from './address-bytes.ts';
 export type ResolvedDestination =
   | { readonly ok: true; readonly destination: Destination; readonly family: Family }
   | { readonly ok: false; readonly failure: Failure };
-
-/** Link-local addresses and the loopback's: also reachable on a machine without other IPv6. */
-const NEAR = /^(fe[89ab][0-9a-f]:|::1$)/i;
 
 /**
  * The first address of the target that TARGET_DENY permits. IPv6 on a machine without it falls back
@@ -29,7 +26,7 @@ export async function resolveDestination(
   const wanted = familyFor(bare, ipFamily);
   const found = await resolveFamily(bare, wanted === 'IPv6' ? 6 : 4, context);
   if (wanted === 'IPv4' || isIPv6(bare) || hostHasIpv6()) return found;
-  const near = found.ok && NEAR.test(found.destination.address);
+  const near = found.ok && isNear(found.destination.address);
   const canFallBack = found.ok ? !near : found.failure.code === 'DNS_NO_ADDRESS';
   if (!canFallBack) return found;
   context.log.warn(`this machine has no IPv6: falling back to IPv4 for ${bare}`);

@@ -4,6 +4,7 @@ import { type DnsRequest, dnsRequestSchema } from '../../../../../src/model/chec
 import { denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
 import {
   type ContextOptions,
+  logText,
   makeContext,
   NO_ROUTE,
   staticResolver,
@@ -59,10 +60,10 @@ async function servers(...handlers: readonly Handler[]): Promise<readonly DnsRes
   return started;
 }
 
-function probe(
+async function probe(
   [first]: readonly DnsResponder[],
   fields: Partial<DnsRequest> = {},
-  options: ContextOptions = {},
+  options: ContextOptions & { readonly hasIpv6?: boolean } = {},
 ) {
   const request = dnsRequestSchema.parse({
     query: name,
@@ -72,12 +73,16 @@ function probe(
     compareSerials: true,
     ...fields,
   });
-  return probeDns(request, makeContext({ resolver, ...options }), {
+  const context = makeContext({ resolver, ...options });
+  const { hasIpv6 = true } = options;
+  const outcome = await probeDns(request, context, {
     ...NO_ROUTE,
+    hasIpv6: () => hasIpv6,
     nameServers() {
       throw new Error('the system was not to be asked');
     },
   });
+  return { ...outcome, log: logText(context) };
 }
 
 describe('the comparison of serials', () => {
@@ -134,6 +139,35 @@ describe('the comparison of serials', () => {
     const denied = await probe(started, { compareServers }, { guard });
     expect(denied.failure?.message).toContain('127.0.0.3 (The name server 127.0.0.3 may not be');
     expect(started[2]?.asked).toHaveLength(1);
+  });
+
+  it.each([
+    [2, 'DNS_SERVFAIL', 'SERVFAIL'],
+    [5, 'DNS_REFUSED', 'REFUSED'],
+  ])(
+    'fails by the code of the answer that should name the servers (%d)',
+    async (rcode, code, text) => {
+      const zone = serving(7);
+      const started = await servers((asked, to) =>
+        asked.type === 2 ? to.send(answerTo(asked, { rcode })) : zone(asked, to),
+      );
+      const { failure, response } = await probe(started);
+      expect(failure).toEqual({ code, message: expect.stringContaining(`answered ${text} to`) });
+      expect(response?.responseCode).toBe('NOERROR');
+    },
+  );
+
+  it('leaves out name servers that only IPv6 reaches, on a machine without it', async () => {
+    const started = await servers(serving(7));
+    const inIpv6 = { 'ns1.example.com': ['127.0.0.1'], 'ns2.example.com': ['2001:db8::1'] };
+    const options = { resolver: staticResolver(inIpv6), hasIpv6: false };
+    const { failure, response, log } = await probe(started, {}, options);
+    expect(failure).toBeNull();
+    expect(response?.serials).toEqual([{ nameServer: 'ns1.example.com', serial: 7 }]);
+    expect(log).toContain('The name server ns2.example.com is left out of the comparison');
+    const none = { ...inIpv6, 'ns1.example.com': ['2001:db8::2'] };
+    const unasked = await probe(started, {}, { ...options, resolver: staticResolver(none) });
+    expect(unasked.failure?.code).toBe('DNS_UNREACHABLE');
   });
 
   it('is not made for a code other than NOERROR', async () => {
