@@ -28,7 +28,7 @@ export interface CheckSet {
   readonly variables: readonly OwnVariable[];
   /** Variables for all checks that have a value which the service cannot decrypt. */
   readonly unreadableVariables?: readonly string[];
-  /** The proxy of URL and API checks; null if there is none. */
+  /** The proxy of URL, API and DOH checks; null if there is none. */
   readonly proxyUrl: string | null;
   /** The pauses of checks. */
   readonly pauses: readonly Pause[];

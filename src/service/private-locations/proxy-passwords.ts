@@ -92,7 +92,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
         unreadable.report(
           [accountId, locationId],
           { locationId },
-          "the password of a location's proxy is not sent to agents, and its URL and API checks fail with CREDENTIAL_NOT_READABLE",
+          "the password of a location's proxy is not sent to agents, and its URL, API and DOH checks fail with CREDENTIAL_NOT_READABLE",
           error,
         );
         return proxyUrl;

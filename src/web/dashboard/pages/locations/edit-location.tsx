@@ -14,7 +14,7 @@ import type { PrivateLocation } from './queries.ts';
 
 const FIELDS = ['name', 'slug', 'proxyUrl'];
 const PROXY_HINT =
-  'URL and API checks of the location go through it, for example http://proxy.internal:3128. Empty: directly.';
+  'URL, API and DOH checks of the location go through it, for example http://proxy.internal:3128. Empty: directly.';
 
 /** `Data centre Köln` becomes `data-centre-koln`. */
 export function slugOf(name: string): string {

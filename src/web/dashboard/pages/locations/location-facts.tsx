@@ -73,7 +73,7 @@ export function LocationFacts({
         {location.proxyUrl !== null && (
           <Fact name="Proxy">
             <span class="mono locations-proxy">{location.proxyUrl}</span>
-            <small>of URL and API checks</small>
+            <small>of URL, API and DOH checks</small>
           </Fact>
         )}
       </dl>

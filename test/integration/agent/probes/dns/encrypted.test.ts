@@ -308,7 +308,7 @@ describe('DNS over HTTPS', () => {
     });
   });
 
-  it('goes through the proxy of the location, which DNS over TLS does not', async () => {
+  it('goes through the proxy of the location, which DNS over TLS does not (trust model SC5)', async () => {
     const proxy = await httpProxy();
     const { port } = await dohServer(answer);
     const proxyUrl = proxy.url();
