@@ -14,11 +14,12 @@ import { unusableProxy } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
-import type { Authorized, RequestAuth } from './auth/request-auth.ts';
+import type { RequestAuth } from './auth/request-auth.ts';
+import { runAuthorizedHop, withoutThose } from './authorized-hop.ts';
 import type { BodyMemory } from './body/body-memory.ts';
 import { storedBodyOf } from './body/stored-body.ts';
 import type { BodyPlan } from './exchange.ts';
-import { type Hop, runHop } from './hop.ts';
+import type { Hop } from './hop.ts';
 import { httpTimingPhases, timingsOf } from './phases.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { type RouteSettings, receiversOf } from './receivers.ts';
@@ -90,90 +91,64 @@ export async function probeHttp(
   const { clientCertificates, proxyUrl } = options;
   const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
   const route = { proxy, skipSSL, clientCertificates };
-  const proxyFailure = unusableProxy(proxyUrl, proxy);
-  if (proxyFailure !== null) {
-    const ended = {
-      hops: [],
-      redirects: [],
-      failure: proxyFailure,
-      startMs,
-      unencrypted: false,
-      authHeaders: [],
-    };
-    const hop = unstartedHop(prepared, proxyFailure, startMs);
-    return outcomeOf({ prepared, url: prepared.url, hop, ...ended }, options, context);
-  }
   let request: HopRequest = prepared;
   let http1Only = false;
   let unencrypted = false;
   let authHeaders: HopRequest['headers'] = [];
+  const ended = (hop: Hop, failure: Failure | null): HttpOutcome => {
+    const { url } = request;
+    const seen = { hops, hop, redirects, failure, startMs, unencrypted, authHeaders };
+    return outcomeOf({ prepared, url, ...seen }, options, context);
+  };
+  const proxyFailure = unusableProxy(proxyUrl, proxy);
+  if (proxyFailure !== null)
+    return ended(unstartedHop(prepared, proxyFailure, startMs), proxyFailure);
   for (;;) {
     const current = request;
-    const beganMs = clock.monotonicMs();
-    const auth = current.url.origin === prepared.url.origin ? (options.auth ?? null) : null;
-    const authorized = (await auth?.authorize(current, context)) ?? NOT_AUTHORIZED;
-    startMs += clock.monotonicMs() - beganMs;
-    if (!authorized.ok) {
-      const { failure } = authorized;
-      const hop = unstartedHop(prepared, failure, clock.monotonicMs());
-      const ended = { hops, redirects, failure, startMs, unencrypted, authHeaders };
-      return outcomeOf({ prepared, url: current.url, hop, ...ended }, options, context);
-    }
-    authHeaders = authorized.headers;
-    const sent = {
-      ...current,
-      url: authorized.url ?? current.url,
-      headers: [...withoutThose(current.headers, authHeaders), ...authHeaders],
-    };
-    const hopStartMs = clock.monotonicMs();
-    unencrypted ||= current.url.protocol === 'http:';
     const judge = (head: ResponseHead): Redirect =>
       followRedirects
         ? allowed(redirectOf(current, head, redirects.length, context.scrub), context, route)
         : NO_REDIRECT;
-    const planOf = (head: ResponseHead): BodyPlan =>
-      auth?.asksAgain(head) === true
-        ? { kind: 'none' }
-        : bodyPlanOf(current.method, head, judge(head), options);
-    const hopOptions = { ...route, ipFamily, http1Only, planOf };
-    const hop = await runHop(sent, hopOptions, context);
-    hops.push(hop);
-
-    const head = hop.exchange?.head ?? null;
-    const redirect = head === null ? NO_REDIRECT : judge(head);
-    logHop(current, hop, redirect, context);
-    if (head !== null && hop.failure === null && auth?.asksAgain(head) === true) {
-      auth.accept(head);
-      hops.pop();
-      startMs += clock.monotonicMs() - hopStartMs;
-      context.log.info('The 401 asks for other credentials: sending the request again with them');
-      continue;
+    const redirectIn = ({ exchange }: Hop): Redirect =>
+      exchange === null || exchange.head === null ? NO_REDIRECT : judge(exchange.head);
+    const sent = await runAuthorizedHop(
+      current,
+      {
+        ...route,
+        ipFamily,
+        http1Only,
+        planOf: (head) => bodyPlanOf(current.method, head, judge(head), options),
+        auth: current.url.origin === prepared.url.origin ? (options.auth ?? null) : null,
+        onHop: (hop) => logHop(current, hop, redirectIn(hop), context),
+      },
+      context,
+    );
+    startMs += sent.authMs;
+    if (!sent.ok) {
+      return ended(unstartedHop(prepared, sent.failure, clock.monotonicMs()), sent.failure);
     }
+    const { hop } = sent;
+    authHeaders = sent.authHeaders;
+    unencrypted ||= current.url.protocol === 'http:';
+    hops.push(hop);
     if (hop.exchange?.ending?.http1Required && !http1Only) {
       context.log.info('The server requires this request over HTTP/1.1: sending it again');
       http1Only = true;
       continue;
     }
+    const head = hop.exchange?.head ?? null;
+    const redirect = redirectIn(hop);
     if (head !== null && redirect.kind === 'follow' && hop.failure === null) {
       redirects.push({ status: head.status, url: shownUrl(current.url) });
       request = redirect.request;
       continue;
     }
-    const seenMs = startMs + hops.reduce((sumMs, each) => sumMs + each.unseenMs, 0);
-    const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - seenMs, context);
-    const ended = { hops, hop, redirects, failure, startMs: seenMs, unencrypted, authHeaders };
-    return outcomeOf({ prepared, url: current.url, ...ended }, options, context);
+    startMs += hops.reduce((sumMs, each) => sumMs + each.unseenMs, 0);
+    return ended(
+      hop,
+      hop.failure ?? redirectFailure(current, redirect, hop.endMs - startMs, context),
+    );
   }
-}
-
-const NOT_AUTHORIZED: Authorized = { ok: true, headers: [] };
-
-function withoutThose(
-  headers: HopRequest['headers'],
-  replaced: HopRequest['headers'],
-): HopRequest['headers'] {
-  const names = new Set(replaced.map(([name]) => name.toLowerCase()));
-  return names.size === 0 ? headers : headers.filter(([name]) => !names.has(name.toLowerCase()));
 }
 
 /** Refuses a redirect that would send values of the agent to where they may not go. */
