@@ -25,8 +25,8 @@ export interface AdvanceParts {
 const BATCH = 500;
 
 /**
- * Advances all group runs in which a run has ended or that could not start all of a step. Safe on several
- * replicas: each is advanced under the lock of its row, and left to the one that has it.
+ * Advances all group runs in which a run has ended, or in which a location that was full has not started
+ * all of its step. Safe on several replicas: each is advanced under the lock of its row, and left to the one that has it.
  *
  * @returns how many it advanced
  */

@@ -141,7 +141,10 @@ export function listMembers(sql: Sql, groupRunId: string): Promise<readonly Stor
   );
 }
 
-/** The open group runs in which something may be started or has ended, oldest first. */
+/**
+ * The open group runs in which a run has ended, or in which a location has fewer runs of its step than
+ * `nextMembers` lets it have, because it was full. Oldest first.
+ */
 export async function listDueGroupRuns(sql: Sql, limit: number): Promise<readonly string[]> {
   const rows = await sql.query<{ id: string }>(
     `select g.id from check_group_runs g where g.state = 'running' and (
@@ -149,8 +152,15 @@ export async function listDueGroupRuns(sql: Sql, limit: number): Promise<readonl
          select from check_group_run_checks m left join one_off_runs r on r.id = m.run_id
          where m.group_run_id = g.id and m.state = 'started'
            and (r.id is null or r.state not in ('waiting', 'assigned')))
+       or exists (
+         select from check_group_run_checks m
+         where m.group_run_id = g.id and m.state in ('pending', 'started') group by m.location
+         having count(*) filter (where m.state = 'started') < g.concurrency
+           and min(coalesce(m.group_order, 'infinity')) filter (where m.state = 'pending')
+             = min(coalesce(m.group_order, 'infinity')))
        or not exists (
-         select from check_group_run_checks m where m.group_run_id = g.id and m.state = 'started'))
+         select from check_group_run_checks m
+         where m.group_run_id = g.id and m.state in ('pending', 'started')))
      order by g.created_at, g.id limit $1::bigint`,
     [limit],
   );

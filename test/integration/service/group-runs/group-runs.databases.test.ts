@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { MAX_ONE_OFFS } from '../../../../src/wire/v1/limits.ts';
 import { databases } from '../../../support/database/databases.ts';
 import {
   RunsFixture,
@@ -145,6 +146,48 @@ describe.each(databases)('on %s', (kind) => {
       await advanced(id);
       expect(await make(agent)).toEqual(['e']);
       expect((await advanced(id)).verdict).toBe('passed');
+    });
+
+    it('go on in a location that was full, whatever the others do', async () => {
+      const inCellar = await fixture.join(cellar, 'a');
+      await fixture.join(attic, 'b');
+      const both = [attic, cellar];
+      await member('one', { groupOrder: 1 }, both);
+      await member('two', { groupOrder: 1 }, both);
+      await member('three', { groupOrder: 2 }, both);
+      await fill(cellar, MAX_ONE_OFFS);
+      const { id, checks } = await started();
+      const inAttic = ['one attic waiting', 'two attic waiting', 'three attic pending'];
+      const ofCellar = ({ checks: all }: { checks: { location: string }[] }) =>
+        all
+          .filter(({ location }) => location === 'cellar')
+          .map(shown)
+          .sort((one, other) => one.localeCompare(other));
+      expect(checks.map(shown)).toEqual(expect.arrayContaining(inAttic));
+      expect(ofCellar({ checks })).toEqual([
+        'one cellar pending',
+        'three cellar pending',
+        'two cellar pending',
+      ]);
+      // One of the two has room.
+      await empty(cellar, 1);
+      expect(ofCellar(await advanced(id))).toEqual([
+        'one cellar waiting',
+        'three cellar pending',
+        'two cellar pending',
+      ]);
+      await empty(cellar, MAX_ONE_OFFS);
+      const all = await advanced(id);
+      expect(ofCellar(all)).toEqual([
+        'one cellar waiting',
+        'three cellar pending',
+        'two cellar waiting',
+      ]);
+      expect(all.checks.map(shown)).toEqual(expect.arrayContaining(inAttic));
+      // Nothing is to be done until a run ends.
+      expect(await running().features.groupRuns.sweep()).toBe(0);
+      expect(await make(inCellar)).toEqual(['one', 'two']);
+      expect(ofCellar(await advanced(id))).toContain('three cellar waiting');
     });
 
     it('go on when an agent is lost, when a check is deleted and when a location is', async () => {
@@ -327,6 +370,27 @@ describe.each(databases)('on %s', (kind) => {
         `update one_off_runs set not_after = not_after - $2::float8 * interval '1 millisecond'
          where account_id = $1`,
         [service().mine.accountId, 120 * MINUTE_MS],
+      );
+    }
+
+    /** Runs of other checks wait in a location. */
+    async function fill({ id }: TestLocation, runs: number): Promise<void> {
+      await service().store.query(
+        `insert into one_off_runs (id, account_id, location_id, check_id, reason, slot, sequence_id,
+           retries_made, not_after)
+         select 'filling-' || n, $1, $2, 'filling', 'requested', now(), 'filling-' || n, 0,
+           now() + interval '1 hour'
+         from generate_series(1, $3::int) n`,
+        [service().mine.accountId, id, runs],
+      );
+    }
+
+    async function empty({ id }: TestLocation, runs: number): Promise<void> {
+      await service().store.query(
+        `delete from one_off_runs where id in (
+           select id from one_off_runs where location_id = $1 and id like 'filling-%'
+           limit $2::bigint)`,
+        [id, runs],
       );
     }
 
