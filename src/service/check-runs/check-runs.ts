@@ -16,7 +16,7 @@ import { claimRuns, closeRuns, type LeaseHolder, listHeldRuns } from './claims.s
 import { runCheckRunExpiry, sweepCheckRuns } from './expiry.ts';
 import { handOver } from './handovers.ts';
 import { type CheckLocation, locationsOfCheck } from './locations.sql.ts';
-import { insertRequestedRun } from './request.ts';
+import { insertRequestedRun, MAX_SLOTS_TRIED } from './request.ts';
 import { findRun, finishRuns, type OneOffRun } from './sql.ts';
 
 export type { LeaseHolder } from './claims.sql.ts';
@@ -50,7 +50,8 @@ export interface CheckRuns {
    * it, or else in its first. A deactivated check runs, too.
    *
    * @throws ServiceError 404 without the check, 400 for a location that is not one of its private
-   *   locations, 409 where too many runs wait there, and for a heartbeat
+   *   locations, 409 where too many runs wait there or of the check were requested at this moment, and
+   *   for a heartbeat
    */
   request(
     accountId: string,
@@ -107,7 +108,9 @@ export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
         const chosen = chooseLocation(locations, location);
         const id = ids();
         const run = { accountId, id, check, location: chosen, nowMs: clock.wallMs() };
-        if (!(await insertRequestedRun(tx, run))) throw tooManyOpen(chosen.slug);
+        const outcome = await insertRequestedRun(tx, run);
+        if (outcome === 'full') throw tooManyOpen(chosen.slug);
+        if (outcome === 'no-slot') throw tooManyAtOnce(chosen.slug);
         const stored = await findRun(tx, { accountId, id });
         if (stored === null) throw notFound('check run');
         return stored;
@@ -175,4 +178,9 @@ function tooManyOpen(slug: string): Error {
     location: slug,
     limit: MAX_ONE_OFFS,
   });
+}
+
+function tooManyAtOnce(slug: string): Error {
+  const message = `Too many runs of the check were requested in ${slug} at this moment; try again`;
+  return conflict(message, { location: slug, slots: MAX_SLOTS_TRIED });
 }

@@ -9,7 +9,7 @@ import type { CheckLocation } from './locations.sql.ts';
 import { countOpenRuns, insertRun } from './sql.ts';
 
 /** Runs requested in the same millisecond have slots one millisecond apart. */
-const MAX_SLOTS_TRIED = 100;
+export const MAX_SLOTS_TRIED = 100;
 
 /** A run to store. `id` is that of the run. */
 export interface RequestedRun extends AccountKey {
@@ -19,19 +19,23 @@ export interface RequestedRun extends AccountKey {
 }
 
 /**
- * Stores a requested run of a check, and wakes the polls of its location.
+ * What became of a run to store.
  *
- * @returns false if MAX_ONE_OFFS runs wait in the location
+ * - `full`: MAX_ONE_OFFS runs wait in the location
+ * - `no-slot`: the last MAX_SLOTS_TRIED slots of the check in the location are taken
  */
-export async function insertRequestedRun(sql: Sql, run: RequestedRun): Promise<boolean> {
+export type RequestOutcome = 'stored' | 'full' | 'no-slot';
+
+/** Stores a requested run of a check, and wakes the polls of its location. */
+export async function insertRequestedRun(sql: Sql, run: RequestedRun): Promise<RequestOutcome> {
   const { check, location } = run;
-  if ((await countOpenRuns(sql, location.id)) >= MAX_ONE_OFFS) return false;
+  if ((await countOpenRuns(sql, location.id)) >= MAX_ONE_OFFS) return 'full';
   let slotMs = freeSlotAt(check, run.nowMs);
   for (let tried = 1; !(await insertAt(sql, run, slotMs)); tried += 1) {
-    if (tried === MAX_SLOTS_TRIED) return false;
+    if (tried === MAX_SLOTS_TRIED) return 'no-slot';
     slotMs = freeSlotAt(check, slotMs - 1);
   }
-  return true;
+  return 'stored';
 }
 
 function insertAt(

@@ -77,7 +77,10 @@ export async function advanceGroupRun(
   }
 }
 
-/** null if too many runs wait in the location: it is tried again. */
+/**
+ * null if too many runs wait in the location, or the check has no free slot at this moment: it is tried
+ * again.
+ */
 async function start(
   tx: Sql,
   { accountId }: LockedGroupRun,
@@ -96,5 +99,6 @@ async function start(
   const id = ids();
   const location = { id: locationId, slug };
   const run = { accountId, id, check, location, nowMs: nowMs() };
-  return (await insertRequestedRun(tx, run)) ? { n, runId: id, reason: null } : null;
+  const outcome = await insertRequestedRun(tx, run);
+  return outcome === 'stored' ? { n, runId: id, reason: null } : null;
 }

@@ -163,6 +163,31 @@ describe.each(databases)('on %s', (kind) => {
         expect(elsewhere.status).toBe(201);
       });
 
+      it('are limited at the same moment, in a location that has room', async () => {
+        const { mine, store, clock } = service();
+        const { slot } = await fixture.request('ssh');
+        const taken = Array.from({ length: 150 }, (_, back) => slot.getTime() - back);
+        // Ended runs take their slots, too.
+        await store.query(
+          `insert into one_off_runs (id, account_id, location_id, check_id, reason, state, slot,
+             sequence_id, not_after)
+           select gen_random_uuid()::text, $1, $2, 'ssh', 'requested', 'done', to_timestamp(ms / 1000.0),
+             sequence_id, now()
+           from unnest($3::float8[], $4::text[]) taken (ms, sequence_id)
+           on conflict do nothing`,
+          [mine.accountId, cellar.id, taken, taken.map((ms) => sequenceIdOf('ssh', 'cellar', ms))],
+        );
+        const refused = await mine.post('/v1/checks/ssh/run');
+        expect(refused.status).toBe(409);
+        expect(refused.json).toMatchObject({
+          message: expect.stringContaining('at this moment; try again'),
+          attributes: { location: 'cellar', slots: 100 },
+        });
+        expect((await mine.post('/v1/checks/ssh/run', { location: 'attic' })).status).toBe(201);
+        clock.stepWall(1);
+        expect((await mine.post('/v1/checks/ssh/run')).status).toBe(201);
+      });
+
       it('wake the polls of their location', async () => {
         await wakes(service().store, attic, () => fixture.request('ssh', attic));
       });
