@@ -2,7 +2,7 @@ import { dereference, type Schema, type SchemaDraft } from '@cfworker/json-schem
 
 /** JSON Schemas in assertions (src/model/README.md, "Assertions"). */
 
-/** Of a schema; deeper ones are refused. */
+/** Deeper schemas are refused. */
 const MAX_DEPTH = 64;
 
 const DRAFTS: Readonly<Record<string, SchemaDraft>> = {
@@ -40,11 +40,12 @@ export function parseJsonSchema(text: string): JsonSchema | string {
   if (!isSchema(schema)) return 'it must be an object or a boolean';
   const draft = draftOf(schema);
   if (draft === null) return `$schema must be one of ${Object.keys(DRAFTS).join(', ')}`;
-  const problem = problemIn(schema, '', 0);
+  const forms = draft === '4' ? FORMS_OF_DRAFT_4 : FORMS;
+  const problem = problemIn(schema, { forms, at: '', depth: 0 });
   if (problem !== null) return problem;
   const lookup = lookupOf(schema);
   if (typeof lookup === 'string') return lookup;
-  return refProblem(lookup) ?? { draft, schema, lookup };
+  return refProblem({ draft, lookup }) ?? { draft, schema, lookup };
 }
 
 function draftOf(schema: Schema | boolean): SchemaDraft | null {
@@ -74,11 +75,7 @@ const COUNT: Form = {
   fits: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
 };
 const NUMBER: Form = { must: 'must be a number', fits: (value) => typeof value === 'number' };
-const LIMIT: Form = {
-  must: 'must be a number',
-  // Draft 4 has booleans.
-  fits: (value) => typeof value === 'number' || typeof value === 'boolean',
-};
+const BOOLEAN: Form = { must: 'must be a boolean', fits: (value) => typeof value === 'boolean' };
 const NAMES: Form = { must: 'must be a list of texts', fits: isNames };
 const PATTERN: Form = { must: 'must be a valid regular expression', fits: isPattern };
 const FORMS: Readonly<Record<string, Form>> = {
@@ -96,8 +93,8 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
   maximum: NUMBER,
   minimum: NUMBER,
-  exclusiveMaximum: LIMIT,
-  exclusiveMinimum: LIMIT,
+  exclusiveMaximum: NUMBER,
+  exclusiveMinimum: NUMBER,
   maxLength: COUNT,
   minLength: COUNT,
   maxItems: COUNT,
@@ -107,7 +104,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   maxProperties: COUNT,
   minProperties: COUNT,
   required: NAMES,
-  uniqueItems: { must: 'must be a boolean', fits: (value) => typeof value === 'boolean' },
+  uniqueItems: BOOLEAN,
   pattern: PATTERN,
   format: { must: 'must be text', fits: (value) => typeof value === 'string' },
   $ref: { must: 'must be text', fits: (value) => typeof value === 'string' },
@@ -115,6 +112,13 @@ const FORMS: Readonly<Record<string, Form>> = {
     must: 'must be an object of lists of texts',
     fits: (value) => isObject(value) && Object.values(value).every(isNames),
   },
+};
+
+/** Draft 4 says with them whether `maximum` and `minimum` are exclusive. */
+const FORMS_OF_DRAFT_4: typeof FORMS = {
+  ...FORMS,
+  exclusiveMaximum: BOOLEAN,
+  exclusiveMinimum: BOOLEAN,
 };
 
 /** The validator ignores them, so such a schema would be weaker than it looks. */
@@ -137,41 +141,55 @@ const LISTS: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'items', 'oneOf', 
 const MAPS: ReadonlySet<string> = new Set([
   '$defs',
   'definitions',
+  'dependencies',
   'dependentSchemas',
   'patternProperties',
   'properties',
 ]);
 
-function problemIn(schema: unknown, at: string, depth: number): string | null {
+/** A place in a schema: a JSON Pointer, and how many schemas it is in. */
+interface Place {
+  readonly forms: typeof FORMS;
+  readonly at: string;
+  readonly depth: number;
+}
+
+function problemIn(schema: unknown, { forms, at, depth }: Place): string | null {
   if (depth > MAX_DEPTH) return `it is nested deeper than ${MAX_DEPTH} schemas`;
   if (!isSchema(schema)) return `${place(at)} must be a schema: an object or a boolean`;
   if (typeof schema === 'boolean') return null;
   for (const [keyword, value] of Object.entries(schema)) {
     const path = `${at}/${escaped(keyword)}`;
     if (UNSUPPORTED.includes(keyword)) return `${place(path)} is not supported; use $ref`;
-    const form = Object.hasOwn(FORMS, keyword) ? FORMS[keyword] : undefined;
+    const form = Object.hasOwn(forms, keyword) ? forms[keyword] : undefined;
     if (form !== undefined && !form.fits(value)) return `${place(path)} ${form.must}`;
-    const problem = problemBelow(keyword, value, path, depth + 1);
+    const problem = problemBelow(keyword, value, { forms, at: path, depth: depth + 1 });
     if (problem !== null) return problem;
   }
   return null;
 }
 
-function problemBelow(keyword: string, value: unknown, path: string, depth: number): string | null {
+function problemBelow(keyword: string, value: unknown, below: Place): string | null {
+  const { at } = below;
   if (LISTS.has(keyword) && Array.isArray(value)) {
-    if (value.length === 0 && keyword !== 'items') return `${place(path)} must not be empty`;
-    return first(value.entries(), ([index, each]) => problemIn(each, `${path}/${index}`, depth));
+    if (value.length === 0 && keyword !== 'items') return `${place(at)} must not be empty`;
+    return first(value.entries(), ([index, each]) =>
+      problemIn(each, { ...below, at: `${at}/${index}` }),
+    );
   }
-  if (ONE.has(keyword)) return problemIn(value, path, depth);
-  if (LISTS.has(keyword)) return `${place(path)} must be a list of schemas`;
+  if (ONE.has(keyword)) return problemIn(value, below);
+  if (LISTS.has(keyword)) return `${place(at)} must be a list of schemas`;
   if (!MAPS.has(keyword)) return null;
-  if (!isObject(value)) return `${place(path)} must be an object of schemas`;
+  if (!isObject(value)) return `${place(at)} must be an object of schemas`;
   return first(Object.entries(value), ([name, each]) => {
-    const below = `${path}/${escaped(name)}`;
+    const path = `${at}/${escaped(name)}`;
     if (keyword === 'patternProperties' && !isPattern(name)) {
-      return `${place(below)} ${PATTERN.must}`;
+      return `${place(path)} ${PATTERN.must}`;
     }
-    return problemIn(each, below, depth);
+    if (keyword === 'dependencies' && Array.isArray(each)) {
+      return NAMES.fits(each) ? null : `${place(path)} ${NAMES.must}`;
+    }
+    return problemIn(each, { ...below, at: path });
   });
 }
 
@@ -183,21 +201,44 @@ function lookupOf(schema: Schema | boolean): JsonSchema['lookup'] | string {
   }
 }
 
-/** A schema is never fetched: each reference must lead into the schema itself, and to an end. */
-function refProblem(lookup: JsonSchema['lookup']): string | null {
-  for (const start of Object.values(lookup)) {
-    const seen = new Set<unknown>();
-    let next: Schema | boolean | undefined = start;
-    while (typeof next === 'object' && next.$ref !== undefined) {
-      if (seen.has(next)) return 'a $ref leads back to itself';
-      seen.add(next);
-      next = lookup[next.__absolute_ref__ ?? next.$ref];
-      if (next === undefined) {
-        return 'a $ref leads to no part of the schema: put the schema that it names into $defs, as others are not fetched';
-      }
-    }
-  }
-  return null;
+const NOT_FETCHED =
+  'a $ref leads to no part of the schema: put the schema that it names into $defs, as others are not fetched';
+
+/**
+ * A schema is never fetched: each reference must lead into the schema itself. Schemas that apply to the
+ * same value must not lead in a circle, as validation would not end.
+ */
+function refProblem({ draft, lookup }: Omit<JsonSchema, 'schema'>): string | null {
+  const above = new Set<Schema>();
+  const sound = new Set<Schema>();
+  const problemFrom = (schema: Schema | boolean | undefined): string | null => {
+    if (schema === undefined) return NOT_FETCHED;
+    if (typeof schema === 'boolean' || sound.has(schema)) return null;
+    if (above.has(schema)) return 'a $ref leads back to itself';
+    above.add(schema);
+    const problem = first(schemasOfSameValue(schema, { draft, lookup }), problemFrom);
+    above.delete(schema);
+    sound.add(schema);
+    return problem;
+  };
+  return first(Object.values(lookup), problemFrom);
+}
+
+/** The schemas that the validator applies to the value that it applies `schema` to. */
+function schemasOfSameValue(
+  schema: Schema,
+  { draft, lookup }: Omit<JsonSchema, 'schema'>,
+): readonly (Schema | boolean | undefined)[] {
+  const { $ref, allOf, anyOf, oneOf, not, if: condition, then, else: otherwise } = schema;
+  const referred = $ref === undefined ? [] : [lookup[schema.__absolute_ref__ ?? $ref]];
+  // Drafts 4 and 7 ignore what stands beside a $ref.
+  if ($ref !== undefined && (draft === '4' || draft === '7')) return referred;
+  // Below a keyword that no draft has, nothing has a known form.
+  const lists = [allOf, anyOf, oneOf].filter((list) => Array.isArray(list));
+  const maps: unknown[] = [schema.dependentSchemas, schema.dependencies];
+  const inMaps = maps.flatMap((map) => (isObject(map) ? Object.values(map) : []));
+  const inPlace: unknown[] = [not, condition, then, otherwise, ...lists.flat(), ...inMaps];
+  return [...referred, ...inPlace.filter(isSchema)];
 }
 
 function first<T>(items: Iterable<T>, problemOf: (item: T) => string | null): string | null {

@@ -12,6 +12,8 @@ function nested(depth: number): unknown {
   return schema;
 }
 
+const DRAFT_4 = { $schema: 'http://json-schema.org/draft-04/schema#' };
+
 describe('a JSON Schema that the agent cannot use is refused', () => {
   test.each<[unknown, string]>([
     ['{', 'it is not JSON'],
@@ -31,6 +33,12 @@ describe('a JSON Schema that the agent cannot use is refused', () => {
     [{ $ref: 'https://example.com/other.json' }, 'a $ref leads to no part of the schema'],
     [{ $ref: '#/$defs/missing' }, 'a $ref leads to no part of the schema'],
     [{ $ref: '#/$defs/a', $defs: { a: { $ref: '#' } } }, 'a $ref leads back to itself'],
+    [{ allOf: [{ $ref: '#' }] }, 'a $ref leads back to itself'],
+    [{ dependencies: { a: { not: { $ref: '#' } } } }, 'a $ref leads back to itself'],
+    [{ dependencies: { a: ['b'], c: { type: 'text' } } }, '/dependencies/c/type must be one or'],
+    [{ dependencies: { a: [1] } }, '/dependencies/a must be a list of texts'],
+    [{ exclusiveMinimum: true }, '/exclusiveMinimum must be a number'],
+    [{ ...DRAFT_4, exclusiveMinimum: 3 }, '/exclusiveMinimum must be a boolean'],
     [{ $dynamicRef: '#node' }, '/$dynamicRef is not supported'],
     [{ $defs: { a: { $id: 'x' }, b: { $id: 'x' } } }, 'is there twice'],
     [nested(65), 'it is nested deeper than 64 schemas'],
@@ -53,4 +61,23 @@ test('references, anchors, every draft and values that only look like schemas ar
     { properties: { type: { const: { type: 'text' } }, required: { default: 'x' } } },
   ];
   expect(schemas.map(problemOf)).toEqual(schemas.map(() => null));
+});
+
+describe('a JSON Schema that the agent can use is accepted', () => {
+  test.each<[unknown]>([
+    [{ properties: { next: { $ref: '#' } }, items: { $ref: '#' } }],
+    [{ $ref: '#/$defs/a', allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { type: 'object' } } }],
+    [{ dependencies: { a: ['b'], c: { properties: { next: { $ref: '#' } } } } }],
+    [{ ...DRAFT_4, minimum: 1, exclusiveMinimum: true }],
+    // The validator ignores what stands beside a $ref in this draft.
+    [
+      {
+        ...DRAFT_4,
+        definitions: { a: { $ref: '#/definitions/b', not: { $ref: '#/definitions/a' } }, b: {} },
+      },
+    ],
+    [{ 'x-note': { allOf: 'all', not: 1, dependencies: ['a'] } }],
+  ])('%j', (schema) => {
+    expect(problemOf(schema)).toBeNull();
+  });
 });
