@@ -23,6 +23,10 @@ export type SeenCertificate = {
 
 const ENDS_AT = 's.ssl_slot + make_interval(days => s.ssl_days_remaining)';
 
+/** The TLS facts of a result `f`: `tlsFactsOf` in SQL. */
+const TLS_OF_RESULT = `coalesce(nullif(f.body #> '{apiCheckResult,response,tls}', 'null'),
+  f.body #> '{apiCheckResult,tls}', f.body #> '{tcpCheckResult,tls}', f.body #> '{dnsCheckResult,tls}')`;
+
 /** Reads the certificates that checks saw, the one that expires first at the top. */
 export function listSeenCertificates(
   sql: Sql,
@@ -44,15 +48,11 @@ export function listSeenCertificates(
          r.tls -> 'certificate' as certificate ${keys}
        from (${page}) s left join lateral (
          select f.run_location as location,
-           coalesce(nullif(f.body #> '{apiCheckResult,response,tls}', 'null'),
-             f.body #> '{apiCheckResult,tls}', f.body #> '{tcpCheckResult,tls}',
-             f.body #> '{dnsCheckResult,tls}') as tls
+           ${TLS_OF_RESULT} as tls
          from check_results f
          where f.account_id = s.account_id and f.check_id = s.check_id and f.slot = s.seen_at
            and f.result_type = 'FINAL'
-           and coalesce(nullif(f.body #> '{apiCheckResult,response,tls}', 'null'),
-             f.body #> '{apiCheckResult,tls}', f.body #> '{tcpCheckResult,tls}',
-             f.body #> '{dnsCheckResult,tls}') #>> '{certificate,daysRemaining}' = s.days_then::text
+           and ${TLS_OF_RESULT} #>> '{certificate,daysRemaining}' = s.days_then::text
          order by f.run_location collate "C" limit 1) r on true
        ${order.replace(ENDS_AT, 's.ends_at')}`,
   };
