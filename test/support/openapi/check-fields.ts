@@ -1,3 +1,8 @@
+import {
+  AUTH_FIELDS,
+  AUTH_TYPES,
+  SECRET_AUTH_FIELDS,
+} from '../../../src/model/check/request-auth.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../src/model/enums.ts';
 import type { OpenApiDocument } from './document.ts';
 
@@ -15,6 +20,9 @@ interface Facts {
   readonly maxLength?: number;
   readonly maxItems?: number;
   readonly text?: string;
+  /** The kinds of authentication that have the field. */
+  readonly authTypes?: readonly string[];
+  readonly isSecret?: true;
 }
 
 type Fields = Readonly<Record<string, Facts>>;
@@ -62,7 +70,9 @@ function collect(
   const { schema, isNullable } = resolved(given, schemas);
   const { type, properties, items, required } = schema;
   if (typeof type !== 'string') return;
-  if (path !== '') fields.set(path, factsOf(schema, isNullable, isRequired));
+  if (path !== '') {
+    fields.set(path, { ...factsOf(schema, isNullable, isRequired), ...authFactsOf(path) });
+  }
   if (type === 'array') {
     collect(items as Schema, `${path}[]`, schemas, fields);
     return;
@@ -117,4 +127,16 @@ function factsOf(schema: Schema, isNullable: boolean, isRequired: boolean): Fact
     ...(typeof maxItems === 'number' ? { maxItems } : {}),
     ...(typeof description === 'string' ? { text: description } : {}),
   };
+}
+
+/** What the document says of the fields of `auth` only in words. */
+function authFactsOf(path: string): Pick<Facts, 'authTypes' | 'isSecret'> {
+  const name = /^request\.auth\.(\w+)$/.exec(path)?.[1];
+  if (name === undefined || name === 'type') return {};
+  const authTypes = AUTH_TYPES.filter((type) => {
+    const { needed, optional } = AUTH_FIELDS[type];
+    return [...needed, ...optional].some((field) => field === name);
+  });
+  const isSecret = SECRET_AUTH_FIELDS.some((field) => field === name);
+  return { authTypes, ...(isSecret ? { isSecret } : {}) };
 }

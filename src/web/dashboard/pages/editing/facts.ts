@@ -13,6 +13,9 @@ export interface Facts {
   readonly maxLength?: number;
   readonly maxItems?: number;
   readonly text?: string;
+  /** The kinds of authentication that have the field. */
+  readonly authTypes?: readonly string[];
+  readonly isSecret?: boolean;
 }
 
 const FIELDS = found as unknown as Readonly<
@@ -33,6 +36,16 @@ export function patternOf(path: string): string {
 export function factsAt(type: CheckType, path: string): Facts | null {
   const pattern = patternOf(path);
   return FIELDS[type][pattern] ?? FIELDS.all[pattern] ?? null;
+}
+
+/** The fields that `auth` has for this kind of authentication, in their order. */
+export function authFieldsOf(
+  type: CheckType,
+  authType: unknown,
+): readonly (Facts & { readonly path: string })[] {
+  return Object.entries(fieldsOf(type))
+    .filter(([, { authTypes }]) => authTypes?.some((one) => one === authType) === true)
+    .map(([path, facts]) => ({ ...facts, path }));
 }
 
 /** The unit of a number, as its name or the beginning of its text says it; null for counts. */

@@ -2,7 +2,7 @@ import { CheckField, Field } from '../../parts/field.tsx';
 import { useCheckForm } from './check-form.ts';
 import { valueAt } from './draft.ts';
 import { Choice, Code, FactField } from './fact-field.tsx';
-import { factsAt } from './facts.ts';
+import { authFieldsOf, factsAt } from './facts.ts';
 import { labelOf, wordsOf } from './form-fields.ts';
 import { Cell, Rows } from './rows.tsx';
 import { Section } from './section.tsx';
@@ -153,26 +153,6 @@ export function Request() {
   );
 }
 
-/** The fields of each kind of authentication. */
-const AUTH_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  DIGEST: ['username', 'password'],
-  AWS_SIGV4: ['accessKeyId', 'secretAccessKey', 'sessionToken', 'region', 'service'],
-  OAUTH2_CLIENT_CREDENTIALS: [
-    'tokenUrl',
-    'clientId',
-    'clientSecret',
-    'scope',
-    'audience',
-    'clientAuthentication',
-  ],
-};
-const AUTH_SECRETS: readonly string[] = [
-  'password',
-  'secretAccessKey',
-  'sessionToken',
-  'clientSecret',
-];
-
 /** `auth` of API checks. Another kind has other fields, so it begins anew. */
 function Authentication() {
   const { type, draft, change, problemAt } = useCheckForm();
@@ -206,12 +186,8 @@ function Authentication() {
           </Field>
         </div>
       )}
-      {(AUTH_FIELDS[String(kind)] ?? []).map((name) => (
-        <FactField
-          key={name}
-          path={`request.auth.${name}`}
-          isPassword={AUTH_SECRETS.includes(name)}
-        />
+      {authFieldsOf(type, kind).map(({ path, isSecret = false }) => (
+        <FactField key={path} path={path} isPassword={isSecret} />
       ))}
     </>
   );
