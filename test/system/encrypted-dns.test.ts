@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { probeDns } from '../../src/agent/probes/dns/probe.ts';
-import { type DnsRequest, dnsRequestSchema } from '../../src/model/check/request.ts';
+import { type DnsRequest, dnsRequestSchema } from '../../src/model/check/request/dns.ts';
 import { makeContext, NO_ROUTE } from '../support/agent/probe-context.ts';
 import { lacking } from '../support/process/system-needs.ts';
 import { startUnbound } from '../support/real-servers/unbound.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { STARTTLS_PROTOCOLS } from '../../src/model/check/request.ts';
+import { STARTTLS_PROTOCOLS } from '../../src/model/check/request/tcp.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { runFixture } from '../support/agent/run-fixture.ts';
 import { lacking } from '../support/process/system-needs.ts';

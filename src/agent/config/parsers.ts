@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
-import { tcpRequestSchema } from '../../model/check/request.ts';
+import { tcpRequestSchema } from '../../model/check/request/tcp.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import { type HttpProxy, parseProxy, withoutCredentials } from '../net/proxy/proxy-url.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';

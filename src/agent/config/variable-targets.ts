@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { tcpRequestSchema } from '../../model/check/request.ts';
+import { tcpRequestSchema } from '../../model/check/request/tcp.ts';
 import { variableKeySchema } from '../../model/check/variable.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';

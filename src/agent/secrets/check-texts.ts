@@ -1,5 +1,5 @@
 import type { Check } from '../../model/check/check.ts';
-import type { ApiRequest } from '../../model/check/request.ts';
+import type { ApiRequest } from '../../model/check/request/http.ts';
 import { type RequestAuth, TOKEN_FIELDS } from '../../model/check/request-auth.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isHeaderValue } from '../../model/check/request.ts';
+import { isHeaderValue } from '../../model/check/request/http.ts';
 import { isHttpUrl } from '../../model/check/request-url.ts';
 import { type Template, templateNames } from '../../model/check/template.ts';
 import type { TextField } from './check-texts.ts';

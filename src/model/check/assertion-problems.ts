@@ -16,7 +16,7 @@ import { comparisonWith } from './compare.ts';
 import { parseJsonPath, parsePattern } from './expressions.ts';
 import { parseJsonSchema } from './json-schema.ts';
 import { parseNumber } from './numeric.ts';
-import { HEADER_NAME } from './request.ts';
+import { HEADER_NAME } from './request/http.ts';
 import { MAX_RCODE, RCODE_NAMES, rcodeName } from './response-codes.ts';
 import { compileTemplate } from './template.ts';
 

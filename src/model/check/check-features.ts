@@ -1,4 +1,6 @@
-import type { ApiRequest, DnsRequest, TcpRequest } from './request.ts';
+import type { DnsRequest } from './request/dns.ts';
+import type { ApiRequest } from './request/http.ts';
+import type { TcpRequest } from './request/tcp.ts';
 
 /** A field of a request, with the value with which it changes nothing. */
 type RequestField<CheckType, Request> = {

@@ -3,13 +3,10 @@ import { alertSettingsSchema } from '../alerting/alert-settings.ts';
 import { FREQUENCIES, LOCATIONS, RUNTIME_IDS } from '../enums.ts';
 import { logicalIdField } from '../logical-id.ts';
 import { maxFrequencyOffset, SUB_MINUTE_OFFSETS } from '../schedule/frequency.ts';
-import {
-  apiRequestSchema,
-  dnsRequestSchema,
-  icmpRequestSchema,
-  tcpRequestSchema,
-  urlRequestSchema,
-} from './request.ts';
+import { dnsRequestSchema } from './request/dns.ts';
+import { apiRequestSchema, urlRequestSchema } from './request/http.ts';
+import { icmpRequestSchema } from './request/icmp.ts';
+import { tcpRequestSchema } from './request/tcp.ts';
 import { retryStrategySchema } from './retry.ts';
 import { MAX_OWN_VARIABLES, ownVariablesSchema } from './variable.ts';
 

@@ -1,5 +1,6 @@
 import type { AssertionResult } from '../check/assertion.ts';
-import type { DnsProtocol, TcpStep } from '../check/request.ts';
+import type { DnsProtocol } from '../check/request/dns.ts';
+import type { TcpStep } from '../check/request/tcp.ts';
 import type { IpFamily, RunnableCheckType } from '../enums.ts';
 import type { DnsAnswer } from './dns-answer.ts';
 import type { ErrorCode } from './error-codes.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CHECK_SHAPES, commonFields } from '../../model/check/check.ts';
 import { heartbeatCheckSchema, rhythmFields } from '../../model/check/heartbeat.ts';
-import { changedApiRequestSchema } from '../../model/check/request.ts';
+import { changedApiRequestSchema } from '../../model/check/request/http.ts';
 import { retryStrategySchema } from '../../model/check/retry.ts';
 import { MAX_OWN_VARIABLES, ownVariableSchema } from '../../model/check/variable.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { DNS_PROTOCOLS, TCP_STEP_FORMATS } from '../../model/check/request.ts';
+import { DNS_PROTOCOLS } from '../../model/check/request/dns.ts';
+import { TCP_STEP_FORMATS } from '../../model/check/request/tcp.ts';
 import { IP_FAMILIES } from '../../model/enums.ts';
 import { DNS_NUMBER_FIELDS, DNS_TEXT_FIELDS } from '../../model/result/dns-answer.ts';
 import {

@@ -18,7 +18,7 @@ import { probeTcp } from '../../../src/agent/probes/tcp/probe.ts';
 import { httpRunner } from '../../../src/agent/run/check-types/http.ts';
 import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
 import type { CheckOf } from '../../../src/model/check/check.ts';
-import { tcpRequestSchema } from '../../../src/model/check/request.ts';
+import { tcpRequestSchema } from '../../../src/model/check/request/tcp.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../src/model/result/error-codes.ts';
 import type { AddressGuard } from '../../../src/runtime/net/address-guard.ts';
 import { httpDetail, tcpDetail } from '../../../src/wire/v1/result-details.ts';

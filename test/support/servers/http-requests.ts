@@ -5,7 +5,7 @@ import {
 import { type HttpOutcome, probeHttp } from '../../../src/agent/probes/http/probe.ts';
 import type { ProbeContext } from '../../../src/agent/probes/probe.ts';
 import type { ClientCertificate } from '../../../src/model/check/client-certificate.ts';
-import { apiRequestSchema } from '../../../src/model/check/request.ts';
+import { apiRequestSchema } from '../../../src/model/check/request/http.ts';
 import { makeContext } from '../agent/probe-context.ts';
 
 /** An API check's request, with its schema's defaults. */

@@ -1,4 +1,4 @@
-import type { PlainDnsProtocol } from '../../../model/check/request.ts';
+import type { PlainDnsProtocol } from '../../../model/check/request/dns.ts';
 import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { JobLog } from '../../probes/job-log.ts';

@@ -1,4 +1,4 @@
-import type { DnsProtocol } from '../../../model/check/request.ts';
+import type { DnsProtocol } from '../../../model/check/request/dns.ts';
 import { rcodeName } from '../../../model/check/response-codes.ts';
 import type {
   DnsAnswer,

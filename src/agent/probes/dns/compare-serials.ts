@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { DnsRequest } from '../../../model/check/request.ts';
+import type { DnsRequest } from '../../../model/check/request/dns.ts';
 import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type { DnsResponse } from '../../../model/result/result.ts';

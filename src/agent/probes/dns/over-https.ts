@@ -1,4 +1,4 @@
-import type { DnsRequest } from '../../../model/check/request.ts';
+import type { DnsRequest } from '../../../model/check/request/dns.ts';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import { endpointText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { VERSION } from '../../../runtime/version.ts';

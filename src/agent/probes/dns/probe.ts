@@ -1,5 +1,5 @@
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
-import { type DnsProtocol, type DnsRequest, dnsPortOf } from '../../../model/check/request.ts';
+import { type DnsProtocol, type DnsRequest, dnsPortOf } from '../../../model/check/request/dns.ts';
 import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { DnsRequest } from '../../../model/check/request.ts';
+import type { DnsRequest } from '../../../model/check/request/dns.ts';
 import { withoutZone } from '../../../runtime/net/endpoint-text.ts';
 import { absoluteName } from '../../net/dns/message/names.ts';
 import { TYPE_NUMBERS } from '../../net/dns/message/parameters.ts';

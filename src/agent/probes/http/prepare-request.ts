@@ -1,4 +1,4 @@
-import type { ApiRequest, UrlRequest } from '../../../model/check/request.ts';
+import type { ApiRequest, UrlRequest } from '../../../model/check/request/http.ts';
 import { isSensitiveHeader, MASK } from '../../../model/credentials/sensitive-headers.ts';
 import type { IpFamily } from '../../../model/enums.ts';
 import type { HttpRequestEcho } from '../../../model/result/result.ts';

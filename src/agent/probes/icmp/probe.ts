@@ -1,4 +1,4 @@
-import type { IcmpRequest } from '../../../model/check/request.ts';
+import type { IcmpRequest } from '../../../model/check/request/icmp.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type {
   IcmpDetail,

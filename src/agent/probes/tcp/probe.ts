@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
-import type { TcpRequest, TcpStep } from '../../../model/check/request.ts';
+import type { TcpRequest, TcpStep } from '../../../model/check/request/tcp.ts';
 import type {
   TcpDetail,
   TcpFacts,

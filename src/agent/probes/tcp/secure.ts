@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
-import type { TcpRequest } from '../../../model/check/request.ts';
+import type { TcpRequest } from '../../../model/check/request/tcp.ts';
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import type { Connected } from '../../net/connect.ts';

@@ -4,11 +4,9 @@ import { createSystemResolver } from '../../../../src/agent/net/dns/system-resol
 import { probeDns } from '../../../../src/agent/probes/dns/probe.ts';
 import { createIcmpProbe } from '../../../../src/agent/probes/icmp/probe.ts';
 import { probeTcp } from '../../../../src/agent/probes/tcp/probe.ts';
-import {
-  dnsRequestSchema,
-  icmpRequestSchema,
-  tcpRequestSchema,
-} from '../../../../src/model/check/request.ts';
+import { dnsRequestSchema } from '../../../../src/model/check/request/dns.ts';
+import { icmpRequestSchema } from '../../../../src/model/check/request/icmp.ts';
+import { tcpRequestSchema } from '../../../../src/model/check/request/tcp.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
 import { makeContext, NO_ROUTE } from '../../../support/agent/probe-context.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkBodySchema } from '../../../../src/model/check/check.ts';
-import { dnsPortOf } from '../../../../src/model/check/request.ts';
+import { dnsPortOf } from '../../../../src/model/check/request/dns.ts';
 import type { RunnableCheckType } from '../../../../src/model/enums.ts';
 import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
 

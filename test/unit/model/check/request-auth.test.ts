@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { apiRequestSchema } from '../../../../src/model/check/request.ts';
+import { apiRequestSchema } from '../../../../src/model/check/request/http.ts';
 import { maskRequest } from '../../../../src/model/credentials/credential-fields.ts';
 import {
   maskProblems,

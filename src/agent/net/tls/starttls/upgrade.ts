@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { StartTlsProtocol } from '../../../../model/check/request.ts';
+import type { StartTlsProtocol } from '../../../../model/check/request/tcp.ts';
 import type { Failure } from '../../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../../runtime/errors.ts';
 import { countText } from '../../../../runtime/text/count-text.ts';

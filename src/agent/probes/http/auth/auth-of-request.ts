@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../../../../model/check/request.ts';
+import type { ApiRequest } from '../../../../model/check/request/http.ts';
 import { AccessTokenAuth, type AuthParts } from './access-token-auth.ts';
 import { DigestAuth } from './digest-auth.ts';
 import type { RequestAuth } from './request-auth.ts';

@@ -7,7 +7,7 @@ import {
   processClientCredentialsResponse,
   ResponseBodyError,
 } from 'oauth4webapi';
-import { isHeaderValue } from '../../../../model/check/request.ts';
+import { isHeaderValue } from '../../../../model/check/request/http.ts';
 import type { IpFamily } from '../../../../model/enums.ts';
 import type { ErrorCode, Failure } from '../../../../model/result/error-codes.ts';
 import { messageOf } from '../../../../runtime/errors.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Connected, connectTcp } from '../../../../../src/agent/net/connect.ts';
 import type { HttpOutcome } from '../../../../../src/agent/probes/http/probe.ts';
 import { probeTcp, type TcpOutcome } from '../../../../../src/agent/probes/tcp/probe.ts';
-import { tcpRequestSchema } from '../../../../../src/model/check/request.ts';
+import { tcpRequestSchema } from '../../../../../src/model/check/request/tcp.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { logText, makeContext, staticResolver } from '../../../../support/agent/probe-context.ts';
 import {

@@ -3,7 +3,7 @@ import type { KernelSockets } from '../../../../../src/agent/net/kernel/kernel-s
 import type { StarvationWatch } from '../../../../../src/agent/net/starvation.ts';
 import { type DnsOutcome, probeDns } from '../../../../../src/agent/probes/dns/probe.ts';
 import { StarvationMeter } from '../../../../../src/agent/run/starvation/starvation.ts';
-import { dnsRequestSchema } from '../../../../../src/model/check/request.ts';
+import { dnsRequestSchema } from '../../../../../src/model/check/request/dns.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { makeContext, NO_ROUTE } from '../../../../support/agent/probe-context.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';

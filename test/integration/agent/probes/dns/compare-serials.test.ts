@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { probeDns } from '../../../../../src/agent/probes/dns/probe.ts';
-import { type DnsRequest, dnsRequestSchema } from '../../../../../src/model/check/request.ts';
+import { type DnsRequest, dnsRequestSchema } from '../../../../../src/model/check/request/dns.ts';
 import { denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
 import {
   type ContextOptions,

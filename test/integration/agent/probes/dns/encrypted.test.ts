@@ -4,7 +4,7 @@ import type { TLSSocket, TlsOptions } from 'node:tls';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { probeDns } from '../../../../../src/agent/probes/dns/probe.ts';
 import type { ClientCertificate } from '../../../../../src/model/check/client-certificate.ts';
-import { type DnsRequest, dnsRequestSchema } from '../../../../../src/model/check/request.ts';
+import { type DnsRequest, dnsRequestSchema } from '../../../../../src/model/check/request/dns.ts';
 import { denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
 import {
   type ContextOptions,

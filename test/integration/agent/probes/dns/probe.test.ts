@@ -3,7 +3,7 @@ import type { NameServers } from '../../../../../src/agent/net/dns/system/name-s
 import type { Resolver } from '../../../../../src/agent/net/resolver.ts';
 import { probeDns } from '../../../../../src/agent/probes/dns/probe.ts';
 import { isNetworkError } from '../../../../../src/agent/probes/probe.ts';
-import { type DnsRequest, dnsRequestSchema } from '../../../../../src/model/check/request.ts';
+import { type DnsRequest, dnsRequestSchema } from '../../../../../src/model/check/request/dns.ts';
 import { denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
 import {
   type ContextOptions,

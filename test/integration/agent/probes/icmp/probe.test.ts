@@ -10,7 +10,7 @@ import { LINUX, type Libc, loadLibc } from '../../../../../src/agent/probes/icmp
 import { PingSocket } from '../../../../../src/agent/probes/icmp/ping-socket.ts';
 import { createIcmpProbe, type IcmpProbe } from '../../../../../src/agent/probes/icmp/probe.ts';
 import type { ProbeContext } from '../../../../../src/agent/probes/probe.ts';
-import { icmpRequestSchema } from '../../../../../src/model/check/request.ts';
+import { icmpRequestSchema } from '../../../../../src/model/check/request/icmp.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { logText, makeContext, staticResolver } from '../../../../support/agent/probe-context.ts';
 import { canOpenRawSocket, icmpCapability } from '../../../../support/network/icmp-capability.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { StepMatch } from '../../../../../src/agent/probes/tcp/exchange.ts';
 import { probeTcp, type TcpOutcome } from '../../../../../src/agent/probes/tcp/probe.ts';
-import { type TcpRequest, tcpRequestSchema } from '../../../../../src/model/check/request.ts';
+import { type TcpRequest, tcpRequestSchema } from '../../../../../src/model/check/request/tcp.ts';
 import { denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
 import { logText, makeContext } from '../../../../support/agent/probe-context.ts';
 import { eventually } from '../../../../support/eventually.ts';

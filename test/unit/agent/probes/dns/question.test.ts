@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { questionOf } from '../../../../../src/agent/probes/dns/question.ts';
-import { type DnsRequest, dnsRequestSchema } from '../../../../../src/model/check/request.ts';
+import { type DnsRequest, dnsRequestSchema } from '../../../../../src/model/check/request/dns.ts';
 
 function question(query: string, recordType: DnsRequest['recordType']) {
   return questionOf(dnsRequestSchema.parse({ query, recordType }));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { prepareRequest } from '../../../../../src/agent/probes/http/prepare-request.ts';
-import { apiRequestSchema, urlRequestSchema } from '../../../../../src/model/check/request.ts';
+import { apiRequestSchema, urlRequestSchema } from '../../../../../src/model/check/request/http.ts';
 
 type Given = z.input<typeof apiRequestSchema>;
 
