@@ -18,7 +18,7 @@ export function compileJsonSchema(text: string): JsonSchema | string {
 
 /** In one message. */
 const MAX_SHOWN = 5;
-/** Of all places that fail; the others are not looked at. */
+/** How many errors of the validator are read; the others are only counted. */
 const MAX_UNITS = 10_000;
 
 /** They only say that a part fails, whose own error follows. */

@@ -4,7 +4,7 @@ import type { Sql } from '../database/store.ts';
 /** A channel that is subscribed to checks of a location, by the tags of those checks. */
 export type LocationSubscriber = NoticePreferences & {
   readonly channelId: number;
-  /** Of some of the checks and of their groups. */
+  /** The tags of some of the checks and of their groups. */
   readonly tags: readonly string[];
 };
 

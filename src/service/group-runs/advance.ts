@@ -54,7 +54,7 @@ function advanceOne(id: string, parts: AdvanceParts): Promise<boolean> {
   });
 }
 
-/** Takes over how runs ended, starts those whose turn it is, and ends the group run after the last. */
+/** Takes over how runs ended, starts the next ones, and ends the group run after the last. */
 export async function advanceGroupRun(
   tx: Sql,
   run: LockedGroupRun,
@@ -72,7 +72,7 @@ export async function advanceGroupRun(
       if (change !== null) changes.push(change);
     }
     await changeMembers(tx, run.id, changes);
-    // After skipped ones it is the turn of others.
+    // Skipped members make room for others.
     if (!changes.some(({ reason }) => reason !== null)) return;
   }
 }

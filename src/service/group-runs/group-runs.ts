@@ -10,7 +10,7 @@ import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import { advanceGroupRun, sweepGroupRuns } from './advance.ts';
-import { cancelGroupRun } from './cancel.ts';
+import { cancelGroupRun } from './cancelling.ts';
 import { type GroupCheck, type PlannedMember, planGroupRun } from './plan.ts';
 import type { SkipReason } from './progress.ts';
 import {

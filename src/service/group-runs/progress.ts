@@ -3,7 +3,7 @@ import { groupBy } from '../../runtime/group-by.ts';
 
 /**
  * A check of a group run, in one location:
- * - `pending`: its turn has not come
+ * - `pending`: its run is not requested yet
  * - `started`: its run is requested
  * - `done`, `expired`, `cancelled`: its run ended so; a pending one of a cancelled group run is
  *   `cancelled`, too
@@ -24,7 +24,7 @@ export type MemberState = (typeof MEMBER_STATES)[number];
  * - `heartbeat`: it waits for pings, and has no runs
  * - `no_location`: it has no private location, or not the requested one, or that is deleted
  * - `no_agent`: no connected agent of the location can run it, while one of another location can
- * - `check_deleted`: it was deleted before its turn came
+ * - `check_deleted`: it was deleted before its run was requested
  */
 export const SKIP_REASONS = [
   'deactivated',
@@ -54,7 +54,7 @@ export type Member = {
 };
 
 /**
- * The pending members whose turn it is. Each location goes through the group by itself: members of the
+ * The pending members that are to start now. Each location goes through the group by itself: members of the
  * same order run at once, up to `concurrency`, and those of the next order after all of them have ended.
  * Members without an order come last.
  *
@@ -78,7 +78,7 @@ export function haveEnded(members: readonly Pick<Member, 'state'>[]): boolean {
   return !members.some(({ state }) => state === 'pending' || state === 'started');
 }
 
-/** Of members that have ended. Skipped ones do not count. */
+/** @param members that have ended; skipped ones do not count */
 export function verdictOf(
   members: readonly { readonly state: MemberState; readonly verdict: RunResult | null }[],
 ): GroupVerdict {
@@ -86,7 +86,7 @@ export function verdictOf(
   if (verdicts.includes('failed')) return 'failed';
   const isJudged = (verdict: RunResult | null): boolean =>
     verdict === 'passed' || verdict === 'degraded';
-  // Of a group whose checks were all deleted meanwhile, nothing is known.
+  // Nothing is known if all checks were deleted meanwhile.
   if (verdicts.length === 0 || !verdicts.every(isJudged)) return 'incomplete';
   return verdicts.includes('degraded') ? 'degraded' : 'passed';
 }

@@ -46,7 +46,7 @@ const checkOfRun = z.strictObject({
   state: z
     .enum(CHECK_RUN_STATES)
     .describe(
-      '`pending`: its turn has not come, `waiting` for an agent, `assigned` to one, `done`, `expired`: no agent made it in time, `cancelled`, `skipped`: see `reason`.',
+      '`pending`: its run is not requested yet, `waiting` for an agent, `assigned` to one, `done`, `expired`: no agent made it in time, `cancelled`, `skipped`: see `reason`.',
     ),
   reason: z
     .enum(SKIP_REASONS)
@@ -150,7 +150,7 @@ export function groupRunsRoutes({
           operationId: 'cancelCheckGroupRun',
           summary: 'Cancel a run of a group',
           description:
-            'Cancels all of its runs that have not ended, as DELETE /v1/check-runs/{id} does; those whose turn has not come are not made. The response is 409 if the run of the group has ended, and 204 if it was cancelled before.',
+            'Cancels all of its runs that have not ended, as DELETE /v1/check-runs/{id} does; those that are not requested yet are not made. The response is 409 if the run of the group has ended, and 204 if it was cancelled before.',
           params: z.object({ id: uuidParam }),
           response: { 204: z.null().describe('Cancelled.') },
         },

@@ -75,7 +75,7 @@ export async function resolveIncidentOfCheck(
     readonly accountId: string;
     readonly checkId: string;
     readonly updateId: string;
-    /** Of the last update. */
+    /** The text of the last update, and when it was written. */
     readonly text: string;
     readonly atMs: number;
   },

@@ -17,7 +17,7 @@ export async function findUserIdByIdentity(
   return found?.userId ?? null;
 }
 
-/** Of one issuer. */
+/** Deletes the user's identities of one issuer. */
 export async function deleteIdentities(
   sql: Sql,
   { issuer, userId }: { readonly issuer: string; readonly userId: string },

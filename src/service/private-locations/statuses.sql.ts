@@ -23,14 +23,14 @@ export type LocationStatus = {
   readonly clockAheadMs: number | null;
   /** The highest of the live agents. */
   readonly maxLatenessMs: number | null;
-  /** Of all live agents together; null if none reports it. */
+  /** The sum of all live agents; null if none reports it. */
   readonly spoolRecords: number | null;
   readonly spoolOldestMs: number | null;
   /** In the last 24 hours. */
   readonly missedSlots: number;
 };
 
-/** Of location `l`; an agent reports its health as src/wire/v1/poll.ts has it. */
+/** The agents of location `l`; an agent reports its health as src/wire/v1/poll.ts has it. */
 const LIVE = 'g.lease_until > now()';
 const AGENTS = `lateral (
   select count(*) filter (where ${LIVE}) as live_agents, count(*) as known_agents,

@@ -14,7 +14,7 @@ import { beginSession, clearCookie, clientOf, type SessionParts } from './begin-
 import type { SignIn } from './sign-in.ts';
 
 export const SESSION_TAGS = ['Sessions'];
-/** Of routes about the user who is signed in. */
+/** The access of routes about the user who is signed in. */
 export const USER = { user: true, audit: 'by its feature' } as const;
 
 const account = z.strictObject({ id: z.string(), name: z.string(), role: z.enum(ROLES) });

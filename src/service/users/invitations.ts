@@ -30,7 +30,7 @@ import { countMembers, findMember, findUserByEmail, insertMembership, insertUser
 export type { Invitation } from './links.sql.ts';
 
 const VALID_MS = 7 * DAY_MS;
-/** Of one account, open invitations included. */
+/** The users of an account, open invitations included. */
 const MAX_USERS = 1_000;
 const ROWS_AT_ONCE = 1_000;
 

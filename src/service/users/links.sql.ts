@@ -30,7 +30,7 @@ export async function insertInvitation(
   );
 }
 
-/** Of any account. Locks it, so that it is used once. */
+/** Locks an invitation of any account, so that it is used once. */
 export async function lockInvitation(
   sql: Sql,
   { tokenHash, nowMs }: { readonly tokenHash: Uint8Array; readonly nowMs: number },

@@ -79,7 +79,7 @@ export interface CheckSpan {
 export interface Availability {
   /** @throws ServiceError 404 for a check that does not exist */
   ofCheck(key: AccountKey, days: number): Promise<CheckAvailability>;
-  /** Of each of these checks of the account. */
+  /** The availability of each of these checks of the account. */
   ofChecks(
     accountId: string,
     checkIds: readonly string[],

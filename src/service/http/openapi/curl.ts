@@ -29,7 +29,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: 'https://example.org/',
   uuid: '00000000-0000-4000-8000-000000000000',
 };
-/** Of names that accept more texts than make sense. */
+/** Examples for names that accept more texts than make sense. */
 const NAMED: Readonly<Record<string, string>> = {
   url: 'https://example.org/',
   address: 'ops@example.org',

@@ -9,7 +9,7 @@ export const ERROR_STATUSES = [
 export type ErrorStatus = (typeof ERROR_STATUSES)[number];
 
 interface ErrorForm {
-  /** Of its response and, with `Error` after it, of its schema. */
+  /** The name of its response and, with `Error` after it, that of its schema. */
   readonly name: string;
   readonly description: string;
   readonly attributes?: Readonly<Record<string, z.ZodType>>;

@@ -1682,7 +1682,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel a run of a group
-         * @description Cancels all of its runs that have not ended, as DELETE /v1/check-runs/{id} does; those whose turn has not come are not made. The response is 409 if the run of the group has ended, and 204 if it was cancelled before.
+         * @description Cancels all of its runs that have not ended, as DELETE /v1/check-runs/{id} does; those that are not requested yet are not made. The response is 409 if the run of the group has ended, and 204 if it was cancelled before.
          *
          *     Needs the role `run`.
          */
@@ -4753,7 +4753,7 @@ export interface components {
             /** @description The private location; null if the check is not run. */
             location: string | null;
             /**
-             * @description `pending`: its turn has not come, `waiting` for an agent, `assigned` to one, `done`, `expired`: no agent made it in time, `cancelled`, `skipped`: see `reason`.
+             * @description `pending`: its run is not requested yet, `waiting` for an agent, `assigned` to one, `done`, `expired`: no agent made it in time, `cancelled`, `skipped`: see `reason`.
              * @enum {string}
              */
             state: "pending" | "waiting" | "assigned" | "done" | "expired" | "cancelled" | "skipped";

@@ -1,4 +1,4 @@
-import { type Dialogue, INCOMPLETE, inTurn, type Reading, refusedBecause } from './dialogue.ts';
+import { type Dialogue, INCOMPLETE, inSequence, type Reading, refusedBecause } from './dialogue.ts';
 
 /** The protocols that answer in packets. */
 
@@ -8,7 +8,7 @@ const FOREIGN = 'speaks another protocol';
 const POSTGRESQL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 export function postgresql(): Dialogue {
-  return inTurn(POSTGRESQL_REQUEST, (bytes) => {
+  return inSequence(POSTGRESQL_REQUEST, (bytes) => {
     switch (bytes.toString('latin1', 0, 1)) {
       case '':
         return INCOMPLETE;
@@ -31,12 +31,12 @@ const CLIENT_SECURE_CONNECTION = 0x8000;
 const MAX_PACKET_BYTES = 0x0100_0000;
 const UTF8MB4 = 45;
 const MYSQL_REQUEST_BYTES = 32;
-/** Of the connection id and of the first part of the scramble behind the version, with a filler. */
+/** What follows the version: the connection id, the first part of the scramble and a filler. */
 const MYSQL_AFTER_VERSION_BYTES = 13;
 
 /** The server greets with what it offers; it does not answer the SSLRequest. */
 export function mysql(): Dialogue {
-  return inTurn(null, (bytes) => {
+  return inSequence(null, (bytes) => {
     if (bytes.length < 5) return INCOMPLETE;
     const length = bytes.readUIntLE(0, 3);
     const [sequence, version] = [bytes[3], bytes[4]];
@@ -78,7 +78,7 @@ const ENUMERATED = 0x0a;
 const EXTENDED_RESPONSE = 0x78;
 
 export function ldap(): Dialogue {
-  return inTurn(LDAP_REQUEST, (bytes) => {
+  return inSequence(LDAP_REQUEST, (bytes) => {
     if (bytes.length > 0 && bytes[0] !== SEQUENCE) return refusedBecause(FOREIGN);
     const message = valueAt(bytes, 0);
     if (message === null) return INCOMPLETE;

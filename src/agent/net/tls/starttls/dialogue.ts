@@ -35,13 +35,13 @@ export function refusedBecause(what: string, answer: string | null = null): Read
 type Reader = (bytes: Buffer) => Reading;
 
 /** Reads one answer after the other, each with its reader. */
-export function inTurn(opening: Buffer | null, ...readers: readonly Reader[]): Dialogue {
-  let turn = 0;
+export function inSequence(opening: Buffer | null, ...readers: readonly Reader[]): Dialogue {
+  let position = 0;
   return {
     opening,
     read(bytes) {
-      const reading = readers[turn]?.(bytes) ?? INCOMPLETE;
-      if (reading.kind === 'next') turn += 1;
+      const reading = readers[position]?.(bytes) ?? INCOMPLETE;
+      if (reading.kind === 'next') position += 1;
       return reading;
     },
   };

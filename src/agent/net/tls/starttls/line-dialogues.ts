@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { type Dialogue, INCOMPLETE, inTurn, type Reading, refusedBecause } from './dialogue.ts';
+import { type Dialogue, INCOMPLETE, inSequence, type Reading, refusedBecause } from './dialogue.ts';
 
 /** The protocols that answer in lines of text. */
 
@@ -64,7 +64,7 @@ const agreed = (used: number): Reading => ({ kind: 'agreed', used, send: null })
 export function smtp(localAddress: string): Dialogue {
   // RFC 5321 4.1.3: the address of a client without a name of its own.
   const address = isIPv6(localAddress) ? `IPv6:${localAddress}` : localAddress;
-  return inTurn(
+  return inSequence(
     null,
     reply('220', 'did not greet', ({ used }) => next(used, `EHLO [${address}]\r\n`)),
     reply('250', 'refused EHLO', ({ used, lines }) =>
@@ -79,7 +79,7 @@ export function smtp(localAddress: string): Dialogue {
 /** RFC 4217 4. */
 export function ftp(): Dialogue {
   const greeting = reply('220', 'did not greet', ({ used }) => next(used, 'AUTH TLS\r\n'));
-  return inTurn(
+  return inSequence(
     null,
     (bytes) => {
       // RFC 959 5.4: "120 Service ready in nnn minutes" comes before the greeting.
@@ -106,7 +106,7 @@ export function pop3(): Dialogue {
       }
       return end === -1 ? INCOMPLETE : onOk(end + 1);
     };
-  return inTurn(
+  return inSequence(
     null,
     line('did not greet', (used) => next(used, 'STLS\r\n')),
     line('refused STLS', agreed),
@@ -129,7 +129,7 @@ export function imap(): Dialogue {
     const isImap = /^\* (?:BYE|PREAUTH)\b/i.test(text);
     return isImap ? refusedBecause('did not greet', text) : foreign(bytes);
   };
-  return inTurn(null, greeting, (bytes) => {
+  return inSequence(null, greeting, (bytes) => {
     let start = 0;
     for (;;) {
       const end = bytes.indexOf(10, start);
@@ -160,7 +160,7 @@ export function xmpp(serverName: string): Dialogue {
       const used = found.index + found[0].length;
       return onElement(used, text.slice(0, used));
     };
-  return inTurn(
+  return inSequence(
     Buffer.from(opening),
     element(/<\/stream:features\s*>|<stream:features\s*\/>/, (used, features) =>
       features.includes(TLS)

@@ -25,7 +25,7 @@ const DIALOGUES: Readonly<Record<StartTlsProtocol, (options: DialogueOptions) =>
 
 /** All that a server may send before TLS: greetings and lists of what it offers are shorter. */
 const MAX_BYTES = 16 * 1024;
-/** Of an answer, in a message. */
+/** How much of an answer a message quotes. */
 const MAX_ANSWER_CHARS = 200;
 
 export interface UpgradeOptions {

@@ -5,7 +5,7 @@ import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import { TYPE_LABELS } from './check-filter.ts';
 import type { CheckRow } from './check-rows.ts';
-import { whyOf, wordOf } from './needs-a-look.ts';
+import { whyOf, wordOf } from './state-texts.ts';
 
 interface CheckLineProps {
   /** Null while it is being read. */

@@ -7,7 +7,7 @@ export interface Why {
   readonly text: string;
 }
 
-/** Why a check needs a look; null if it does not. */
+/** Why a check does not pass, or is not judged; null if it passes or is not watched. */
 export function whyOf(row: CheckRow): Why | null {
   if (row.state === 'failing') {
     const { lastError } = row;
