@@ -1,11 +1,17 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { cpSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../../../src/runtime/secret-box.ts';
+import { findAccount } from '../../../../src/service/accounts/sql.ts';
+import { findActiveApiKeyByHash } from '../../../../src/service/api-keys/sql.ts';
+import { listToBeCancelled } from '../../../../src/service/check-runs/cancelling.sql.ts';
+import { cancelRuns } from '../../../../src/service/check-runs/cancelling.ts';
 import { MIGRATIONS_FOLDER, migrate } from '../../../../src/service/database/migrate.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
+import { createGroupRuns } from '../../../../src/service/group-runs/group-runs.ts';
 import { RECOVERED_TEXT } from '../../../../src/service/incidents/incident-trigger.ts';
 import { deleteOldIncidentsOfChecks } from '../../../../src/service/incidents/trigger.sql.ts';
+import { findActiveLocationKeysByHash } from '../../../../src/service/private-locations/location-keys.sql.ts';
 import { listAssignedSlots } from '../../../../src/service/results/intake/assigned-slots.sql.ts';
 import { isAssignedSlot } from '../../../../src/service/results/intake/assigned-slots.ts';
 import { createOutdatedStates } from '../../../../src/service/results/statuses/outdated-states.ts';
@@ -20,6 +26,8 @@ const LAST_BEFORE = 12;
 const SLOT = '2026-01-01T12:00:00Z';
 const RESOLVED_AT = '2026-01-01T11:30:00Z';
 const FAILING_SINCE = '2026-01-01T11:00:00Z';
+
+const KEY_HASH = Buffer.alloc(32, 7);
 
 type Rows = readonly { readonly row: object }[];
 
@@ -129,6 +137,59 @@ export function upgradeSuite(store: () => Store): void {
       expect(left).toEqual([{ id: 'answered' }, { id: 'renamed' }]);
     });
 
+    it('accepts the keys that it has, whose last characters nobody knows', async () => {
+      const none = expect.objectContaining({ lastFour: null });
+      expect(await findActiveApiKeyByHash(store(), KEY_HASH)).toEqual(none);
+      expect(await findActiveLocationKeysByHash(store(), [KEY_HASH])).toEqual([none]);
+    });
+
+    it('writes the times of its accounts in UTC until they choose a zone', async () => {
+      expect(await findAccount(store(), 'mine')).toMatchObject({
+        timeZone: 'UTC',
+        updatedAt: null,
+      });
+    });
+
+    it('cancels the requested runs that it has, unless they have ended', async () => {
+      const outcomes = await store().transaction((tx) =>
+        cancelRuns(tx, 'mine', ['waiting', 'assigned', 'done', 'retry']),
+      );
+      expect(Object.fromEntries(outcomes)).toEqual({
+        waiting: 'cancelled',
+        assigned: 'cancelled',
+        done: 'ended',
+        retry: 'scheduled',
+      });
+      const holder = { accountId: 'mine', locationId: 'oslo', agentId: 'agent', epoch: 1 };
+      expect(await listToBeCancelled(store(), holder, 10)).toEqual(['assigned']);
+      const events = await store().query(
+        `select resource_id as id from events where kind = 'check_run.finished'
+           and data ->> 'state' = 'cancelled' order by 1`,
+      );
+      expect(events).toEqual([{ id: 'assigned' }, { id: 'waiting' }]);
+    });
+
+    it('runs the groups that it has', async () => {
+      const groupRuns = createGroupRuns({
+        store: store(),
+        clock: new FakeClock(),
+        log: silentLog(),
+        ids: randomUUID,
+      });
+      const requestedBy = { kind: 'key', id: 'key' } as const;
+      const asked = { location: null, requestedBy };
+      const run = await groupRuns.request({ accountId: 'mine', id: 1 }, asked);
+      expect(run).toMatchObject({ state: 'running', groupName: 'g' });
+      expect(run.members).toMatchObject([
+        { checkId: 'grouped', location: 'oslo', state: 'started' },
+      ]);
+      await groupRuns.cancel({ accountId: 'mine', id: run.id });
+      expect(await groupRuns.get({ accountId: 'mine', id: run.id })).toMatchObject({
+        state: 'cancelled',
+        members: [{ state: 'cancelled' }],
+      });
+    });
+
     it('goes on with the assignments that it has', async () => {
       const slots = await listAssignedSlots(store(), {
         locationId: 'oslo',
@@ -157,6 +218,12 @@ const INCIDENT = (id: string, changedAt: string) => [
    values ('mine', '${id}', '${id}1', 'INVESTIGATING', 'It fails.', '${FAILING_SINCE}'),
      ('mine', '${id}', '${id}2', 'RESOLVED', 'The service has recovered.', '${RESOLVED_AT}')`,
 ];
+/** A run that is not scheduled, of a check that has no others. */
+const RUN = (id: string, state: string, { reason = 'requested', agentId = 'null' } = {}) =>
+  `insert into one_off_runs (id, account_id, location_id, check_id, reason, slot, sequence_id,
+     not_after, agent_id, agent_epoch, state)
+   values ('${id}', 'mine', 'oslo', 'assigned', '${reason}', '${SLOT}', 'of-${id}',
+     now() + interval '1 minute', ${agentId}, 1, '${state}')`;
 const OF_BEFORE = [
   `insert into accounts (id, name) values ('mine', 'Mine')`,
   `insert into private_locations (id, account_id, slug, name, proxy_url)
@@ -164,6 +231,14 @@ const OF_BEFORE = [
      ('oslo', 'mine', 'oslo', 'o', 'http://user:proxy-pw@proxy.test:3128')`,
   `insert into agents (account_id, location_id, id, version, instance_id, capabilities, concurrency)
    values ('mine', 'oslo', 'agent', '0.1.0', 'i', '{}', 1)`,
+  `insert into api_keys (id, account_id, name, key_hash, key_prefix, role)
+   values ('key', 'mine', 'k', '\\x${KEY_HASH.toString('hex')}', 'ak_', 'admin')`,
+  `insert into location_keys (id, account_id, location_id, key_hash, key_prefix)
+   values ('key', 'mine', 'oslo', '\\x${KEY_HASH.toString('hex')}', 'pl_')`,
+  RUN('waiting', 'waiting'),
+  RUN('assigned', 'assigned', { agentId: "'agent'" }),
+  RUN('done', 'done'),
+  RUN('retry', 'waiting', { reason: 'retry' }),
   `insert into check_groups (id, account_id, name, private_locations)
    overriding system value values (1, 'mine', 'g', '["oslo"]')`,
   CHECK('named', '"berlin"'),
