@@ -85,6 +85,30 @@ describe.skipIf(LACKING !== null)('the page of variables', () => {
     await page.locator('tr', { hasText: /CUSTOMER.*both/ }).waitFor();
   });
 
+  it('shows no form of a variable before it is read, and reads it again after an error', async () => {
+    const account = await newAccount();
+    await addVariables(account);
+    const { page, goto } = await open(account);
+    await goto('/variables');
+    const answers = [503, 200];
+    await page.route('**/v1/variables/BASE_URL', async (route) => {
+      if (answers.shift() === 503) await route.fulfill({ status: 503, body: '{}' });
+      else await route.continue();
+    });
+    await page.getByRole('button', { name: 'Edit BASE_URL' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The service responded with status 503.').waitFor();
+    expect(await dialog.getByLabel('Value').count()).toBe(0);
+    expect(await dialog.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    const value = dialog.getByLabel('Value', { exact: true });
+    await value.fill('https://shop.example.org');
+    const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    expect((await sent).headers()['if-match']).toMatch(/^"/);
+    await page.locator('tr', { hasText: /BASE_URL.*shop\.example\.org/ }).waitFor();
+  });
+
   it('names the checks that lose a variable before it is deleted, and restores one that is shown', async () => {
     const account = await newAccount();
     await addVariables(account);

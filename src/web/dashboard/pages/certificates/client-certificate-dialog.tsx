@@ -1,8 +1,9 @@
 import { api } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import { useQuery } from '../../api/query.ts';
+import type { Query } from '../../api/query.ts';
 import { FormError, problemOf, TextAreaField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { LoadedDialog, useLoaded } from '../../parts/forms/loaded-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
 import { useEdited } from '../../parts/forms/use-edited.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
@@ -30,22 +31,44 @@ export function ClientCertificateDialog({
   readonly id: string | null;
   readonly onClose: () => void;
 }) {
-  const query = useQuery<Loaded<ClientCertificate> | null>(
-    `client certificate to edit ${id}`,
-    async (signal) => {
-      if (id === null) return null;
-      const { data, response } = await api.GET('/v1/client-certificates/{id}', {
-        params: { path: { id } },
-        signal,
-      });
-      return { resource: data as ClientCertificate, etag: response.headers.get('etag') };
-    },
+  if (id === null) return <Editor id={id} query={null} loaded={null} onClose={onClose} />;
+  return <ReplaceDialog id={id} onClose={onClose} />;
+}
+
+function ReplaceDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const params = { path: { id } };
+  const query = useLoaded<ClientCertificate>(`client certificate to edit ${id}`, (signal) =>
+    api.GET('/v1/client-certificates/{id}', { params, signal }),
   );
+  return (
+    <LoadedDialog
+      title="Replace a client certificate"
+      what="certificate"
+      query={query}
+      onClose={onClose}
+    >
+      {(loaded) => <Editor id={id} query={query} loaded={loaded} onClose={onClose} />}
+    </LoadedDialog>
+  );
+}
+
+function Editor({
+  id,
+  query,
+  loaded,
+  onClose,
+}: {
+  /** Null: a new one. */
+  readonly id: string | null;
+  readonly query: Query<Loaded<ClientCertificate>> | null;
+  readonly loaded: Loaded<ClientCertificate> | null;
+  readonly onClose: () => void;
+}) {
   const edited = useEdited({
-    loaded: query.data.value,
+    loaded,
     formOf,
     initial: NEW,
-    reload: query.reload,
+    ...(query === null ? {} : { reload: query.reload }),
   });
   const { base, form, saving } = edited;
   const save = async (): Promise<void> => {
@@ -80,7 +103,7 @@ export function ClientCertificateDialog({
     onValue: (value: string) => edited.change({ [name]: value }),
     problem: problemOf(saving.problems, name),
   });
-  const lost = query.error.value;
+  const lost = query?.error.value ?? null;
   return (
     <FormDialog
       title={id === null ? 'Add a client certificate' : `Replace the certificate of ${base.host}`}

@@ -1,10 +1,11 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useLocation as useRouter } from 'preact-iso';
 import { api, bodyOf } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
-import { invalidate, useQuery } from '../../api/query.ts';
+import { invalidate } from '../../api/query.ts';
 import { FormError, problemOf, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { LoadedDialog, useLoaded } from '../../parts/forms/loaded-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
 import { useEdited } from '../../parts/forms/use-edited.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
@@ -99,36 +100,42 @@ export function NewLocation({ onClose }: { readonly onClose: () => void }) {
 const formOf = ({ name, proxyUrl }: PrivateLocation) => ({ name, proxyUrl: proxyUrl ?? '' });
 
 export function EditLocation({
-  location,
+  id,
   onClose,
 }: {
-  readonly location: PrivateLocation;
+  readonly id: string;
   readonly onClose: () => void;
 }) {
-  const query = useQuery<Loaded<PrivateLocation>>(
-    `private-location to edit ${location.id}`,
-    async (signal) => {
-      const { data, response } = await api.GET('/v1/private-locations/{id}', {
-        params: { path: { id: location.id } },
-        signal,
-      });
-      return { resource: data as PrivateLocation, etag: response.headers.get('etag') };
-    },
+  const params = { path: { id } };
+  const query = useLoaded<PrivateLocation>(`private-location to edit ${id}`, (signal) =>
+    api.GET('/v1/private-locations/{id}', { params, signal }),
   );
-  const initial = useMemo(() => formOf(location), []);
-  const edited = useEdited({
-    loaded: query.data.value,
-    formOf,
-    initial,
-    reload: query.reload,
-  });
+  return (
+    <LoadedDialog title="Edit location" what="location" query={query} onClose={onClose}>
+      {(loaded) => <EditForm id={id} loaded={loaded} reload={query.reload} onClose={onClose} />}
+    </LoadedDialog>
+  );
+}
+
+function EditForm({
+  id,
+  loaded,
+  reload,
+  onClose,
+}: {
+  readonly id: string;
+  readonly loaded: Loaded<PrivateLocation>;
+  readonly reload: () => void;
+  readonly onClose: () => void;
+}) {
+  const edited = useEdited({ loaded, formOf, reload });
   const { name, proxyUrl } = edited.form;
   const { error, isBusy } = edited.saving;
   const save = async (): Promise<void> => {
     const isSaved = await edited.save(async ({ name, proxyUrl }, etag) => {
       const { data, response } = await api.PATCH('/v1/private-locations/{id}', {
         params: {
-          path: { id: location.id },
+          path: { id },
           header: etag === null ? {} : { 'If-Match': etag },
         },
         body: { name, proxyUrl: proxyUrl === '' ? null : proxyUrl },
@@ -167,7 +174,7 @@ export function EditLocation({
         autocomplete="off"
       />
       {edited.isOutdated ? (
-        <Outdated kind="private-location" id={location.id} what="location" edited={edited} />
+        <Outdated kind="private-location" id={id} what="location" edited={edited} />
       ) : (
         <FormError error={error} fields={FIELDS} />
       )}

@@ -85,7 +85,7 @@ export function Page({ params: { id = '' } }: PageProps) {
         </>
       )}
       {dialog === 'edit' && shown !== null && (
-        <EditLocation location={shown} onClose={() => setDialog(null)} />
+        <EditLocation id={shown.id} onClose={() => setDialog(null)} />
       )}
       {dialog === 'delete' && shown !== null && (
         <DeleteLocation location={shown} status={how} onClose={() => setDialog(null)} />

@@ -1,8 +1,8 @@
-import { useMemo } from 'preact/hooks';
 import { api } from '../../api/client.ts';
-import { useQuery } from '../../api/query.ts';
+import type { Query } from '../../api/query.ts';
 import { CheckField, FormError, problemOf, TextAreaField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { LoadedDialog, useLoaded } from '../../parts/forms/loaded-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
 import { useEdited } from '../../parts/forms/use-edited.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
@@ -34,37 +34,55 @@ function formOf(variable: Variable): Form {
 
 /** Makes a variable, or changes one. */
 export function VariableDialog({
-  variable,
   name,
+  isNew,
   onClose,
 }: {
-  /** Null: a new one. */
-  readonly variable: Variable | null;
-  /** The name to begin with; empty if none is known. */
+  /** Of a new one the name to begin with; empty if none is known. */
   readonly name: string;
+  readonly isNew: boolean;
   readonly onClose: () => void;
 }) {
-  // The list has no ETags.
-  const query = useQuery<Loaded<Variable> | null>(`variable ${variable?.key}`, async (signal) => {
-    if (variable === null) return null;
-    const params = { path: { key: variable.key } };
-    const { data, response } = await api.GET('/v1/variables/{key}', { params, signal });
-    return { resource: data as Variable, etag: response.headers.get('etag') };
-  });
-  const loaded = query.data.value;
-  const stored = loaded?.resource ?? variable;
-  const initial = useMemo<Form>(
-    () =>
-      variable === null
-        ? { key: name, value: '', secret: false, locked: false, storedAt: null }
-        : formOf(variable),
-    [],
+  if (isNew) return <Editor name={name} query={null} loaded={null} onClose={onClose} />;
+  return <ChangeDialog name={name} onClose={onClose} />;
+}
+
+function ChangeDialog({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
+  const params = { path: { key: name } };
+  const query = useLoaded<Variable>(`variable ${name}`, (signal) =>
+    api.GET('/v1/variables/{key}', { params, signal }),
   );
-  const edited = useEdited({ loaded, formOf, initial, reload: query.reload });
+  return (
+    <LoadedDialog title={name} what="variable" query={query} onClose={onClose}>
+      {(loaded) => <Editor name={name} query={query} loaded={loaded} onClose={onClose} />}
+    </LoadedDialog>
+  );
+}
+
+function Editor({
+  name,
+  query,
+  loaded,
+  onClose,
+}: {
+  readonly name: string;
+  /** Null: a new one. */
+  readonly query: Query<Loaded<Variable>> | null;
+  readonly loaded: Loaded<Variable> | null;
+  readonly onClose: () => void;
+}) {
+  const stored = loaded?.resource ?? null;
+  const isNew = stored === null;
+  const edited = useEdited({
+    loaded,
+    formOf,
+    initial: { key: name, value: '', secret: false, locked: false, storedAt: null },
+    ...(query === null ? {} : { reload: query.reload }),
+  });
   const { form, saving, change } = edited;
   const save = async (): Promise<void> => {
     const isSaved = await edited.save(async (sent, etag, idempotencyKey) => {
-      if (variable === null) {
+      if (isNew) {
         const params = { header: { 'Idempotency-Key': idempotencyKey } };
         const { storedAt: _, ...body } = sent;
         const { data } = await api.POST('/v1/variables', { params, body });
@@ -86,17 +104,17 @@ export function VariableDialog({
   };
   const { problems, error } = saving;
   const isHiddenNow = isHidden(stored);
-  const lost = query.error.value;
+  const lost = query?.error.value ?? null;
   return (
     <FormDialog
-      title={variable === null ? 'New variable' : name}
-      submit={variable === null ? 'Make the variable' : 'Save'}
+      title={isNew ? 'New variable' : name}
+      submit={isNew ? 'Make the variable' : 'Save'}
       isBusy={saving.isBusy}
       isChanged={edited.isChanged}
       onSubmit={() => void save()}
       onClose={onClose}
     >
-      {variable === null && (
+      {isNew && (
         <TextField
           label="Name"
           value={form.key}

@@ -110,9 +110,9 @@ export function Page() {
       {all !== null && !isEmpty && (
         <List all={all} useOf={uses.data.value === null ? null : useOf} onOpen={setOpen} />
       )}
-      {open?.kind === 'new' && <VariableDialog variable={null} name={open.key} onClose={close} />}
+      {open?.kind === 'new' && <VariableDialog name={open.key} isNew onClose={close} />}
       {open?.kind === 'edit' && (
-        <VariableDialog variable={open.variable} name={open.variable.key} onClose={close} />
+        <VariableDialog name={open.variable.key} isNew={false} onClose={close} />
       )}
       {open?.kind === 'delete' && <DeleteVariable variable={open.variable} onClose={close} />}
     </>
