@@ -11,8 +11,8 @@ export interface Query<Data> {
   /** Of the last reading; null after a success. */
   readonly error: ReadonlySignal<ApiError | null>;
   readonly isLoading: ReadonlySignal<boolean>;
-  /** Reads it again. */
-  reload(): void;
+  /** Reads it again. Resolves to whether it was read: false after an error, and if another reading took its place. */
+  reload(): Promise<boolean>;
   /** Replaces the data, for example by the response to a change. */
   set(data: Data): void;
 }
@@ -67,7 +67,8 @@ function refresh(entry: Entry<unknown>): void {
   if (entry.users > 0 && entry.running === null) void run(entry);
 }
 
-async function run(entry: Entry<unknown>): Promise<void> {
+/** @returns whether it was read */
+async function run(entry: Entry<unknown>): Promise<boolean> {
   const controller = new AbortController();
   entry.running = controller;
   entry.isLoading.value = true;
@@ -78,13 +79,15 @@ async function run(entry: Entry<unknown>): Promise<void> {
       entry.isStale = false;
       entry.lastReadMs = performance.now();
       const data = await entry.load(controller.signal);
-      if (entry.running !== controller) return;
+      if (entry.running !== controller) return false;
       entry.data.value = data;
       entry.error.value = null;
     } while (entry.isStale);
+    return true;
   } catch (error) {
-    if (entry.running !== controller || isAbort(error)) return;
+    if (entry.running !== controller || isAbort(error)) return false;
     entry.error.value = asApiError(error);
+    return false;
   } finally {
     if (entry.running === controller) {
       entry.running = null;
@@ -121,7 +124,7 @@ function entryOf<Data>(key: string, load: Entry<Data>['load'], options: QueryOpt
     reload() {
       stop(entry as Entry<unknown>);
       entry.lastReadMs = NEVER_MS;
-      void run(entry as Entry<unknown>);
+      return run(entry as Entry<unknown>);
     },
     set(data) {
       stop(entry as Entry<unknown>);

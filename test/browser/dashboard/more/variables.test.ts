@@ -109,6 +109,30 @@ describe.skipIf(LACKING !== null)('the page of variables', () => {
     await page.locator('tr', { hasText: /BASE_URL.*shop\.example\.org/ }).waitFor();
   });
 
+  it('drops what was typed for theirs with one question, also if theirs could not be read at first', async () => {
+    const account = await newAccount();
+    await addVariables(account);
+    const { page, goto } = await open(account);
+    await goto('/variables');
+    await page.getByRole('button', { name: 'Edit BASE_URL' }).click();
+    const dialog = page.getByRole('dialog');
+    const value = dialog.getByLabel('Value', { exact: true });
+    await value.fill('https://mine.example.com');
+    await account.patch('/v1/variables/BASE_URL', { value: 'https://theirs.example.com' });
+    await page.route('**/v1/variables/BASE_URL', (route) =>
+      route.request().method() === 'GET'
+        ? route.fulfill({ status: 503, body: '{}' })
+        : route.continue(),
+    );
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Theirs could not be read').waitFor();
+    expect(await value.inputValue()).toBe('https://mine.example.com');
+    await page.unroute('**/v1/variables/BASE_URL');
+    await dialog.getByRole('button', { name: 'Drop my changes' }).click();
+    await expect.poll(() => value.inputValue()).toBe('https://theirs.example.com');
+    expect(await dialog.getByText('has changed this variable').count()).toBe(0);
+  });
+
   it('names the checks that lose a variable before it is deleted, and restores one that is shown', async () => {
     const account = await newAccount();
     await addVariables(account);

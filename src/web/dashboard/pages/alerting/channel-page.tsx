@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, bodyOf } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
-import { invalidate, useQuery } from '../../api/query.ts';
+import { invalidate, type Query, useQuery } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -111,7 +111,7 @@ function Editor({
   readonly type: ChannelType;
   readonly loaded?: Loaded<Channel>;
   readonly onSaved?: (saved: Loaded<Channel>) => void;
-  readonly onReload?: () => void;
+  readonly onReload?: Query<unknown>['reload'];
 }) {
   const { route } = useLocation();
   const initial = useMemo(() => newForm(type), [type]);

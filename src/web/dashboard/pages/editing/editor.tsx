@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { ApiError, type FieldProblem } from '../../api/errors.ts';
-import { invalidate } from '../../api/query.ts';
+import { invalidate, type Query } from '../../api/query.ts';
 import { Button } from '../../parts/button.tsx';
 import { FormError, TextField } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
@@ -31,7 +31,7 @@ import { LazyYaml } from './yaml/lazy-yaml.tsx';
 type EditorProps =
   | {
       readonly stored: Loaded<Check>;
-      readonly onReload: () => void;
+      readonly onReload: Query<unknown>['reload'];
       readonly onSaved: (saved: Loaded<Check>) => void;
     }
   /** A new check. */

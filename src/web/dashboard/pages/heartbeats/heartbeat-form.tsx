@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api } from '../../api/client.ts';
 import type { FieldProblem } from '../../api/errors.ts';
+import type { Query } from '../../api/query.ts';
 import { Field, FormError, problemOf, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
@@ -75,7 +76,7 @@ export function EditHeartbeat({
   onClose,
 }: {
   readonly loaded: Loaded<Heartbeat>;
-  readonly reload: () => void;
+  readonly reload: Query<unknown>['reload'];
   readonly onClose: () => void;
 }) {
   const edited = useEdited({ loaded, formOf, reload });

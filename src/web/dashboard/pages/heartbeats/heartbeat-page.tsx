@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
+import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
@@ -161,7 +162,7 @@ function Actions({
   reload,
 }: {
   readonly loaded: Loaded<Heartbeat>;
-  readonly reload: () => void;
+  readonly reload: Query<unknown>['reload'];
 }) {
   const { id, name, activated, muted } = loaded.resource;
   const { route } = useLocation();

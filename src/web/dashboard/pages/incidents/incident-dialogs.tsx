@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api } from '../../api/client.ts';
+import type { Query } from '../../api/query.ts';
 import { CheckField, Field, FormError, problemOf, SelectField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
@@ -117,7 +118,7 @@ export function EditIncident({
   onClose,
 }: {
   readonly loaded: Loaded<Incident>;
-  readonly reload: () => void;
+  readonly reload: Query<unknown>['reload'];
   readonly onClose: () => void;
 }) {
   const edited = useEdited({ loaded, formOf, reload });

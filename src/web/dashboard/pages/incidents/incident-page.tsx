@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api } from '../../api/client.ts';
+import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
@@ -92,7 +93,7 @@ function Actions({
   reload,
 }: {
   readonly loaded: Loaded<Incident>;
-  readonly reload: () => void;
+  readonly reload: Query<unknown>['reload'];
 }) {
   const { id, name, isDraft } = loaded.resource;
   const [asked, ask] = useState<'edit' | 'publish' | 'delete' | null>(null);

@@ -1,6 +1,7 @@
 import { useId } from 'preact/hooks';
 import { markdownHtml } from '../../../status/markdown.ts';
 import { api } from '../../api/client.ts';
+import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, FormError, problemOf } from '../../parts/field.tsx';
@@ -19,7 +20,7 @@ export function PostMortem({
   onSaved,
 }: {
   readonly loaded: Loaded<Incident>;
-  readonly reload: () => void;
+  readonly reload: Query<unknown>['reload'];
   readonly onSaved: (saved: Loaded<Incident>) => void;
 }) {
   const id = useId();

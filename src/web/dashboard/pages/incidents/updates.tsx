@@ -1,5 +1,6 @@
 import { useId, useState } from 'preact/hooks';
 import { api } from '../../api/client.ts';
+import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
@@ -23,7 +24,7 @@ import {
 
 interface UpdatesProps {
   readonly loaded: Loaded<Incident>;
-  readonly reload: () => void;
+  readonly reload: Query<unknown>['reload'];
 }
 
 /** What was published, newest first, and a form for the next update. */

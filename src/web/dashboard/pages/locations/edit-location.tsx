@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLocation as useRouter } from 'preact-iso';
 import { api, bodyOf } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
-import { invalidate } from '../../api/query.ts';
+import { invalidate, type Query } from '../../api/query.ts';
 import { FormError, problemOf, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { LoadedDialog, useLoaded } from '../../parts/forms/loaded-dialog.tsx';
@@ -125,7 +125,7 @@ function EditForm({
 }: {
   readonly id: string;
   readonly loaded: Loaded<PrivateLocation>;
-  readonly reload: () => void;
+  readonly reload: Query<unknown>['reload'];
   readonly onClose: () => void;
 }) {
   const edited = useEdited({ loaded, formOf, reload });

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { api } from '../../api/client.ts';
-import { invalidate, useQuery } from '../../api/query.ts';
+import { invalidate, type Query, useQuery } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -159,7 +159,7 @@ function Editor({
   readonly day: Date;
   readonly id: number | null;
   readonly loaded: Loaded<Window> | null;
-  readonly reload: () => void;
+  readonly reload: Query<unknown>['reload'];
   readonly onClose: () => void;
 }) {
   const initial = useMemo(() => newForm(day), []);

@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import { api } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import { useQuery } from '../../api/query.ts';
+import { type Query, useQuery } from '../../api/query.ts';
 import { loadSession, may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
@@ -49,7 +49,7 @@ function AccountForm({
   onSaved,
 }: {
   readonly loaded: Loaded<Account>;
-  readonly reload: () => void;
+  readonly reload: Query<unknown>['reload'];
   readonly onSaved: (saved: Loaded<Account>) => void;
 }) {
   const edited = useEdited({ loaded, formOf, reload });

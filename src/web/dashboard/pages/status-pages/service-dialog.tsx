@@ -1,6 +1,6 @@
 import { api } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import { useQuery } from '../../api/query.ts';
+import { type Query, useQuery } from '../../api/query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { CheckField, FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
@@ -98,7 +98,7 @@ function Editor({
   onClose,
 }: {
   readonly loaded: Loaded<Service>;
-  readonly reload: () => void;
+  readonly reload: Query<unknown>['reload'];
   readonly onClose: () => void;
 }) {
   const edited = useEdited({ loaded, formOf, reload });

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api } from '../../api/client.ts';
+import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
@@ -106,7 +107,7 @@ function Editor({
   onSaved,
 }: {
   readonly loaded: Loaded<StatusPage>;
-  readonly reload: () => void;
+  readonly reload: Query<unknown>['reload'];
   readonly onSaved: (saved: Loaded<StatusPage>) => void;
 }) {
   const { resource: page } = loaded;

@@ -13,14 +13,17 @@ export function Outdated({
   kind,
   id,
   what,
-  edited: { changes, keepMine, takeTheirs },
+  edited: { changes, isUnread, keepMine, takeTheirs },
   labelOf = wordsOf,
 }: {
   readonly kind: Kind;
   readonly id: string;
   /** For example `heartbeat`. */
   readonly what: string;
-  readonly edited: Pick<EditedForm<unknown, object>, 'changes' | 'keepMine' | 'takeTheirs'>;
+  readonly edited: Pick<
+    EditedForm<unknown, object>,
+    'changes' | 'isUnread' | 'keepMine' | 'takeTheirs'
+  >;
   /** What the form calls a field. */
   readonly labelOf?: (name: string) => string;
 }) {
@@ -33,6 +36,7 @@ export function Outdated({
         {may('admin') ? <Who kind={kind} id={id} /> : 'Somebody else'} has changed this {what}{' '}
         meanwhile{changes.length > 0 && `: ${listed(changes)}`}. What you entered is still here.
         {both.length > 0 && ` Both of you changed ${listed(both)}: your text replaces theirs.`}
+        {isUnread && ' Theirs could not be read: try again in a moment.'}
       </p>
       {changes.length > 0 && <Button onClick={keepMine}>Keep my changes</Button>}{' '}
       <Button onClick={takeTheirs}>Drop my changes and load theirs</Button>

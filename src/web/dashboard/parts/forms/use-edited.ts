@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asApiError } from '../../api/errors.ts';
+import type { Query } from '../../api/query.ts';
 import {
   arrived,
   begun,
@@ -22,12 +23,15 @@ export interface EditedForm<Resource, Form extends object> {
   readonly saving: Saving;
   /** Somebody else has saved something else meanwhile. `Outdated` says so, and asks what to do. */
   readonly isOutdated: boolean;
+  /** What they saved could not be read: `takeTheirs` tries it again. */
+  readonly isUnread: boolean;
   /** What they changed; empty while it is not read yet. */
   readonly changes: ReturnType<typeof changesOf>;
   change(fields: Partial<Form>): void;
   edit(next: (before: Form) => Form): void;
   /** Drops what was edited. */
   undo(): void;
+  /** Drops what was edited, once theirs is read. */
   takeTheirs(): void;
   keepMine(): void;
   /**
@@ -59,7 +63,7 @@ export function useEdited<Resource, Form extends object>({
 }: {
   readonly formOf: (resource: Resource) => Form;
   readonly isHeld?: boolean;
-  readonly reload?: () => void;
+  readonly reload?: Query<unknown>['reload'];
 } & (
   | { readonly loaded: Loaded<Resource>; readonly initial?: Form }
   | { readonly loaded: Loaded<Resource> | null; readonly initial: Form }
@@ -73,24 +77,46 @@ export function useEdited<Resource, Form extends object>({
   );
   /** The state itself: several changes may come before the next rendering. */
   const current = useRef(state);
-  const afterReading = useRef<(() => void) | null>(null);
+  /** Settles what waits for the resource: whether it was read. */
+  const afterReading = useRef<((isRead: boolean) => void) | null>(null);
+  const [isUnread, setUnread] = useState(false);
   const saving = useSaving();
   const put = (next: Edited<Form>): void => {
     current.current = next;
     show(next);
   };
+  const endReading = (isRead: boolean): void => {
+    const then = afterReading.current;
+    afterReading.current = null;
+    then?.(isRead);
+  };
+  /** @returns whether the form has what was read: not after an error, nor if something was typed meanwhile */
+  const read = async (): Promise<boolean> => {
+    if (reload === undefined) return false;
+    endReading(false);
+    setUnread(false);
+    return new Promise((resolve) => {
+      afterReading.current = resolve;
+      void reload().then((isRead) => {
+        // After a success the form has it with the next rendering.
+        if (isRead || afterReading.current !== resolve) return;
+        setUnread(true);
+        endReading(false);
+      });
+    });
+  };
   useEffect(() => {
     if (loaded === null) return;
     put(arrived(current.current, versionOf(loaded), isHeld));
-    const then = afterReading.current;
-    afterReading.current = null;
-    then?.();
+    setUnread(false);
+    endReading(true);
   }, [loaded]);
+  useEffect(() => () => endReading(false), []);
   const isChanged = isEdited(state);
   useUnsavedGuard(isChanged);
 
   const edit = (next: (before: Form) => Form): void => {
-    afterReading.current = null;
+    endReading(false);
     put({ ...current.current, form: next(current.current.form) });
   };
   const settle = (next: Edited<Form>): void => {
@@ -98,7 +124,7 @@ export function useEdited<Resource, Form extends object>({
     put(next);
   };
   const save: EditedForm<Resource, Form>['save'] = async (send) => {
-    afterReading.current = null;
+    endReading(false);
     const { form, etag } = current.current;
     let isOld = false;
     const isSaved = await saving.run(async (key) => {
@@ -110,13 +136,20 @@ export function useEdited<Resource, Form extends object>({
         throw error;
       }
     });
-    if (!isOld || reload === undefined) return isSaved;
-    await new Promise<void>((resolve) => {
-      afterReading.current = resolve;
-      reload();
-    });
+    if (!isOld) return isSaved;
+    const isRead = await read();
     const now = current.current;
-    return now.theirs === null && now.etag !== etag ? await save(send) : false;
+    return isRead && now.theirs === null && now.etag !== etag ? await save(send) : false;
+  };
+  const undo = (): void => {
+    const { base, etag } = current.current;
+    // A new object: what is derived from the form is made anew.
+    settle(begun({ form: { ...base }, etag }));
+  };
+  const takeTheirs = async (): Promise<void> => {
+    if (current.current.theirs === null && !(await read())) return;
+    if (current.current.theirs === null) undo();
+    else settle(withTheirs(current.current));
   };
   return {
     form: state.form,
@@ -124,18 +157,12 @@ export function useEdited<Resource, Form extends object>({
     isChanged,
     saving,
     isOutdated: state.theirs !== null || (loaded !== null && saving.isOutdated),
+    isUnread,
     changes: changesOf(state),
     change: (fields) => edit((before) => ({ ...before, ...fields })),
     edit,
-    undo() {
-      const { base, etag } = current.current;
-      // A new object: what is derived from the form is made anew.
-      settle(begun({ form: { ...base }, etag }));
-    },
-    takeTheirs() {
-      if (current.current.theirs === null) reload?.();
-      settle(withTheirs(current.current));
-    },
+    undo,
+    takeTheirs: () => void takeTheirs(),
     keepMine: () => settle(withMine(current.current)),
     save,
   };
