@@ -207,6 +207,36 @@ describe.skipIf(LACKING !== null)('the page of a check', () => {
     expect((await account.get(`/v1/check-runs/${run.id}`)).json.state).toBe('cancelled');
   });
 
+  it('says why a run cannot be followed, and asks no more once it is gone', async () => {
+    const account = await newAccount();
+    await addLocations(account, service(), ['office']);
+    await addCheck(account, service(), 'orders', { ...ORDERS, privateLocations: ['office'] });
+    const { page, goto, axe } = await open(account);
+    await page.clock.install();
+    await goto('/checks/orders');
+    let [status, asked] = [503, 0];
+    await page.route('**/v1/check-runs/*', (route) => {
+      asked += 1;
+      return route.fulfill({ status, json: { message: `answer ${status}` } });
+    });
+    await page.getByRole('button', { name: 'Run now' }).click();
+    await page.getByText('The run cannot be followed: answer 503').waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel the run' }).count()).toBe(0);
+    expect(await axe()).toEqual([]);
+    status = 404;
+    // By itself, without the button.
+    await page.getByText('The run cannot be followed: answer 404').waitFor();
+    const before = asked;
+    // Longer than it waits after two failures, and shorter than the live events may be silent.
+    await page.clock.runFor(20_000);
+    expect(asked).toBe(before);
+    await page.unroute('**/v1/check-runs/*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Waiting for an agent at office').waitFor();
+    await page.getByRole('button', { name: 'Cancel the run' }).click();
+    await page.getByText('The run at office was cancelled').waitFor();
+  });
+
   it('shows the role read no control that it may not use', async () => {
     const account = await newAccount('read');
     await addLocations(account, service(), ['office']);

@@ -3,7 +3,7 @@ import { basePath } from '../shell/base-path.ts';
 import { accountHeaders } from './client.ts';
 import { EventStreamReader, type LiveEvent } from './read-event-stream.ts';
 import { signInAgain } from './sign-in-again.ts';
-import { wait } from './wait.ts';
+import { backoffMs, wait } from './wait.ts';
 
 export type { LiveEvent } from './read-event-stream.ts';
 
@@ -123,9 +123,7 @@ async function read(
   }
 }
 
-/** Exponential backoff with jitter; ends at once when the browser is online again. */
+/** Ends at once when the browser is online again. */
 function delay(failures: number, ended: AbortSignal): Promise<void> {
-  const most = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.max(0, failures - 1));
-  const ms = most / 2 + (Math.random() * most) / 2;
-  return wait(ms, ended, 'online');
+  return wait(backoffMs(failures, FIRST_DELAY_MS, MAX_DELAY_MS), ended, 'online');
 }

@@ -21,3 +21,14 @@ export function wait(ms: number, signal: AbortSignal, wakeOn?: 'online'): Promis
     if (wakeOn !== undefined) addEventListener(wakeOn, done);
   });
 }
+
+/**
+ * Exponential backoff with jitter.
+ *
+ * @param failures in a row, from 1
+ * @returns milliseconds: half of the longest wait or more
+ */
+export function backoffMs(failures: number, firstMs: number, maxMs: number): number {
+  const most = Math.min(maxMs, firstMs * 2 ** Math.max(0, failures - 1));
+  return most / 2 + (Math.random() * most) / 2;
+}

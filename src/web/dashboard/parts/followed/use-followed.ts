@@ -1,0 +1,99 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type ApiError, asApiError } from '../../api/errors.ts';
+import type { Query } from '../../api/query.ts';
+import { backoffMs } from '../../api/wait.ts';
+import { showToast } from '../toast.tsx';
+
+const toastError = (error: unknown): void =>
+  showToast({ kind: 'fail', text: asApiError(error).message });
+
+/** A run on request that is followed until the user closes it. */
+export interface Started<Target> {
+  readonly runId: string | null;
+  readonly start: (target: Target) => void;
+  readonly close: () => void;
+}
+
+/** @param request asks for a run */
+export function useStarted<Target>(
+  request: (target: Target) => Promise<{ readonly id: string }>,
+): Started<Target> {
+  const [runId, setRunId] = useState<string | null>(null);
+  const start = async (target: Target): Promise<void> => {
+    try {
+      const { id } = await request(target);
+      setRunId(id);
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  return { runId, start: (target) => void start(target), close: () => setRunId(null) };
+}
+
+export interface Followed<Run> {
+  /** Null before the first response. */
+  readonly run: Run | null;
+  /** Of the last reading; null after a success. */
+  readonly error: ApiError | null;
+  /** Whether it is known to go on. */
+  readonly isOpen: boolean;
+  readonly isCancelling: boolean;
+  readonly cancel: () => void;
+  readonly retry: () => void;
+}
+
+/** Not every step of a run has an event. */
+const POLL_MS = 1_000;
+const MAX_POLL_MS = 30_000;
+
+/** Follows a run until it is over. Errors are shown, and the run is read ever more rarely, or no more if it is gone. */
+export function useFollowed<Run>({
+  query,
+  isOver,
+  cancel,
+}: {
+  readonly query: Query<Run>;
+  readonly isOver: (run: Run) => boolean;
+  readonly cancel: () => Promise<unknown>;
+}): Followed<Run> {
+  const run = query.data.value;
+  const error = query.error.value;
+  const isLoading = query.isLoading.value;
+  const isOpen = run !== null && !isOver(run);
+  // Refused, such as 404, or signed out: asking again changes nothing.
+  const isLost = error?.kind === 'refused' || error?.kind === 'unauthorized';
+  const isFollowed = (run === null || isOpen) && !isLost;
+  const failures = useRef<{ readonly last: ApiError | null; readonly count: number }>({
+    last: null,
+    count: 0,
+  });
+  useEffect(() => {
+    const { last, count } = failures.current;
+    if (error === null) failures.current = { last: null, count: 0 };
+    else if (error !== last) failures.current = { last: error, count: count + 1 };
+    if (!isFollowed || isLoading) return;
+    const failed = failures.current.count;
+    const ms = failed === 0 ? POLL_MS : backoffMs(failed, POLL_MS * 2, MAX_POLL_MS);
+    const timer = setTimeout(query.reload, ms);
+    return () => clearTimeout(timer);
+  }, [run, error, isLoading, isFollowed]);
+  const [isCancelling, setCancelling] = useState(false);
+  const cancelIt = async (): Promise<void> => {
+    setCancelling(true);
+    try {
+      await cancel();
+    } catch (thrown) {
+      toastError(thrown);
+    }
+    setCancelling(false);
+    void query.reload();
+  };
+  return {
+    run,
+    error,
+    isOpen: isOpen && !isLost,
+    isCancelling,
+    cancel: () => void cancelIt(),
+    retry: () => void query.reload(),
+  };
+}
