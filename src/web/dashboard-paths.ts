@@ -24,6 +24,7 @@ export const DASHBOARD_PATHS = {
   incident: '/incidents/:id',
   variables: '/variables',
   certificates: '/certificates',
+  snippets: '/snippets',
   errorGroups: '/error-groups',
   testSessions: '/test-sessions',
   testSession: '/test-sessions/:id',

@@ -78,6 +78,11 @@ export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
     section: 'certificates',
     load: () => import('./certificates/certificates-page.tsx'),
   },
+  snippets: {
+    title: 'Snippets',
+    section: 'snippets',
+    load: () => import('./snippets/snippets-page.tsx'),
+  },
   variables: {
     title: 'Variables',
     section: 'variables',

@@ -22,6 +22,7 @@ const ENTRIES: readonly Entry[] = [
 const MORE: readonly Entry[] = [
   { name: 'variables', label: 'Variables' },
   { name: 'certificates', label: 'Certificates' },
+  { name: 'snippets', label: 'Snippets' },
   { name: 'errorGroups', label: 'Error groups' },
   { name: 'testSessions', label: 'Test sessions' },
   { name: 'analyses', label: 'Root causes' },

@@ -1,6 +1,7 @@
 import type { Scene } from '../scenes.ts';
 import { addCertificates, addClientCertificates } from './certificate-samples.ts';
 import { addFailures, addSessions } from './finding-samples.ts';
+import { addSnippets } from './snippet-samples.ts';
 import { addVariables } from './variable-samples.ts';
 
 /** The pages below More in the navigation. */
@@ -47,6 +48,26 @@ export const MORE_SCENES: readonly Scene[] = [
   },
   { name: 'analyses-empty', path: '/analyses' },
   { name: 'analyses', path: '/analyses', prepare: addFailures },
+  { name: 'snippets-empty', path: '/snippets' },
+  { name: 'snippets', path: '/snippets', prepare: addSnippets },
+  {
+    name: 'snippets-edit',
+    path: '/snippets',
+    prepare: addSnippets,
+    act: async ({ page }) => {
+      await page.getByRole('button', { name: 'Edit Sign in' }).click();
+      await page.getByLabel('Script').waitFor();
+    },
+  },
+  {
+    name: 'snippets-error',
+    path: '/snippets',
+    act: async ({ page }) => {
+      await page.route(/\/v1\/snippets/, (route) => route.fulfill({ status: 503, body: '{}' }));
+      await page.reload();
+      await page.getByRole('alert').waitFor();
+    },
+  },
   { name: 'variables-empty', path: '/variables' },
   { name: 'variables', path: '/variables', prepare: addVariables },
   {

@@ -1,0 +1,39 @@
+import { api } from '../../api/client.ts';
+import { asApiError } from '../../api/errors.ts';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { showToast } from '../../parts/toast.tsx';
+import { reloadSnippets, type Snippet } from './queries.ts';
+
+/** A deleted snippet can be restored, under another id. */
+export function DeleteSnippet({
+  snippet,
+  onClose,
+}: {
+  readonly snippet: Snippet;
+  readonly onClose: () => void;
+}) {
+  const { id, name } = snippet;
+  const run = async (): Promise<void> => {
+    await api.DELETE('/v1/snippets/{id}', { params: { path: { id } } });
+    reloadSnippets();
+    showToast({
+      kind: 'plain',
+      text: `The snippet ${name} is deleted.`,
+      action: { label: 'Undo', run: () => void restore(snippet) },
+    });
+  };
+  return (
+    <Confirm title={`Delete ${name}`} action="Delete the snippet" run={run} onClose={onClose}>
+      <p>Its script is deleted with it. No check uses snippets.</p>
+    </Confirm>
+  );
+}
+
+async function restore({ name, script }: Snippet): Promise<void> {
+  try {
+    await api.POST('/v1/snippets', { body: { name, script } });
+    reloadSnippets();
+  } catch (thrown) {
+    showToast({ kind: 'fail', text: asApiError(thrown).message });
+  }
+}

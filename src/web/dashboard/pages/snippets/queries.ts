@@ -1,0 +1,18 @@
+import { api, pageOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { invalidate } from '../../api/query.ts';
+import { PART, useList } from '../../parts/lists/use-list.ts';
+
+export type Snippet = components['schemas']['Snippet'];
+
+/** Not all at once, as the lists of other pages: scripts may be large. */
+export function useSnippets() {
+  return useList<Snippet>('snippets', (page, signal) => {
+    const query = { limit: PART, page };
+    return pageOf(api.GET('/v1/snippets', { params: { query }, signal }));
+  });
+}
+
+export function reloadSnippets(): void {
+  invalidate((key) => key.startsWith('snippet'));
+}
