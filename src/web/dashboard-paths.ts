@@ -22,6 +22,7 @@ export const DASHBOARD_PATHS = {
   statusPage: '/status-pages/:id',
   incidents: '/incidents',
   incident: '/incidents/:id',
+  reports: '/reports',
   variables: '/variables',
   certificates: '/certificates',
   snippets: '/snippets',

@@ -78,6 +78,11 @@ export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
     section: 'certificates',
     load: () => import('./certificates/certificates-page.tsx'),
   },
+  reports: {
+    title: 'Reports',
+    section: 'reports',
+    load: () => import('./reports/reports-page.tsx'),
+  },
   snippets: {
     title: 'Snippets',
     section: 'snippets',

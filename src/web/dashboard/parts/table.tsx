@@ -6,6 +6,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren;
   /** Numbers stand at the end of the column. */
   readonly isNumber?: boolean;
+  /** The rows are in the order of this column. */
+  readonly sort?: 'ascending' | 'descending';
   /** Left out on narrow screens. */
   readonly isOptional?: boolean;
 }
@@ -46,7 +48,7 @@ export function Table<Row>({
       <thead>
         <tr>
           {columns.map((column) => (
-            <th scope="col" key={column.name} class={classOf(column)}>
+            <th scope="col" key={column.name} class={classOf(column)} aria-sort={column.sort}>
               {column.head}
             </th>
           ))}

@@ -12,6 +12,7 @@ const LINES: Readonly<Record<string, string>> = {
     'M5.5 2.5C3 2.5 4.5 8 2.5 8c2 0 .5 5.5 3 5.5M10.5 2.5c2.5 0 1 5.5 3 5.5-2 0-.5 5.5-3 5.5',
   certificates:
     'M2.5 2.5h11v8h-4M2.5 10.5v-8M2.5 10.5h1.5M5 6h6M6.5 12.5a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6zM5.5 12.2v2.5l1-.7 1 .7v-2.5',
+  reports: 'M2.5 2.5v11h11M5.5 11V8M8.5 11V4.5M11.5 11V6.5',
   snippets: 'M5.5 4.5L2 8l3.5 3.5M10.5 4.5L14 8l-3.5 3.5M9 3L7 13',
   errorGroups: 'M4 2.5h9.5V12M2.5 4.5h9v9h-9zM5 7l4 4M9 7l-4 4',
   testSessions: 'M6 2h4M6.8 2v4.5L3 13.5h10L9.2 6.5V2M5 10.5h6',

@@ -20,6 +20,7 @@ const ENTRIES: readonly Entry[] = [
   { name: 'statusPages', label: 'Status pages' },
 ];
 const MORE: readonly Entry[] = [
+  { name: 'reports', label: 'Reports' },
   { name: 'variables', label: 'Variables' },
   { name: 'certificates', label: 'Certificates' },
   { name: 'snippets', label: 'Snippets' },

@@ -1,6 +1,7 @@
 import type { Scene } from '../scenes.ts';
 import { addCertificates, addClientCertificates } from './certificate-samples.ts';
 import { addFailures, addSessions } from './finding-samples.ts';
+import { addReportedChecks } from './report-samples.ts';
 import { addSnippets } from './snippet-samples.ts';
 import { addVariables } from './variable-samples.ts';
 
@@ -48,6 +49,22 @@ export const MORE_SCENES: readonly Scene[] = [
   },
   { name: 'analyses-empty', path: '/analyses' },
   { name: 'analyses', path: '/analyses', prepare: addFailures },
+  { name: 'reports-empty', path: '/reports' },
+  {
+    name: 'reports',
+    path: '/reports?sort=availability',
+    prepare: addReportedChecks,
+    act: async ({ page }) => await page.getByText('3 checks', { exact: true }).waitFor(),
+  },
+  {
+    name: 'reports-error',
+    path: '/reports',
+    act: async ({ page }) => {
+      await page.route(/\/v1\/check-s/, (route) => route.fulfill({ status: 503, body: '{}' }));
+      await page.reload();
+      await page.getByRole('alert').waitFor();
+    },
+  },
   { name: 'snippets-empty', path: '/snippets' },
   { name: 'snippets', path: '/snippets', prepare: addSnippets },
   {

@@ -135,7 +135,8 @@ export function useMissedSlots(checkId: string, hours: number): Query<readonly M
   );
 }
 
-const ANALYTICS = {
+/** Where the reports on checks of each type are. */
+export const ANALYTICS = {
   URL: '/v1/analytics/url/{id}',
   API: '/v1/analytics/api-checks/{id}',
   TCP: '/v1/analytics/tcp/{id}',

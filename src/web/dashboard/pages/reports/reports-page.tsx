@@ -1,0 +1,264 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Button } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { type Filter, FilterBar } from '../../parts/filter-bar.tsx';
+import { count, counted, percent, responseTime } from '../../parts/formats.ts';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Link } from '../../shell/link.tsx';
+import { type UrlState, useUrlState } from '../../shell/url-state.ts';
+import { type CheckFilter, filterIn, TYPE_LABELS } from '../overview/check-filter.ts';
+import { FILTERS } from '../overview/filters.ts';
+import './reports.css';
+import {
+  isReported,
+  MAX_CHECKS,
+  REPORTED_TYPES,
+  REPORTS_A_MINUTE,
+  ReportData,
+} from './report-data.ts';
+import { csvOf, type ReportRow, SORTS, type Sort, sortedRows } from './report-rows.ts';
+import { DEFAULT_RANGE, RANGE_LABELS, type ReportWindow, windowIn } from './report-window.ts';
+
+const PART = 100;
+
+const SORT_LABELS: Readonly<Record<(typeof SORTS)[number], string>> = {
+  availability: 'lowest availability',
+  p50: 'slowest, by p50',
+  p95: 'slowest, by p95',
+};
+
+const REPORT_FILTERS: readonly Filter[] = [
+  {
+    name: 'type',
+    label: 'Type',
+    choices: REPORTED_TYPES.map((value) => ({ value, label: TYPE_LABELS[value] ?? value })),
+  },
+  ...FILTERS.filter(({ name }) => name === 'tag' || name === 'group'),
+  {
+    name: 'sort',
+    label: 'Sort',
+    any: 'name',
+    choices: SORTS.map((value) => ({ value, label: SORT_LABELS[value] })),
+  },
+];
+
+/** Without a choice: the default, unless days are chosen beside it. */
+function rangeFilter(hasDays: boolean): Filter {
+  const choices = Object.entries(RANGE_LABELS).map(([value, label]) => ({ value, label }));
+  return {
+    name: 'range',
+    label: 'Range',
+    any: hasDays ? 'chosen days' : RANGE_LABELS[DEFAULT_RANGE],
+    choices: hasDays ? choices : choices.filter(({ value }) => value !== DEFAULT_RANGE),
+    resets: ['from', 'to'],
+  };
+}
+
+/** Only what the filters of this page offer. Heartbeats have no runs. */
+function filterOf(state: UrlState): CheckFilter {
+  const { type = [], tag, groupId, search } = filterIn(state);
+  const types = type.filter(isReported);
+  return {
+    type: types.length === 0 ? REPORTED_TYPES : types,
+    ...(tag === undefined ? {} : { tag }),
+    ...(groupId === undefined ? {} : { groupId }),
+    ...(search === undefined ? {} : { search }),
+  };
+}
+
+/** Availability and response times of all checks in a range of days. */
+export function Page() {
+  const state = useUrlState();
+  const window = windowIn(state);
+  return (
+    <>
+      {window === null ? (
+        <>
+          <PageHeader title="Reports" />
+          <Filters state={state} />
+          <div class="panel">
+            <EmptyState title="The range ends before it begins">
+              <p>Choose a last day that is not before the first one.</p>
+            </EmptyState>
+          </div>
+        </>
+      ) : (
+        <Reports state={state} window={window} />
+      )}
+    </>
+  );
+}
+
+function Reports({ state, window }: { readonly state: UrlState; readonly window: ReportWindow }) {
+  const filter = filterOf(state);
+  const [attempt, setAttempt] = useState(0);
+  const data = useMemo(
+    () => new ReportData(filter, window),
+    [JSON.stringify([filter, window]), attempt],
+  );
+  useEffect(() => data.start(), [data]);
+  const rows = data.rows.value;
+  const error = data.error.value;
+  const sort = SORTS.find((each) => each === state.get('sort')) ?? 'name';
+  const sorted = useMemo(() => sortedRows(rows ?? [], sort), [rows, sort]);
+  const read = sorted.filter(({ report }) => report !== null).length;
+  return (
+    <>
+      <PageHeader
+        title="Reports"
+        actions={
+          <Button disabled={read === 0} onClick={() => download(csvOf(sorted))}>
+            Download CSV
+          </Button>
+        }
+      />
+      <Filters state={state} />
+      {error !== null && <ErrorState error={error} retry={() => setAttempt(attempt + 1)} />}
+      {rows === null && error === null && (
+        <div class="panel">
+          <Skeleton lines={8} height={37} label="Loading the checks" />
+        </div>
+      )}
+      {rows !== null && rows.length === 0 && <NoChecks />}
+      {rows !== null && rows.length > 0 && (
+        <>
+          <Progress rows={rows} isReading={data.isReading.value} />
+          {data.isTruncated.value && (
+            <p class="muted">
+              Only the first {count(MAX_CHECKS)} by name: use a filter for others.
+            </p>
+          )}
+          <List rows={sorted} sort={sort} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Filters({ state }: { readonly state: UrlState }) {
+  const day = (name: 'from' | 'to', label: string) => (
+    <label>
+      {label}
+      <input
+        type="date"
+        value={state.get(name) ?? ''}
+        onChange={(event) => state.set({ [name]: event.currentTarget.value || null, range: null })}
+      />
+    </label>
+  );
+  const filters = [rangeFilter(state.get('from') !== null), ...REPORT_FILTERS];
+  return (
+    <FilterBar filters={filters} search="Search by name">
+      <span class="reports-days">
+        {day('from', 'First day (UTC)')}
+        {day('to', 'Last day')}
+      </span>
+    </FilterBar>
+  );
+}
+
+function NoChecks() {
+  return (
+    <div class="panel">
+      <EmptyState title="No check to report on">
+        <p>
+          No URL, API, TCP, DNS or ICMP check is what the filters show. Heartbeats have their
+          availability on their own pages.
+        </p>
+        <p>
+          <Link to="/checks/new">Make a check</Link>
+        </p>
+      </EmptyState>
+    </div>
+  );
+}
+
+function Progress({
+  rows,
+  isReading,
+}: {
+  readonly rows: readonly ReportRow[];
+  readonly isReading: boolean;
+}) {
+  const done = rows.filter(({ report, error }) => report !== null || error !== null).length;
+  if (!isReading) return <p class="reports-progress muted">{counted(rows.length, 'check')}</p>;
+  return (
+    <p class="reports-progress muted">
+      <progress max={rows.length} value={done} aria-label="Reports that are read" />
+      {count(done)} of {counted(rows.length, 'check')}
+      {rows.length > REPORTS_A_MINUTE && `, ${REPORTS_A_MINUTE} a minute`}
+    </p>
+  );
+}
+
+function List({ rows, sort }: { readonly rows: readonly ReportRow[]; readonly sort: Sort }) {
+  const [shown, setShown] = useState(PART);
+  return (
+    <section class="panel" aria-label="Reports of checks">
+      <Table
+        label="Reports of checks"
+        columns={columnsOf(sort)}
+        rows={rows.slice(0, shown)}
+        keyOf={({ id }) => id}
+      />
+      {rows.length > shown && (
+        <Pager
+          shown={shown}
+          total={rows.length}
+          hasMore
+          isLoading={false}
+          more={() => setShown(shown + PART)}
+        />
+      )}
+    </section>
+  );
+}
+
+function columnsOf(sort: Sort): readonly Column<ReportRow>[] {
+  const time = (name: 'p50' | 'p95', head: string): Column<ReportRow> => ({
+    name,
+    head,
+    isNumber: true,
+    ...(sort === name ? { sort: 'descending' as const } : {}),
+    cell: ({ report }) => responseTime(report?.[`${name}Ms`]),
+  });
+  return [
+    {
+      name: 'name',
+      head: 'Check',
+      ...(sort === 'name' ? { sort: 'ascending' as const } : {}),
+      cell: ({ id, name }) => <Link to={`/checks/${encodeURIComponent(id)}`}>{name}</Link>,
+    },
+    { name: 'type', head: 'Type', isOptional: true, cell: ({ type }) => TYPE_LABELS[type] ?? type },
+    {
+      name: 'availability',
+      head: 'Availability',
+      isNumber: true,
+      ...(sort === 'availability' ? { sort: 'ascending' as const } : {}),
+      cell: (row) => <Availability row={row} />,
+    },
+    time('p50', 'Response p50'),
+    time('p95', 'Response p95'),
+  ];
+}
+
+function Availability({ row: { report, error } }: { readonly row: ReportRow }) {
+  if (error !== null) return <span class="failing">{error.message}</span>;
+  if (report === null) return <span class="muted">…</span>;
+  if (report.availability === null) return <span class="muted">no runs</span>;
+  return <>{percent(report.availability / 100)}</>;
+}
+
+function download(csv: string): void {
+  const address = URL.createObjectURL(new Blob([csv], { type: 'text/csv' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = `vedette-report-${new Date().toISOString().slice(0, 10)}.csv`;
+  link.click();
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
