@@ -135,7 +135,6 @@ async function serve(
   });
   try {
     if (stop.stopping.aborted) return;
-    app.documents.make();
     const port = await listen(app, config);
     const signInUrl = await newSignInUrl(parts, features, port);
     const setupUrl = signInUrl === null ? await newSetupUrl(parts, features, port) : null;

