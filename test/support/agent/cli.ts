@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
+import { COMPILED_PROGRAM } from '../process/compiled-program.ts';
 import { memoryTerminal } from './memory-terminal.ts';
-
-const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
 
 export interface Ended {
   readonly code: number | null;
@@ -33,7 +31,7 @@ export function startCli(
   stdout: 'pipe' | number = 'pipe',
   maxDescriptors: number | 'as here' = 'as here',
 ): RunningCli {
-  const command = [process.execPath, MAIN, ...args];
+  const command = [...COMPILED_PROGRAM, ...args];
   const limited = ['sh', '-c', `ulimit -n ${maxDescriptors}; exec "$@"`, 'sh', ...command];
   const [program = '', ...rest] = maxDescriptors === 'as here' ? command : limited;
   const child = spawn(program, rest, {

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { inject, onTestFailed, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -10,10 +9,10 @@ import { openStore } from '../../../src/service/database/open-store.ts';
 import type { Row, Store } from '../../../src/service/database/store.ts';
 import { newDatabase } from '../database/new-database.ts';
 import { silentLog, storeConfig } from '../database/silent-store.ts';
+import { COMPILED_PROGRAM } from '../process/compiled-program.ts';
 import { makeTestFolder } from '../process/test-folder.ts';
 import { type Ask, askService, type Reply } from './service-app.ts';
 
-const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
 /** For services on a new database: on PostgreSQL they make no key themselves. */
 const ENCRYPTION_KEY = randomBytes(32).toString('hex');
 /** Of each process of a test that failed. */
@@ -50,7 +49,7 @@ export interface StartOptions {
 }
 
 export function startProcess(args: readonly string[], options: StartOptions = {}): Running {
-  const [command = '', ...rest] = [...(options.prefix ?? []), process.execPath, MAIN, ...args];
+  const [command = '', ...rest] = [...(options.prefix ?? []), ...COMPILED_PROGRAM, ...args];
   const { stdoutFile } = options;
   const stdout = stdoutFile === undefined ? 'ignore' : openSync(stdoutFile, 'a');
   const child = spawn(command, rest, {
