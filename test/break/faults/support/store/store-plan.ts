@@ -110,16 +110,28 @@ export function sampleOf(seed: number, shareOfOthers: number): Choice {
 }
 
 /**
- * One fault of each operation that no earlier scenario had fail: for a second database, to which the same
- * faults mean the same. The seed is another one, so that other faults of the operations are tried.
+ * One fault of each operation that no earlier scenario had fail, and a share of all others (0 to 1). Other
+ * seeds try other faults of the operations.
  */
-export function onceEach(seed: number): Choice {
-  const sample = sampleOf(seed + 1, 0);
-  return (faults, failed) =>
-    sample(
-      faults.filter(({ operation }) => !failed.has(operation)),
-      failed,
-    );
+export function onceEach(seed: number, shareOfOthers: number): Choice {
+  const [once, others] = [sampleOf(seed, 0), shareOf(seed, shareOfOthers)];
+  return (faults, failed) => {
+    const chosen = new Set([
+      ...once(
+        faults.filter(({ operation }) => !failed.has(operation)),
+        failed,
+      ),
+      ...others(faults, failed),
+    ]);
+    return faults.filter((fault) => chosen.has(fault));
+  };
+}
+
+function shareOf(seed: number, share: number): Choice {
+  return (faults) => {
+    const random = mulberry32(seed);
+    return faults.filter(() => random() < share);
+  };
 }
 
 /** Uniformly distributed numbers from 0 to 1. */
