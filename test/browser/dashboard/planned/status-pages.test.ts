@@ -45,8 +45,9 @@ describe.skipIf(LACKING !== null)('the pages of status pages', () => {
       themeColors: { light: { bodyBackgroundColor: '#102030' } },
       cards: [{ name: 'Services', services: [{ name: 'Checkout' }] }],
     });
-    const shown = await fetch(`${service().url}/status/${url}`);
-    expect(await shown.text()).toContain('Checkout');
+    // A page that was read meanwhile is kept for a few seconds.
+    const shown = async () => (await fetch(`${service().url}/status/${url}`)).text();
+    await expect.poll(shown).toContain('Checkout');
     expect(faults().filter((fault) => !fault.includes('status of 400'))).toEqual([]);
   });
 
