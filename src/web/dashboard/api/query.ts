@@ -8,7 +8,7 @@ import { NEVER_MS, wait } from './wait.ts';
 export interface Query<Data> {
   /** Null before the first response. It stays while it is read again. */
   readonly data: ReadonlySignal<Data | null>;
-  /** Of the last reading; null after a success. */
+  /** The error of the last reading; null after a success. */
   readonly error: ReadonlySignal<ApiError | null>;
   readonly isLoading: ReadonlySignal<boolean>;
   /** Reads it again. Resolves to whether it was read: false after an error, and if another reading took its place. */

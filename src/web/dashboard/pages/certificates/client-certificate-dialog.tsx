@@ -103,7 +103,6 @@ function Editor({
     onValue: (value: string) => edited.change({ [name]: value }),
     problem: problemOf(saving.problems, name),
   });
-  const lost = query?.error.value ?? null;
   return (
     <FormDialog
       title={id === null ? 'Add a client certificate' : `Replace the certificate of ${base.host}`}
@@ -152,11 +151,7 @@ function Editor({
       ) : (
         <FormError error={saving.error} fields={FIELDS} />
       )}
-      {lost !== null && (
-        <p class="form-error" role="alert">
-          {lost.message}
-        </p>
-      )}
+      <FormError error={query?.error.value ?? null} fields={[]} />
     </FormDialog>
   );
 }

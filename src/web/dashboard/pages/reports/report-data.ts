@@ -18,7 +18,7 @@ const PAGE_CHECKS = 100;
 /** The API makes 30 reports a minute for each key or session, and the charts of other pages need some of them. */
 export const REPORTS_A_MINUTE = 20;
 const MINUTE_MS = 60_000;
-/** Of a report that the service has no time for. After that the row says so. */
+/** How often a report is requested while the service is too busy. After that its row shows the error. */
 const MAX_TRIES = 4;
 const FIRST_DELAY_MS = 2_000;
 const MAX_DELAY_MS = 30_000;

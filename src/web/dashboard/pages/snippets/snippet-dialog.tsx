@@ -74,7 +74,6 @@ function Editor({
     onClose();
     showToast({ kind: 'pass', text: `The snippet ${form.name} is saved.` });
   };
-  const lost = query?.error.value ?? null;
   return (
     <FormDialog
       title={id === null ? 'New snippet' : `Edit ${base.name}`}
@@ -107,11 +106,7 @@ function Editor({
       ) : (
         <FormError error={saving.error} fields={FIELDS} />
       )}
-      {lost !== null && (
-        <p class="form-error" role="alert">
-          {lost.message}
-        </p>
-      )}
+      <FormError error={query?.error.value ?? null} fields={[]} />
     </FormDialog>
   );
 }

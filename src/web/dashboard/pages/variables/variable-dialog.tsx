@@ -38,7 +38,7 @@ export function VariableDialog({
   isNew,
   onClose,
 }: {
-  /** Of a new one the name to begin with; empty if none is known. */
+  /** The name that the form of a new variable begins with; empty if none is known. */
   readonly name: string;
   readonly isNew: boolean;
   readonly onClose: () => void;
@@ -104,7 +104,6 @@ function Editor({
   };
   const { problems, error } = saving;
   const isHiddenNow = isHidden(stored);
-  const lost = query?.error.value ?? null;
   return (
     <FormDialog
       title={isNew ? 'New variable' : name}
@@ -161,11 +160,7 @@ function Editor({
       ) : (
         <FormError error={error} fields={FIELDS} />
       )}
-      {lost !== null && (
-        <p class="form-error" role="alert">
-          {lost.message}
-        </p>
-      )}
+      <FormError error={query?.error.value ?? null} fields={[]} />
     </FormDialog>
   );
 }

@@ -13,7 +13,7 @@ export function FollowedBar({
 }: {
   readonly class: string;
   readonly followed: Followed<unknown>;
-  /** Of the run as it was last read. */
+  /** Describes the run as it was last read. */
   readonly text: ComponentChildren;
   readonly link: ComponentChildren;
   readonly close: () => void;

@@ -33,7 +33,7 @@ export function useStarted<Target>(
 export interface Followed<Run> {
   /** Null before the first response. */
   readonly run: Run | null;
-  /** Of the last reading; null after a success. */
+  /** The error of the last reading; null after a success. */
   readonly error: ApiError | null;
   /** Whether it is known to go on. */
   readonly isOpen: boolean;
