@@ -172,12 +172,14 @@ describe.skipIf(LACKING !== null)('the overview', () => {
   it('shows by itself that a check fails and that it recovers', async () => {
     const account = await newAccount();
     const location = await addSampleLocation(account, service(), 'office');
-    const check = { id: 'shop', name: 'Shop', cells: 'pp', fields: { frequency: 1 } };
+    const check = { id: 'shop', name: 'Shop', cells: '', fields: { frequency: 1 } };
     await addSampleChecks(account, service(), location, [check]);
+    const slot = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+    const before = slot - 2 * MINUTE_MS;
+    await sendResults(service(), location, [sampleResult(check, location, before, 'p')]);
     const { page, goto, faults } = await open(account);
     await goto('/');
     await page.getByRole('link', { name: '1 passing' }).waitFor();
-    const slot = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
     await sendResults(service(), location, [sampleResult(check, location, slot - MINUTE_MS, 'f')]);
     await page.getByRole('link', { name: '1 failing' }).waitFor();
     await page.getByText('CONNECT_REFUSED').waitFor();

@@ -140,17 +140,19 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
           ),
         (rows) => rows.length === 0,
       );
+      // The service refreshes outdated states of checks once a minute, or when they are read.
+      await until(
+        async () => {
+          for (const key of [victim.apiKey, ...accounts.keys()]) {
+            const read = { method: 'GET', path: '/v1/check-statuses', key: newest.get(key) ?? key };
+            await sender.send(read);
+          }
+          return store.query('select from check_statuses where state_version is null');
+        },
+        (rows) => rows.length === 0,
+      );
     };
     await settled();
-    // The service refreshes outdated states of checks at any time, or when they are read.
-    const read = { method: 'GET', path: '/v1/check-statuses', key: victim.apiKey };
-    await until(
-      async () => {
-        await sender.send(read);
-        return store.query('select from check_statuses where state_version is null');
-      },
-      (rows) => rows.length === 0,
-    );
     ends.unshift(await keepSilences(store, victim.accountId));
     const groups = await idsOf(store, victim.accountId);
     const victimIds = [...new Set(groups.flat())];
