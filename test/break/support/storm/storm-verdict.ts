@@ -68,10 +68,15 @@ export function stormFaults(
     const untilMs = end.fromMs - FAILS_WITHIN_MS[group];
     return group !== 'healthy' && result.slotMs > outbreak.toMs && result.slotMs < untilMs;
   };
+  /** It was connected when its packets began to be dropped, and waits for an answer. */
+  const isCutOff = (result: StormResult): boolean =>
+    checkOf(result).group === 'dropped' &&
+    result.code === 'RESPONSE_TIMEOUT' &&
+    result.slotMs + result.lateMs < outbreak.toMs;
   const isWrong = (result: StormResult): boolean => {
     const { failed, code, isSlow, isFinal, retriesMade } = result;
     const { group, retries } = checkOf(result);
-    if (failed && code !== CODES[group]) return code !== null || !isSlow;
+    if (failed && code !== CODES[group]) return !isCutOff(result) && (code !== null || !isSlow);
     if (!isMidst(result) || stoodStill) return false;
     return !failed || (isFinal && retriesMade !== retries);
   };
