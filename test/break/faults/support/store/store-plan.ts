@@ -94,19 +94,7 @@ export async function tryFaults(
  * One fault of each operation of a scenario, and a share of all others (0 to 1), the same for the same seed.
  */
 export function sampleOf(seed: number, shareOfOthers: number): Choice {
-  return (faults) => {
-    const random = mulberry32(seed);
-    const seen = new Set<string>();
-    const drawn = faults
-      .map((fault) => ({ fault, place: random() }))
-      .sort((one, other) => one.place - other.place);
-    const sample = drawn.filter(({ fault, place }) => {
-      const isFirst = !seen.has(fault.operation);
-      seen.add(fault.operation);
-      return isFirst || place < shareOfOthers;
-    });
-    return sample.map(({ fault }) => fault);
-  };
+  return (faults) => drawn(faults, { seed, shareOfOthers, tried: new Set() });
 }
 
 /**
@@ -114,24 +102,33 @@ export function sampleOf(seed: number, shareOfOthers: number): Choice {
  * seeds try other faults of the operations.
  */
 export function onceEach(seed: number, shareOfOthers: number): Choice {
-  const [once, others] = [sampleOf(seed, 0), shareOf(seed, shareOfOthers)];
-  return (faults, failed) => {
-    const chosen = new Set([
-      ...once(
-        faults.filter(({ operation }) => !failed.has(operation)),
-        failed,
-      ),
-      ...others(faults, failed),
-    ]);
-    return faults.filter((fault) => chosen.has(fault));
-  };
+  return (faults, failed) => drawn(faults, { seed, shareOfOthers, tried: failed });
 }
 
-function shareOf(seed: number, share: number): Choice {
-  return (faults) => {
-    const random = mulberry32(seed);
-    return faults.filter(() => random() < share);
-  };
+function drawn(
+  faults: readonly Fault[],
+  {
+    seed,
+    shareOfOthers,
+    tried,
+  }: {
+    readonly seed: number;
+    readonly shareOfOthers: number;
+    /** The operations that need no fault. */
+    readonly tried: ReadonlySet<string>;
+  },
+): readonly Fault[] {
+  const random = mulberry32(seed);
+  const seen = new Set(tried);
+  const places = faults
+    .map((fault) => ({ fault, place: random() }))
+    .sort((one, other) => one.place - other.place);
+  const sample = places.filter(({ fault, place }) => {
+    const isFirst = !seen.has(fault.operation);
+    seen.add(fault.operation);
+    return isFirst || place < shareOfOthers;
+  });
+  return sample.map(({ fault }) => fault);
 }
 
 /** Uniformly distributed numbers from 0 to 1. */
