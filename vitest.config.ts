@@ -1,8 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { UNOPTIMIZED_WASM } from './test/support/process/unoptimized-wasm.ts';
 
-/** The embedded database is WebAssembly: optimizing its code takes more CPU than a run gets back. */
-const UNOPTIMIZED_WASM = '--liftoff-only';
 /** Files follow each other in a process: with more room for new objects it collects garbage less often. */
 const FEW_COLLECTIONS = '--max-semi-space-size=64';
 

@@ -1,11 +1,9 @@
 import { join } from 'node:path';
+import { UNOPTIMIZED_WASM } from './unoptimized-wasm.ts';
 
-/**
- * The command that starts the compiled program. Optimizing the embedded database's code takes half of the
- * CPU of a start, and a test's processes end before they get it back.
- */
+/** The command that starts the compiled program. */
 export const COMPILED_PROGRAM: readonly string[] = [
   process.execPath,
-  '--liftoff-only',
+  UNOPTIMIZED_WASM,
   join(import.meta.dirname, '../../../dist/cli/main.js'),
 ];
