@@ -1,5 +1,4 @@
-import { text } from 'node:stream/consumers';
-import { type MailServer, mailServer, type ReceivedMail } from './mail-server.ts';
+import { type MailServer, mailServer, type ReceivedMail, readMail } from './mail-server.ts';
 
 /** A mail server that can withhold its answers to mails: a mail counts as received with the answer. */
 export interface GatedMailServer extends MailServer {
@@ -19,19 +18,13 @@ export async function gatedMailServer(): Promise<GatedMailServer> {
   let isHolding = false;
   const { port } = await mailServer({
     onClose: ({ id }) => void goneSessions.add(id),
-    onData(stream, { id, envelope, user, secure }, callback) {
-      void text(stream).then((source) => {
+    onData(stream, session, callback) {
+      readMail(stream, session, (mail) => {
         const answer = (): void => {
-          mails.push({
-            from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
-            to: envelope.rcptTo.map(({ address }) => address),
-            source,
-            user,
-            isEncrypted: secure,
-          });
+          mails.push(mail);
           callback();
         };
-        if (isHolding) waiting.push({ sessionId: id, answer });
+        if (isHolding) waiting.push({ sessionId: session.id, answer });
         else answer();
       });
     },

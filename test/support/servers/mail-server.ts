@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import {
+  SMTPServer,
+  type SMTPServerDataStream,
+  type SMTPServerOptions,
+  type SMTPServerSession,
+} from 'smtp-server';
 import { onTestFinished } from 'vitest';
 
 export interface ReceivedMail {
@@ -26,15 +31,9 @@ export async function mailServer(options: SMTPServerOptions = {}): Promise<MailS
     allowInsecureAuth: true,
     disableReverseLookup: true,
     closeTimeout: 100,
-    onData(stream, { envelope, user, secure }, callback) {
-      void text(stream).then((source) => {
-        mails.push({
-          from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
-          to: envelope.rcptTo.map(({ address }) => address),
-          source,
-          user,
-          isEncrypted: secure,
-        });
+    onData(stream, session, callback) {
+      readMail(stream, session, (mail) => {
+        mails.push(mail);
         callback();
       });
     },
@@ -46,4 +45,21 @@ export async function mailServer(options: SMTPServerOptions = {}): Promise<MailS
   await once(socket, 'listening');
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
   return { port: (socket.address() as AddressInfo).port, mails };
+}
+
+/** A sender that goes away in the middle, such as a process that is killed, has sent no mail. */
+export function readMail(
+  stream: SMTPServerDataStream,
+  { envelope, user, secure }: SMTPServerSession,
+  onMail: (mail: ReceivedMail) => void,
+): void {
+  const take = (source: string): void =>
+    onMail({
+      from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
+      to: envelope.rcptTo.map(({ address }) => address),
+      source,
+      user,
+      isEncrypted: secure,
+    });
+  void text(stream).then(take, () => {});
 }
