@@ -1,7 +1,8 @@
 // The last lines of a run of CI: `node .ci/report.mjs FOLDER [--record|--nightly]`. How long each part took,
 // what failed and how to run it alone, what was flaky, and one line that counts the tests. FOLDER has
-// parts.tsv (name, seconds, exit code) and Vitest's JSON reports, the one of a repetition as NAME.again.json.
-import { readFileSync, writeFileSync } from 'node:fs';
+// parts.tsv (name, seconds, exit code), Vitest's JSON reports, the one of a repetition as NAME.again.json, and
+// beside them NAME.json.unhandled with errors outside of any test.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { readTestReport } from './vitest-report.mjs';
 
 const VITEST = 'npx vitest run';
@@ -57,6 +58,7 @@ print('\nTimes', timesTable());
 if (option !== '--nightly') print('Took twice their share of the last run', longerParts());
 print('Failed parts', failedParts);
 print('Ended before they could report', broken);
+print('Errors outside of any test', Object.keys(COMMANDS).flatMap(unhandledIn));
 print('Failed', failures.map(describe));
 print('Flaky: failed, and passed when repeated', flaky.map(describe));
 print('Skipped, which counts as failed here', skipped);
@@ -139,6 +141,13 @@ function patternOf(name) {
 
 function sum(numbers) {
   return numbers.reduce((all, number) => all + number, 0);
+}
+
+/** Each of them once: one cause often throws many. */
+function unhandledIn(name) {
+  const path = `${folder}/${name}.json.unhandled`;
+  if (!existsSync(path)) return [];
+  return [...new Set(readFileSync(path, 'utf8').trimEnd().split('\n'))];
 }
 
 function print(title, lines) {

@@ -143,6 +143,14 @@ describe('the report of a run of CI', () => {
     expect(text).toMatch(/, 1 failed\n$/);
   });
 
+  it('shows errors outside of any test, each once', () => {
+    const folder = makeTestFolder();
+    writeFileSync(join(folder, 'system.json.unhandled'), 'no port\nno port\nno name\n');
+    const { code, text } = report({}, [['system tests', 100, 1]], { folder });
+    expect(code).toBe(1);
+    expect(text).toContain('\nErrors outside of any test:\n  no port\n  no name\n');
+  });
+
   it('fails where a part failed outside of its tests, and names it', () => {
     const { code, text } = report({}, [['npm run verify', 20, 1]]);
     expect(code).toBe(1);
