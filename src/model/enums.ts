@@ -70,3 +70,7 @@ export type Frequency = (typeof FREQUENCIES)[number];
 
 export const IP_FAMILIES = ['IPv4', 'IPv6'] as const;
 export type IpFamily = (typeof IP_FAMILIES)[number];
+
+/** What a check may ask for. ANY: the family that connects first. BOTH: each family must pass. */
+export const FAMILY_CHOICES = [...IP_FAMILIES, 'ANY', 'BOTH'] as const;
+export type FamilyChoice = (typeof FAMILY_CHOICES)[number];

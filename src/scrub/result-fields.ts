@@ -29,6 +29,7 @@ export const RESULT_FIELDS_KEPT: ReadonlySet<string> = new Set([
   'jobAssets',
   'pcapDataUrl',
   'ipFamily',
+  'outcome',
   // URL and API checks.
   'method',
   'httpVersion',

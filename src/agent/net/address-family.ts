@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { IpFamily } from '../../model/enums.ts';
+import type { FamilyChoice } from '../../model/enums.ts';
 
 export interface InterfaceAddress {
   readonly family: string;
@@ -29,12 +29,23 @@ export function isNear(address: string): boolean {
   return NEAR.test(address);
 }
 
+/** What one connection is asked to use; a check with BOTH makes one for each family. */
+export type SoughtFamily = Exclude<FamilyChoice, 'BOTH'>;
+
+/** A check with BOTH is tried once for each family; whoever needs but one connection takes any. */
+export function soughtFamily(choice: FamilyChoice): SoughtFamily {
+  return choice === 'BOTH' ? 'ANY' : choice;
+}
+
 /**
  * The family to reach a target by: the requested one, except that an IPv6 address can only be
  * reached by IPv6, whatever the default is.
  *
  * @param hostname without brackets
  */
-export function familyFor(hostname: string, requested: IpFamily): IpFamily {
+export function familyFor<Requested extends SoughtFamily>(
+  hostname: string,
+  requested: Requested,
+): Requested | 'IPv6' {
   return isIPv6(hostname) ? 'IPv6' : requested;
 }

@@ -1,29 +1,36 @@
 import { isIP, isIPv6, type Socket } from 'node:net';
 import type { IpFamily } from '../../model/enums.ts';
 import type { Failure } from '../../model/result/error-codes.ts';
+import type { FamilyOutcome } from '../../model/result/result.ts';
 import { endpointText, withoutBrackets } from '../../runtime/net/endpoint-text.ts';
 import { millisecondsText } from '../../runtime/text/duration-text.ts';
 import type { ProbeContext } from '../probes/probe.ts';
-import { familyFor, hostHasIpv6 } from './address-family.ts';
+import { familyFor, hostHasIpv6, type SoughtFamily } from './address-family.ts';
 import {
   connectFailure,
   mayMeanNoIpv6,
   noIpv6Failure,
+  notTriedOverIpv6,
   repeatedSynText,
   targetText,
 } from './connect-failures.ts';
 import type { SocketState } from './kernel/kernel-sockets.ts';
-import { handshakeMs } from './kernel/kernel-sockets.ts';
+import {
+  type ConnectInstant,
+  connectsFrom,
+  kernelConnectMs,
+  noteKernelConnect,
+} from './kernel-connect-time.ts';
 import { type Opened, openSocket } from './open-socket.ts';
 import { type Addresses, chooseAddresses } from './permitted-addresses.ts';
-import type { StarvationMark } from './starvation.ts';
+import { raceFamilies } from './race-families.ts';
 import { Stopwatch } from './stopwatch.ts';
 
 export interface ConnectTarget {
   /** A name, or an address; an IPv6 address with or without brackets. */
   readonly hostname: string;
   readonly port: number;
-  readonly ipFamily: IpFamily;
+  readonly ipFamily: SoughtFamily;
 }
 
 export interface ConnectOptions {
@@ -47,6 +54,8 @@ export interface Connected {
   readonly kernelMs: number;
   /** The kernel's state of the connection before anything is sent; null if it is not available. */
   readonly handshake: SocketState | null;
+  /** With ANY only: the families that were tried. */
+  readonly families?: readonly FamilyOutcome[];
 }
 
 export interface NotConnected {
@@ -56,6 +65,8 @@ export interface NotConnected {
   readonly address: string | null;
   readonly dnsMs: number;
   readonly tcpMs: number;
+  /** With ANY only: the families that were tried. */
+  readonly families?: readonly FamilyOutcome[];
 }
 
 /**
@@ -63,8 +74,8 @@ export interface NotConnected {
  * one answers. Addresses that the guard denies are not tried. Each address gets an equal share of
  * the remaining time, so that a silent one leaves time for the others. If all fail, the failure is
  * that of the last one, and the job log has the others. On a machine without IPv6, IPv6 falls back
- * to IPv4 (src/model/README.md, "What passes and what fails"). The time up to a failure belongs to the phase
- * that failed.
+ * to IPv4 (src/model/README.md, "What passes and what fails"), unless the check is to pass over both. With ANY
+ * the families race (race-families.ts). The time up to a failure belongs to the phase that failed.
  *
  * The kernel measures the connect time, so a stall of our event loop does not lengthen it. The
  * event loop times failures, repeated SYNs and connections to a peer that may send first.
@@ -75,7 +86,11 @@ export async function connectTcp(
   options: ConnectOptions = {},
 ): Promise<Connected | NotConnected> {
   const hostname = withoutBrackets(target.hostname);
-  const bare = { ...target, hostname, ipFamily: familyFor(hostname, target.ipFamily) };
+  const sought = familyFor(hostname, target.ipFamily);
+  if (sought === 'ANY' && isIP(hostname) === 0 && hostHasIpv6()) {
+    return await connectAny({ hostname, port: target.port }, context, options);
+  }
+  const bare: FamilyTarget = { ...target, hostname, ipFamily: sought === 'ANY' ? 'IPv4' : sought };
   const { outcome, mayLackIpv6 } = await connectFamily(bare, context, options);
   if (!mayLackIpv6 || hostHasIpv6()) return outcome;
 
@@ -83,26 +98,35 @@ export async function connectTcp(
     const failure = noIpv6Failure(endpointText(bare.hostname, bare.port));
     return { ...outcome, ok: false, failure };
   }
+  // A name without an IPv6 address is the name's fault; no route may be this machine's.
+  if (context.isOneOfBoth === true) {
+    const isOwnLack = !outcome.ok && outcome.failure.code !== 'DNS_NO_ADDRESS';
+    return isOwnLack ? { ...outcome, failure: notTriedOverIpv6(bare.hostname) } : outcome;
+  }
   context.log.warn(`this machine has no IPv6: falling back to IPv4 for ${bare.hostname}`);
   const { outcome: second } = await connectFamily({ ...bare, ipFamily: 'IPv4' }, context, options);
   const dnsMs = outcome.dnsMs + second.dnsMs;
   return { ...second, dnsMs, tcpMs: outcome.tcpMs + second.tcpMs };
 }
 
-interface FamilyOutcome {
+interface FamilyTarget extends ConnectTarget {
+  readonly ipFamily: IpFamily;
+}
+
+interface OfFamily {
   readonly outcome: Connected | NotConnected;
   /** IPv6 failed in a way that a machine without IPv6 would also show. */
   readonly mayLackIpv6: boolean;
 }
 
 async function connectFamily(
-  target: ConnectTarget,
+  target: FamilyTarget,
   context: ProbeContext,
   { peerMaySpeakFirst = false }: ConnectOptions,
-): Promise<FamilyOutcome> {
+): Promise<OfFamily> {
   const { clock, starvation, log } = context;
   const { hostname, port, ipFamily } = target;
-  const start = startingNow(context);
+  const start = connectsFrom(context);
   const stopwatch = new Stopwatch(context, start.atMs);
   const family = ipFamily === 'IPv6' ? 6 : 4;
   const resolution = await context.resolver.resolve(hostname, family, context);
@@ -123,63 +147,68 @@ async function connectFamily(
     return { outcome: { ok: false, failure, address: null, dnsMs, tcpMs: 0 }, mayLackIpv6: false };
   }
 
-  const since = isLiteral ? start : startingNow(context);
+  const since = isLiteral ? start : connectsFrom(context);
   const last = await tryAddresses(choice.addresses, target, since, context);
-  const until = starvation?.mark();
-  const endMs = clock.monotonicMs();
-  const kernelMs = last.end.ok ? kernelTimeOf(last, last.end.handshake, endMs) : 0;
-  if (kernelMs > 0 && !peerMaySpeakFirst) {
-    noteKernelTime(last, { atMs: endMs, mark: until }, kernelMs, context);
-  }
-  const tcpMs = stopwatch.elapsedMs(endMs) - dnsMs;
   if (last.end.ok) {
-    const { socket, handshake } = last.end;
-    const { address } = last;
-    const synsRepeated = handshake?.retransmits ?? 0;
-    const text = endpointText(address, port);
-    if (synsRepeated > 0) log.warn(repeatedSynText(text, synsRepeated));
-    log.info(`connected to ${text} in ${millisecondsText(tcpMs)}`);
-    const found = { socket, address, ipFamily, handshake };
-    const times = { dnsMs, tcpMs, kernelMs };
-    return { outcome: { ok: true, ...found, ...times }, mayLackIpv6: false };
+    const won = { ...last, opened: last.end, port, ipFamily, dnsMs };
+    const outcome = connectedTo(won, stopwatch, context, peerMaySpeakFirst);
+    return { outcome, mayLackIpv6: false };
   }
+  const tcpMs = stopwatch.elapsedMs() - dnsMs;
   const failure = connectFailure(targetText(hostname, port, last.address), last.end, last.tookMs);
   const outcome = { ok: false, failure, address: last.address, dnsMs, tcpMs } as const;
   return { outcome, mayLackIpv6: family === 6 && last.allLackRoute };
 }
 
-interface Instant {
-  /** Monotonic. */
-  readonly atMs: number;
-  readonly mark: StarvationMark | undefined;
+async function connectAny(
+  target: { readonly hostname: string; readonly port: number },
+  context: ProbeContext,
+  { peerMaySpeakFirst = false }: ConnectOptions,
+): Promise<Connected | NotConnected> {
+  const stopwatch = new Stopwatch(context);
+  const { families, ...end } = await raceFamilies(target, context);
+  const { dnsMs } = end;
+  if (!end.ok) return { ...end, tcpMs: stopwatch.elapsedMs() - dnsMs, families };
+  const connected = connectedTo({ ...end, ...target }, stopwatch, context, peerMaySpeakFirst);
+  return { ...connected, families };
 }
 
-/** Reads the clock first: starvation between the two readings then stays uncertain. */
-function startingNow({ clock, starvation }: ProbeContext): Instant {
-  return { atMs: clock.monotonicMs(), mark: starvation?.mark() };
+interface OpenedTo {
+  readonly opened: Extract<Opened, { ok: true }>;
+  readonly address: string;
+  readonly port: number;
+  readonly ipFamily: IpFamily;
+  readonly dnsMs: number;
+  /** The start of this connection, which others may have preceded. */
+  readonly since: ConnectInstant;
 }
 
-/** The kernel's connect time for the address that answered; 0 if the kernel has none. */
-function kernelTimeOf({ since }: Tried, handshake: SocketState | null, endMs: number): number {
-  const roundTripMs = handshake === null ? null : handshakeMs(handshake);
-  return roundTripMs === null || roundTripMs > endMs - since.atMs ? 0 : roundTripMs;
-}
-
-function noteKernelTime(
-  { since }: Tried,
-  end: Instant,
-  kernelMs: number,
-  { starvation }: ProbeContext,
-): void {
-  if (since.mark === undefined || end.mark === undefined) return;
-  const unseenMs = end.atMs - since.atMs - kernelMs;
-  starvation?.timedByKernel({ since: since.mark, until: end.mark, unseenMs, uncertainMs: 0 });
+/** The connection with its times, which are also noted and logged. To be called at once. */
+function connectedTo(
+  { opened, address, port, ipFamily, dnsMs, since }: OpenedTo,
+  stopwatch: Stopwatch,
+  { clock, starvation, log }: ProbeContext,
+  peerMaySpeakFirst: boolean,
+): Connected {
+  const mark = starvation?.mark();
+  const endMs = clock.monotonicMs();
+  const { socket, handshake } = opened;
+  const kernelMs = kernelConnectMs(since, handshake, endMs);
+  if (kernelMs > 0 && !peerMaySpeakFirst) {
+    noteKernelConnect(since, { atMs: endMs, mark }, kernelMs, starvation);
+  }
+  const tcpMs = stopwatch.elapsedMs(endMs) - dnsMs;
+  const synsRepeated = handshake?.retransmits ?? 0;
+  const text = endpointText(address, port);
+  if (synsRepeated > 0) log.warn(repeatedSynText(text, synsRepeated));
+  log.info(`connected to ${text} in ${millisecondsText(tcpMs)}`);
+  return { ok: true, socket, address, ipFamily, handshake, dnsMs, tcpMs, kernelMs };
 }
 
 interface Tried {
   readonly address: string;
   readonly end: Opened;
-  readonly since: Instant;
+  readonly since: ConnectInstant;
   readonly tookMs: number;
   /** Every address so far failed as on a machine without IPv6. */
   readonly allLackRoute: boolean;
@@ -188,14 +217,14 @@ interface Tried {
 /** Returns the outcome of the last address that was tried: the first that answered, if any. */
 async function tryAddresses(
   [first, ...rest]: Addresses,
-  { hostname, port }: ConnectTarget,
-  from: Instant,
+  { hostname, port }: FamilyTarget,
+  from: ConnectInstant,
   context: ProbeContext,
 ): Promise<Tried> {
   const { clock, signal, deadlineMs, starvation, log } = context;
   const tryOne = async (
     address: string,
-    since: Instant,
+    since: ConnectInstant,
     left: number,
     lackedRoute: boolean,
   ): Promise<Tried> => {
@@ -214,7 +243,7 @@ async function tryAddresses(
     const target = targetText(hostname, port, tried.address);
     const { message } = connectFailure(target, tried.end, tried.tookMs);
     log.warn(`${message}; trying the next address`);
-    tried = await tryOne(address, startingNow(context), rest.length - index, tried.allLackRoute);
+    tried = await tryOne(address, connectsFrom(context), rest.length - index, tried.allLackRoute);
   }
   return tried;
 }

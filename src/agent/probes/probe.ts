@@ -23,6 +23,8 @@ export interface ProbeContext {
   readonly onBody?: ((bytes: number) => void) | undefined;
   /** The agent's own values in the request, and where they may be sent. */
   readonly ownSecrets: OwnSecrets;
+  /** It is to pass over this family (ipFamily BOTH): IPv6 does not fall back to IPv4. */
+  readonly isOneOfBoth?: boolean | undefined;
   /** Adds secrets that the attempt only gets to know itself, before anything is sent with them. */
   readonly learnSecrets?: ((values: readonly string[]) => Promise<void>) | undefined;
   /** For texts that are cut: see cut-scrubbed.ts. The result scrubs all others. */

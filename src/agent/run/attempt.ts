@@ -62,6 +62,8 @@ export interface AttemptOptions {
   readonly isBrief?: boolean;
   /** Called with the bytes of a body as they arrive. */
   readonly onBody?: (bytes: number) => void;
+  /** IPv6 does not fall back to IPv4, which has an attempt of its own. */
+  readonly isOneOfBoth?: boolean;
 }
 
 export interface Attempt {
@@ -99,7 +101,7 @@ export interface Attempt {
   readonly lackedBytes: number;
   /** Secrets of its request that the vault does not know. */
   readonly secrets: AttemptSecrets;
-  detail(extras: Pick<DetailExtras, 'jobAssets' | 'evidence'>): DetailFields;
+  detail(extras: Pick<DetailExtras, 'jobAssets' | 'evidence' | 'families'>): DetailFields;
   /** Frees the memory of its body, which must not be used afterwards. Must always be called. */
   forget(): void;
 }
@@ -124,10 +126,12 @@ export async function makeAttempt(
 async function attemptStarved(
   check: Check,
   parts: AttemptParts,
-  { opening, signal, keepLongBody, room: reservedMemory, isBrief = false, onBody }: AttemptOptions,
+  options: AttemptOptions,
   starvation: AttemptStarvation,
 ): Promise<Attempt> {
   const { clock } = parts;
+  const { opening, signal, keepLongBody, room: reservedMemory, isBrief = false } = options;
+  const { onBody, isOneOfBoth } = options;
   const log = new JobLog(clock, { isBrief, scrub: (text) => context.scrub(text) });
   const bodyMemory = reservedMemory ?? parts.bodyRoom.open(keepLongBody);
   const startedAtMs = clock.wallMs();
@@ -141,6 +145,7 @@ async function attemptStarved(
     guard,
     log,
     onBody,
+    isOneOfBoth,
     ownSecrets: NO_OWN_SECRETS,
     scrub: NOT_SCRUBBED,
     starvation,

@@ -13,7 +13,8 @@ import { watchWork } from '../scheduler/permits/work-watch.ts';
 import { saveEvidence } from './artifacts/evidence-artifacts.ts';
 import { type ArtifactTaker, saveFailedBody } from './artifacts/failed-body.ts';
 import { type EvidenceParts, gatherEvidence, wantsEvidence } from './artifacts/failure-evidence.ts';
-import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
+import type { Attempt, AttemptParts } from './attempt.ts';
+import { attemptFamilies } from './attempt-families.ts';
 import { isRunCancelled } from './cancelled.ts';
 import { concludeLog } from './conclude-log.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
@@ -161,7 +162,7 @@ async function reportCancelled(
   // Its signal has aborted, so that it probes nothing.
   const opening = `The run of the ${check.checkType} check "${check.id}" was cancelled before this attempt`;
   const options = { opening, signal, keepLongBody: false };
-  const ended = attempt ?? (await makeAttempt(check, parts, options));
+  const ended = attempt ?? (await attemptFamilies(check, parts, options));
   const about = { ...name, resultType: 'FINAL', isCancelled: true } as const;
   parts.sink.result(await buildResult(check, ended, null, about, parts));
   parts.log.info({ checkId: check.id }, 'a requested run was cancelled');
@@ -256,7 +257,7 @@ async function attemptUnstarved(
     const attempt = await permit.attempt(async (waits) => {
       const watch = watchWork(clock, parts.starvation, waits);
       try {
-        return await makeAttempt(check, parts, { ...options, onBody: watch.received });
+        return await attemptFamilies(check, parts, { ...options, onBody: watch.received });
       } finally {
         watch.stop();
       }

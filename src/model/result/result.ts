@@ -1,7 +1,7 @@
 import type { AssertionResult } from '../check/assertion.ts';
 import type { DnsProtocol } from '../check/request/dns.ts';
 import type { TcpStep } from '../check/request/tcp.ts';
-import type { IpFamily, RunnableCheckType } from '../enums.ts';
+import type { FamilyChoice, IpFamily, RunnableCheckType } from '../enums.ts';
 import type { DnsAnswer } from './dns-answer.ts';
 import type { ErrorCode } from './error-codes.ts';
 import type { Traceroute } from './traceroute.ts';
@@ -212,6 +212,27 @@ export interface TcpFacts {
   readonly mss: number;
 }
 
+/** `unanswered`: the other family was connected first, which ended it (ANY only). */
+export const FAMILY_OUTCOMES = ['passed', 'degraded', 'failed', 'unanswered'] as const;
+
+/** How one address family of the target did: only with `ipFamily` ANY and BOTH. */
+export interface FamilyOutcome {
+  readonly ipFamily: IpFamily;
+  /** null if none was tried. */
+  readonly address: string | null;
+  readonly outcome: (typeof FAMILY_OUTCOMES)[number];
+  /** Milliseconds; null with ANY, where only one family gets further than a connection. */
+  readonly responseTime: number | null;
+  readonly requestErrorCode: ErrorCode | null;
+  readonly requestError: string | null;
+}
+
+/** Of checks that connect to an address of their choice. */
+export interface FamiliesDetail {
+  /** Absent unless the check asks for ANY or BOTH. With ANY those of the last connection. */
+  readonly families?: readonly FamilyOutcome[];
+}
+
 /** The fields common to the details of all types. */
 export interface CheckDetail<Request, Response> {
   readonly request: Request;
@@ -231,7 +252,7 @@ export interface CheckDetail<Request, Response> {
  * Timings and TLS facts are in the response, or here if there was none (src/model/README.md,
  * "Results").
  */
-export interface HttpDetail extends CheckDetail<HttpRequestEcho, HttpResponse> {
+export interface HttpDetail extends CheckDetail<HttpRequestEcho, HttpResponse>, FamiliesDetail {
   readonly timings?: HttpTimings;
   readonly timingPhases?: HttpTimingPhases;
   readonly tls?: TlsFacts | null;
@@ -248,10 +269,11 @@ export type TcpDetail = CheckDetail<
     data: string | null;
     /** Absent without steps; `send` is cut. */
     steps?: readonly TcpStep[];
-    ipFamily: IpFamily;
+    ipFamily: FamilyChoice;
   },
   TcpResponse
-> & {
+> &
+  FamiliesDetail & {
   readonly timings: TcpTimings;
   readonly timingPhases: TcpTimingPhases;
   /** Absent in results of older agents. */
@@ -277,9 +299,10 @@ export type DnsDetail = CheckDetail<
 };
 
 export type IcmpDetail = CheckDetail<
-  { hostname: string; pingCount: number; ipFamily: IpFamily },
+  { hostname: string; pingCount: number; ipFamily: FamilyChoice },
   IcmpResponse
-> & { readonly timings: IcmpTimings; readonly timingPhases: IcmpTimingPhases };
+> &
+  FamiliesDetail & { readonly timings: IcmpTimings; readonly timingPhases: IcmpTimingPhases };
 
 export type ResultType = 'FINAL' | 'ATTEMPT';
 

@@ -2,10 +2,12 @@ import { CHECK_FEATURES } from '../../model/check/check-features.ts';
 
 /** `featuresNeededBy` for the check of row `c`, as text[]: the same table decides here. */
 export const NEEDED_FEATURES = `array_remove(array[${Object.entries(CHECK_FEATURES)
-  .map(([name, { checkType, field, unused }]) => {
-    const unusedJson = `'${JSON.stringify(unused)}'::jsonb`;
-    const value = `coalesce(nullif(c.body #> '{request,${field}}', 'null'), ${unusedJson})`;
-    return `case when c.check_type = '${checkType}' and ${value} <> ${unusedJson} then '${name}' end`;
+  .map(([name, { checkTypes, field, unused }]) => {
+    const types = checkTypes.map((each) => `'${each}'`).join(', ');
+    const [byDefault, ...others] = unused.map((each) => `'${JSON.stringify(each)}'::jsonb`);
+    const value = `coalesce(nullif(c.body #> '{request,${field}}', 'null'), ${byDefault})`;
+    const isUsed = `${value} not in (${[byDefault, ...others].join(', ')})`;
+    return `case when c.check_type in (${types}) and ${isUsed} then '${name}' end`;
   })
   .join(', ')}]::text[], null)`;
 

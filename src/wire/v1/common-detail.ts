@@ -4,7 +4,9 @@ import {
   type AssertionSource,
   COMPARISONS,
 } from '../../model/check/assertion.ts';
+import { IP_FAMILIES } from '../../model/enums.ts';
 import type { ErrorCode } from '../../model/result/error-codes.ts';
+import { FAMILY_OUTCOMES } from '../../model/result/result.ts';
 import { MAX_HOPS } from '../../model/result/traceroute.ts';
 import { duration, durationOrNull } from './durations.ts';
 import { boundedList, count, instant, openCode, recordOf, text } from './fields.ts';
@@ -87,6 +89,21 @@ export const commonDetail = {
   traceroute: traceroute.nullable().catch(null),
   timing: z.object({ uncertaintyMs: duration, clock: text(32) }).exactOptional(),
 };
+
+/** How each address family of the target did, of checks that may use both. */
+export const families = boundedList(
+  z
+    .object({
+      ipFamily: z.enum(IP_FAMILIES),
+      address: host.nullable(),
+      outcome: z.enum(FAMILY_OUTCOMES),
+      responseTime: durationOrNull,
+      requestErrorCode: openCode.nullable(),
+      requestError: text(8192).nullable(),
+    })
+    .meta({ title: 'FamilyOutcome' }),
+  IP_FAMILIES.length,
+).exactOptional();
 
 /** The model's result, but with codes that are newer than this build. */
 export type Received<T> = T extends ErrorCode

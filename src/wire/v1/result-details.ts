@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { DNS_PROTOCOLS } from '../../model/check/request/dns.ts';
 import { TCP_STEP_FORMATS } from '../../model/check/request/tcp.ts';
-import { IP_FAMILIES } from '../../model/enums.ts';
+import { FAMILY_CHOICES, IP_FAMILIES } from '../../model/enums.ts';
 import { DNS_NUMBER_FIELDS, DNS_TEXT_FIELDS } from '../../model/result/dns-answer.ts';
 import {
   commonDetail,
   echoedPairs,
   echoedText,
+  families,
   host,
   httpTimingPhases,
   httpTimings,
@@ -19,6 +20,7 @@ import { duration, durationOrNull } from './durations.ts';
 import { boundedList, count, text } from './fields.ts';
 
 const ipFamily = z.enum(IP_FAMILIES);
+const familyChoice = z.enum(FAMILY_CHOICES);
 const port = z.int().min(0).max(65_535);
 
 /** 50 KB as base64; text is cut at 10 KB, which scrubbing may have made four times as long. */
@@ -65,6 +67,7 @@ export const httpDetail = z
     timingPhases: httpTimingPhases.exactOptional(),
     tls: tlsFacts.nullable().exactOptional(),
     tcp: tcpFacts,
+    families,
   })
   .meta({ title: 'HttpCheckResult' });
 
@@ -84,7 +87,7 @@ export const tcpDetail = z
       port,
       data: text(MAX_TCP_CHARS).nullable(),
       steps: boundedList(tcpStep, 20).exactOptional(),
-      ipFamily,
+      ipFamily: familyChoice,
     }),
     response: z.object({ data: text(MAX_TCP_CHARS), address: host, port, ipFamily }).nullable(),
     ...commonDetail,
@@ -104,6 +107,7 @@ export const tcpDetail = z
     }),
     tcp: tcpFacts,
     tls: tlsFacts.nullable().exactOptional(),
+    families,
   })
   .meta({ title: 'TcpCheckResult' });
 
@@ -181,7 +185,11 @@ export const dnsDetail = z
 
 export const icmpDetail = z
   .object({
-    request: z.object({ hostname: host, pingCount: z.int().min(1).max(50), ipFamily }),
+    request: z.object({
+      hostname: host,
+      pingCount: z.int().min(1).max(50),
+      ipFamily: familyChoice,
+    }),
     response: z
       .object({
         hostname: host,
@@ -212,5 +220,6 @@ export const icmpDetail = z
     ...commonDetail,
     timings: z.object({ lookup: duration, end: duration }),
     timingPhases: z.object({ dns: duration, total: duration }),
+    families,
   })
   .meta({ title: 'IcmpCheckResult' });

@@ -95,18 +95,19 @@ export async function refusingPort(host = '127.0.0.1'): Promise<Listening> {
  */
 export async function blackHole(
   host = '127.0.0.1',
+  port = 0,
 ): Promise<Listening & { readonly accept: () => void }> {
   const gate = new Int32Array(new SharedArrayBuffer(4));
-  const thread = new Worker(BLOCKED_LISTENER, { eval: true, workerData: { gate, host } });
-  const [port] = (await once(thread, 'message')) as [number];
+  const thread = new Worker(BLOCKED_LISTENER, { eval: true, workerData: { gate, host, port } });
+  const [ownPort] = (await once(thread, 'message')) as [number];
   // The kernel's queue holds one more than the backlog of 1.
-  const fillers = [await connected(host, port), await connected(host, port)];
+  const fillers = [await connected(host, ownPort), await connected(host, ownPort)];
   const release = (): void => {
     Atomics.store(gate, 0, 1);
     Atomics.notify(gate, 0);
   };
   return {
-    port,
+    port: ownPort,
     accept: release,
     async close() {
       for (const socket of fillers) socket.destroy();
@@ -119,11 +120,11 @@ export async function blackHole(
 }
 
 const BLOCKED_LISTENER = `
-  const { parentPort, workerData: { gate, host } } = require('node:worker_threads');
+  const { parentPort, workerData: { gate, host, port } } = require('node:worker_threads');
   const server = require('node:net').createServer((socket) => socket.on('error', () => {}).resume());
   server.on('connection', (socket) => parentPort.once('message', () => socket.destroy()));
   parentPort.once('message', () => server.close());
-  server.listen({ port: 0, host, backlog: 1 }, () => {
+  server.listen({ port, host, backlog: 1 }, () => {
     parentPort.postMessage(server.address().port);
     Atomics.wait(gate, 0, 0);
   });

@@ -84,8 +84,9 @@ async function resolveTarget(
   log.info(
     `TARGET_DENY is set: resolving ${hostname} here so that the address can be checked before it is sent to the proxy`,
   );
-  const family = ipFamily === 'IPv6' ? 6 : 4;
-  const resolution = await resolver.resolve(hostname, family, context);
+  const first = await resolver.resolve(hostname, ipFamily === 'IPv6' ? 6 : 4, context);
+  const mayBeOther = ipFamily === 'ANY' && !first.ok && first.failure.code === 'DNS_NO_ADDRESS';
+  const resolution = mayBeOther ? await resolver.resolve(hostname, 6, context) : first;
   if (!resolution.ok) return resolution;
   log.info(`${hostname} is ${resolution.addresses.join(', ')}`);
   return chooseAddresses(endpointText(hostname, port), resolution.addresses, context);

@@ -1,9 +1,9 @@
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import type { IpFamily } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
-import type { TcpFacts, TlsFacts } from '../../../model/result/result.ts';
+import type { FamilyOutcome, TcpFacts, TlsFacts } from '../../../model/result/result.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
-import { familyFor } from '../../net/address-family.ts';
+import { familyFor, type SoughtFamily } from '../../net/address-family.ts';
 import {
   type Connected,
   type ConnectTarget,
@@ -28,7 +28,7 @@ import { requestText } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
 export interface HopOptions {
-  readonly ipFamily: IpFamily;
+  readonly ipFamily: SoughtFamily;
   readonly skipSSL: boolean;
   readonly clientCertificates: readonly ClientCertificate[];
   /** Use HTTP/1.1 even if the server offers HTTP/2. */
@@ -57,6 +57,8 @@ export interface Hop {
   /** The destination of the connection: the proxy if there is one. null if there was none. */
   readonly endpoint: Endpoint | null;
   readonly ipFamily: IpFamily;
+  /** With ANY only: those that were tried. */
+  readonly families: readonly FamilyOutcome[] | undefined;
   readonly tls: TlsFacts | null;
   readonly tcp: TcpFacts | null;
   /** The kernel timed a part: how long connecting took, or the first byte. */
@@ -80,8 +82,8 @@ export async function runHop(
   const { hostname, port } = receiverOf(url);
   const { proxy } = options;
   const host = options.connectTo ?? hostname;
-  const family = familyFor(host, options.ipFamily);
-  const target = { hostname: host, port, ipFamily: family };
+  const sought = familyFor(host, options.ipFamily);
+  const target = { hostname: host, port, ipFamily: sought };
   const connected = await connect(target, isTls, proxy, context);
   const { dnsMs, tcpMs } = connected;
   const { unseenMs } = stopwatch;
@@ -102,13 +104,14 @@ export async function runHop(
   const peer = proxy === null ? 'target' : 'proxy';
   const handshake = connected.ok ? connected.handshake : null;
   const tcp = tcpFactsOf(handshake, peer);
-  const base = { ...times, address, endpoint, tls: null, tcp, exchange: null };
+  const { families } = connected;
+  const base = { ...times, address, endpoint, families, tls: null, tcp, exchange: null };
   if (!connected.ok) {
     return {
       ...base,
       endMs: startMs + dnsMs + tcpMs,
       reached: address === null ? 'nothing' : 'lookup',
-      ipFamily: family,
+      ipFamily: sought === 'ANY' ? familyFor(address ?? '', 'IPv4') : sought,
       failure: connected.failure,
     };
   }

@@ -1,6 +1,6 @@
 import type { ApiRequest, UrlRequest } from '../../../model/check/request/http.ts';
 import { isSensitiveHeader, MASK } from '../../../model/credentials/sensitive-headers.ts';
-import type { IpFamily } from '../../../model/enums.ts';
+import type { FamilyChoice } from '../../../model/enums.ts';
 import type { HttpRequestEcho } from '../../../model/result/result.ts';
 import { percentDecoded } from '../../../runtime/text/percent-decoded.ts';
 import { VERSION } from '../../../runtime/version.ts';
@@ -19,7 +19,7 @@ export interface PreparedRequest {
   readonly body: Buffer | null;
   readonly followRedirects: boolean;
   readonly skipSSL: boolean;
-  readonly ipFamily: IpFamily;
+  readonly ipFamily: FamilyChoice;
   readonly echo: HttpRequestEcho;
   /** Sentences for the job log about parts of the check's request that are not sent unchanged. */
   readonly notes: readonly string[];

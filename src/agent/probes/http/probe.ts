@@ -2,6 +2,7 @@ import type { ClientCertificate } from '../../../model/check/client-certificate.
 import { maskHeaders } from '../../../model/credentials/sensitive-headers.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type {
+  FamilyOutcome,
   HttpRequestEcho,
   HttpResponse,
   HttpTimingPhases,
@@ -10,6 +11,7 @@ import type {
   TlsFacts,
 } from '../../../model/result/result.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
+import { soughtFamily } from '../../net/address-family.ts';
 import { unusableProxy } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
@@ -33,6 +35,8 @@ export interface HttpOutcome
   readonly tls: TlsFacts | null;
   /** Likewise. */
   readonly tcp: TcpFacts | null;
+  /** With ANY only: those that were tried in the last hop. */
+  readonly families: readonly FamilyOutcome[] | undefined;
   /** The kernel timed connecting or the first byte, in one hop at least. */
   readonly isTimedByKernel: boolean;
   /** A connection was ready for the request, so the target may have acted on it. */
@@ -87,7 +91,8 @@ export async function probeHttp(
   for (const note of prepared.notes) context.log.warn(note);
   const hops: Hop[] = [];
   const redirects: RedirectInfo[] = [];
-  const { skipSSL, ipFamily, followRedirects } = prepared;
+  const { skipSSL, followRedirects } = prepared;
+  const ipFamily = soughtFamily(prepared.ipFamily);
   const { clientCertificates, proxyUrl } = options;
   const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
   const route = { proxy, skipSSL, clientCertificates };
@@ -172,7 +177,8 @@ function unstartedHop({ ipFamily }: PreparedRequest, failure: Failure, nowMs: nu
     reached: 'nothing',
     address: null,
     endpoint: null,
-    ipFamily,
+    ipFamily: ipFamily === 'IPv6' ? 'IPv6' : 'IPv4',
+    families: undefined,
     tls: null,
     tcp: null,
     exchange: null,
@@ -256,7 +262,7 @@ function outcomeOf(
   const added = maskHeaders(Object.fromEntries(ended.authHeaders));
   const timings = timingsOf(hop, startMs);
   const timingPhases = httpTimingPhases(hops, startMs, hop.endMs);
-  const { tls, tcp, address, endpoint, ipFamily, exchange } = hop;
+  const { tls, tcp, address, endpoint, ipFamily, families, exchange } = hop;
   const sent = hops.some((each) => each.exchange !== null);
   const facts = {
     request: { ...prepared.echo, headers: { ...Object.fromEntries(kept), ...added } },
@@ -270,6 +276,7 @@ function outcomeOf(
     timingPhases,
     tls,
     tcp,
+    families,
     lackedBytes: 0,
   };
   const responseTimeMs = timingPhases.total;

@@ -1,9 +1,10 @@
 import { isIP, isIPv6 } from 'node:net';
-import type { IpFamily } from '../../../model/enums.ts';
+import type { FamilyChoice } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { familyFor, hostHasIpv6, isNear } from '../../net/address-family.ts';
+import { notTriedOverIpv6 } from '../../net/connect-failures.ts';
 import { chooseAddresses } from '../../net/permitted-addresses.ts';
 import type { Family } from '../../net/resolver.ts';
 import type { ProbeContext } from '../probe.ts';
@@ -15,20 +16,26 @@ export type ResolvedDestination =
 
 /**
  * The first address of the target that TARGET_DENY permits. IPv6 on a machine without it falls back
- * to IPv4, unless the target is itself an IPv6 address (src/model/README.md, "ICMP: `request`").
+ * to IPv4, unless the target is itself an IPv6 address (src/model/README.md, "ICMP: `request`"), or the
+ * check is to pass over both.
+ *
+ * @param ipFamily a check with ANY or BOTH is tried once for each family: what is left of it is IPv4
  */
 export async function resolveDestination(
   hostname: string,
-  ipFamily: IpFamily,
+  ipFamily: FamilyChoice,
   context: ProbeContext,
 ): Promise<ResolvedDestination> {
   const bare = withoutBrackets(hostname);
-  const wanted = familyFor(bare, ipFamily);
+  const wanted = familyFor(bare, ipFamily === 'IPv6' ? 'IPv6' : 'IPv4');
   const found = await resolveFamily(bare, wanted === 'IPv6' ? 6 : 4, context);
   if (wanted === 'IPv4' || isIPv6(bare) || hostHasIpv6()) return found;
   const near = found.ok && isNear(found.destination.address);
   const canFallBack = found.ok ? !near : found.failure.code === 'DNS_NO_ADDRESS';
   if (!canFallBack) return found;
+  if (context.isOneOfBoth === true) {
+    return found.ok ? { ok: false, failure: notTriedOverIpv6(bare) } : found;
+  }
   context.log.warn(`this machine has no IPv6: falling back to IPv4 for ${bare}`);
   return await resolveFamily(bare, 4, context);
 }

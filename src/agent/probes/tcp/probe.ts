@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import type { TcpRequest, TcpStep } from '../../../model/check/request/tcp.ts';
 import type {
+  FamilyOutcome,
   TcpDetail,
   TcpFacts,
   TcpResponse,
@@ -11,6 +12,7 @@ import type {
   TlsFacts,
 } from '../../../model/result/result.ts';
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
+import { soughtFamily } from '../../net/address-family.ts';
 import { connectTcp } from '../../net/connect.ts';
 import { targetText } from '../../net/connect-failures.ts';
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
@@ -32,6 +34,8 @@ export interface TcpOutcome
   readonly tcp: TcpFacts | null;
   /** Also of a handshake that failed; null without TLS. */
   readonly tls: TlsFacts | null;
+  /** With ANY only. */
+  readonly families: readonly FamilyOutcome[] | undefined;
 }
 
 export interface TcpProbeOptions {
@@ -75,7 +79,8 @@ export async function probeTcp(
   const isSending = data !== null && data !== '';
   const isReading = isSending || asserted || steps.length > 0;
   const peerMaySpeakFirst = tls === 'STARTTLS' || (tls === 'OFF' && isReading);
-  const connection = await connectTcp(request, context, { peerMaySpeakFirst });
+  const ipFamily = soughtFamily(request.ipFamily);
+  const connection = await connectTcp({ hostname, port, ipFamily }, context, { peerMaySpeakFirst });
   const { dnsMs, tcpMs } = connection;
   const endpoint: Endpoint = {
     hostname: withoutBrackets(hostname),
@@ -90,6 +95,7 @@ export async function probeTcp(
     timedOut: false,
     peerMs: 0,
     isCutShort: false,
+    families: connection.families,
   };
   if (!connection.ok) {
     const { address, failure } = connection;
@@ -142,6 +148,7 @@ export async function probeTcp(
       response: responseOf(''),
       failure: null,
       isCutShort: false,
+      families: connection.families,
       timedOut: false,
       peerMs: kernelMs,
       clock: clockOf(kernelMs, dnsMs + (tlsMs ?? 0)),
@@ -173,6 +180,7 @@ export async function probeTcp(
     response: responseOf(text),
     failure,
     isCutShort,
+    families: connection.families,
     timedOut,
     peerMs: kernelMs + exchange.peerMs,
     clock: 'event-loop',

@@ -10,6 +10,7 @@ import {
 import { pinnedTo } from '../../evidence/pinned-resolver.ts';
 import type { Endpoint } from '../../probes/endpoint.ts';
 import { type Attempt, type AttemptOptions, type AttemptParts, makeAttempt } from '../attempt.ts';
+import { overFamilyOf } from '../attempt-families.ts';
 import type { ArtifactTaker } from './failed-body.ts';
 
 export interface EvidenceParts {
@@ -117,7 +118,8 @@ function repeatOf(
   return {
     async make(signal) {
       const options: AttemptOptions = { opening: 'repeated', signal, keepLongBody: false };
-      repeated = await makeAttempt(check, { ...parts, resolver }, options);
+      const same = overFamilyOf(check, endpoint.address);
+      repeated = await makeAttempt(same, { ...parts, resolver }, options);
       repeated.forget();
       return outcomeText(repeated);
     },

@@ -4,6 +4,8 @@ import type { RunnableCheckType } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type {
   CheckResult,
+  FamiliesDetail,
+  FamilyOutcome,
   LogEntry,
   Timing,
   TimingClock,
@@ -30,6 +32,8 @@ export interface DetailExtras {
   readonly jobAssets: readonly string[];
   readonly evidence: ReportedEvidence;
   readonly timing: Timing;
+  /** Of an attempt over each family; without it those that a probe raced, if any. */
+  readonly families?: readonly FamilyOutcome[];
 }
 
 /** A body that the result contains only in part, or not at all. */
@@ -174,4 +178,13 @@ export function commonDetailFields(
     traceroute,
     timing,
   };
+}
+
+/** The families of a detail, if there are any. */
+export function familiesIn({
+  families,
+}: {
+  readonly families?: readonly FamilyOutcome[] | undefined;
+}): FamiliesDetail {
+  return families === undefined ? {} : { families };
 }

@@ -18,6 +18,7 @@ import {
   type CheckTypeRunner,
   commonDetailFields,
   type DetailExtras,
+  familiesIn,
   type LongBody,
   NOTHING_SEEN,
   responseTimeEarlier,
@@ -86,6 +87,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
       detail: (extras) => ({
         apiCheckResult: {
           ...commonDetailFields(failure, extras),
+          ...familiesIn(extras),
           request: {
             method: check.request.method,
             url: brokenUrl(check.request.url),
@@ -138,7 +140,8 @@ function longBodyOf({ response, body }: HttpOutcome): LongBody | null {
 
 function detailOf(outcome: HttpOutcome, extras: DetailExtras): HttpDetail {
   const { request, response, failure, timings, timingPhases, tls, tcp } = outcome;
-  const common = { ...commonDetailFields(failure, extras), request, tcp };
+  const families = familiesIn({ families: outcome.families, ...extras });
+  const common = { ...commonDetailFields(failure, extras), request, tcp, ...families };
   if (response === null) return { ...common, response, timings, timingPhases, tls };
   return { ...common, response: { ...response, headers: maskHeaders(response.headers) } };
 }

@@ -2,7 +2,13 @@ import { isPassingLoss } from '../../../model/result/criterion.ts';
 import type { IcmpResponse } from '../../../model/result/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { createIcmpProbe } from '../../probes/icmp/probe.ts';
-import { type CheckTypeRunner, commonDetailFields, NOTHING_SEEN, toProbed } from './check-type.ts';
+import {
+  type CheckTypeRunner,
+  commonDetailFields,
+  familiesIn,
+  NOTHING_SEEN,
+  toProbed,
+} from './check-type.ts';
 
 export interface IcmpParts {
   readonly icmp: ReturnType<typeof createIcmpProbe>;
@@ -22,6 +28,7 @@ export function icmpRunner({ icmp }: IcmpParts): CheckTypeRunner<'ICMP'> {
         detail: (extras) => ({
           icmpCheckResult: {
             ...commonDetailFields(failure, extras),
+            ...familiesIn(extras),
             request: outcome.request,
             response,
             timings: { lookup: dns, end: total },
@@ -42,6 +49,7 @@ export function icmpRunner({ icmp }: IcmpParts): CheckTypeRunner<'ICMP'> {
       detail: (extras) => ({
         icmpCheckResult: {
           ...commonDetailFields(failure, extras),
+          ...familiesIn(extras),
           request: { hostname, pingCount, ipFamily },
           response: null,
           timings: { lookup: 0, end: 0 },

@@ -7,6 +7,7 @@ import { CutShort } from '../starvation/cut-short.ts';
 import {
   type CheckTypeRunner,
   commonDetailFields,
+  familiesIn,
   NOTHING_SEEN,
   responseTimeEarlier,
   toProbed,
@@ -50,7 +51,7 @@ export function tcpRunner({ evaluator, clientCertificates }: TcpParts): CheckTyp
         maxResponseTimeMs: check.maxResponseTime,
         matches,
       });
-      const { response, failure, timings, timingPhases, tcp, tls } = outcome;
+      const { response, failure, timings, timingPhases, tcp, tls, families } = outcome;
       const probed = toProbed(outcome, {
         criterion: () => 'met',
         sources: ({ data }) => ({
@@ -63,6 +64,7 @@ export function tcpRunner({ evaluator, clientCertificates }: TcpParts): CheckTyp
         detail: (extras) => ({
           tcpCheckResult: {
             ...commonDetailFields(failure, extras),
+            ...familiesIn({ families, ...extras }),
             request: outcome.request,
             response,
             timings,
@@ -84,6 +86,7 @@ export function tcpRunner({ evaluator, clientCertificates }: TcpParts): CheckTyp
       detail: (extras) => ({
         tcpCheckResult: {
           ...commonDetailFields(failure, extras),
+          ...familiesIn(extras),
           request: tcpEcho(request, NOT_SCRUBBED),
           response: null,
           timings: { lookup: null, connect: null, response: null, end: 0 },

@@ -3,7 +3,7 @@ import { ASSERTION_SOURCES } from '../assertion.ts';
 import { assertionsOf } from '../assertion-schema.ts';
 import { changedAuthSchema, requestAuthSchema } from '../request-auth.ts';
 import { urlSchema as url } from '../request-url.ts';
-import { ipFamily, skipSSL } from './shared-fields.ts';
+import { ipFamily, refuseBothForAddress, skipSSL } from './shared-fields.ts';
 
 /** The requests of URL and API checks: src/model/README.md, "The check file". */
 
@@ -49,6 +49,11 @@ const header = keyValue.superRefine(({ key, value }, context) => {
   }
 });
 
+/** null if the URL is not valid, which its own schema says. */
+function hostOf(text: string): string | null {
+  return URL.canParse(text) ? new URL(text).hostname : null;
+}
+
 const followRedirects = z
   .boolean()
   .default(true)
@@ -63,6 +68,9 @@ export const urlRequestSchema = z
     ipFamily,
     assertions: assertionsOf(ASSERTION_SOURCES.URL),
   })
+  .superRefine(({ url, ipFamily }, context) =>
+    refuseBothForAddress(hostOf(url), ipFamily, context),
+  )
   .meta({ title: 'UrlRequest' });
 export type UrlRequest = z.infer<typeof urlRequestSchema>;
 
@@ -112,6 +120,9 @@ export const apiRequestSchema = apiRequest
     path: ['auth'],
     message: 'must be null if basicAuth is given: a request has one of them',
   })
+  .superRefine(({ url, ipFamily }, context) =>
+    refuseBothForAddress(hostOf(url), ipFamily, context),
+  )
   .meta({ title: 'ApiRequest' });
 export type ApiRequest = z.infer<typeof apiRequestSchema>;
 

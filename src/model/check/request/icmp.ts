@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ASSERTION_SOURCES } from '../assertion.ts';
 import { assertionsOf } from '../assertion-schema.ts';
-import { hostname, ipFamily } from './shared-fields.ts';
+import { hostname, ipFamily, refuseBothForAddress } from './shared-fields.ts';
 
 /** The request of ICMP checks: src/model/README.md, "The check file". */
 
@@ -17,5 +17,6 @@ export const icmpRequestSchema = z
     ipFamily,
     assertions: assertionsOf(ASSERTION_SOURCES.ICMP),
   })
+  .superRefine(({ hostname, ipFamily }, context) => refuseBothForAddress(hostname, ipFamily, context))
   .meta({ title: 'IcmpRequest' });
 export type IcmpRequest = z.infer<typeof icmpRequestSchema>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ASSERTION_SOURCES } from '../assertion.ts';
 import { assertionsOf } from '../assertion-schema.ts';
 import { parsePattern } from '../expressions.ts';
-import { hostname, ipFamily, port, skipSSL } from './shared-fields.ts';
+import { hostname, ipFamily, port, refuseBothForAddress, skipSSL } from './shared-fields.ts';
 
 /** The request of TCP checks: src/model/README.md, "The check file". */
 
@@ -110,7 +110,8 @@ export const tcpRequestSchema = z
     ipFamily,
     assertions: assertionsOf(ASSERTION_SOURCES.TCP),
   })
-  .superRefine(({ data, steps, tls, startTlsProtocol }, context) => {
+  .superRefine(({ hostname, ipFamily, data, steps, tls, startTlsProtocol }, context) => {
+    refuseBothForAddress(hostname, ipFamily, context);
     if (steps.length > 0 && (data ?? '') !== '') {
       const message = 'must be left out with steps: the first step can send it';
       context.addIssue({ code: 'custom', path: ['data'], message });

@@ -1,5 +1,5 @@
 import type { CheckFeature } from '../../../model/check/check-features.ts';
-import type { Frequency, IpFamily, RunnableCheckType } from '../../../model/enums.ts';
+import type { FamilyChoice, Frequency, RunnableCheckType } from '../../../model/enums.ts';
 import type { RotationRule } from '../../../model/schedule/rotation.ts';
 import { NEEDED_FEATURES } from '../../check-runs/shared.sql.ts';
 import type { Sql } from '../../database/store.ts';
@@ -52,7 +52,7 @@ const RUNS_HERE = `c.account_id = $2 and c.check_type <> 'HEARTBEAT' and c.activ
 export interface Candidate {
   readonly id: string;
   readonly checkType: RunnableCheckType;
-  readonly ipFamily: IpFamily;
+  readonly ipFamily: FamilyChoice;
   readonly features: readonly CheckFeature[];
   readonly frequency: Frequency;
   readonly frequencyOffset: number | null;
@@ -146,7 +146,7 @@ export interface Orphan extends Pick<Candidate, 'id' | 'checkType' | 'ipFamily' 
 type OrphanRow = AssignmentRow & {
   readonly id: string;
   readonly checkType: RunnableCheckType | null;
-  readonly ipFamily: IpFamily | null;
+  readonly ipFamily: FamilyChoice | null;
   readonly features: readonly CheckFeature[] | null;
 };
 

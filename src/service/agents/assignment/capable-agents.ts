@@ -1,6 +1,6 @@
 import type { Check } from '../../../model/check/check.ts';
 import { type CheckFeature, featuresNeededBy } from '../../../model/check/check-features.ts';
-import type { IpFamily, RunnableCheckType } from '../../../model/enums.ts';
+import type { FamilyChoice, RunnableCheckType } from '../../../model/enums.ts';
 import type { Capabilities } from '../../../wire/v1/poll.ts';
 
 /** What the assignment depends on, of a live agent. */
@@ -15,7 +15,7 @@ export interface AssignableAgent {
 export interface AssignableCheck {
   readonly id: string;
   readonly checkType: RunnableCheckType;
-  readonly ipFamily: IpFamily;
+  readonly ipFamily: FamilyChoice;
   /** Those that its agent must have. */
   readonly features: readonly CheckFeature[];
 }
@@ -33,6 +33,8 @@ export const UNASSIGNED_REASONS = {
   type_not_supported: 'No connected agent of the location runs checks of this type; upgrade one.',
   feature_not_supported:
     'No connected agent of the location knows all settings of the check; upgrade one.',
+  ipv6_not_available:
+    'No connected agent of the location has IPv6, which the check needs beside IPv4 (ipFamily BOTH).',
   icmp_not_permitted:
     'No connected agent of the location may open an ICMP socket; see "ICMP without privilege".',
   too_many_locations: 'The check names more private locations than can take turns.',
@@ -45,8 +47,8 @@ export type Capable =
 
 /**
  * Which of the agents can run checks of this kind. An agent without a route to IPv6 runs IPv6 checks
- * over IPv4 (src/model/README.md, "What passes and what fails"), so it gets them only if no other
- * agent can.
+ * over IPv4 (src/model/README.md, "What passes and what fails"), so it gets them, and those that may use
+ * any family, only if no other agent can. A check that must pass over both goes to none of those agents.
  */
 export function capableAgents(
   { checkType, ipFamily, features }: Omit<AssignableCheck, 'id'>,
@@ -62,6 +64,10 @@ export function capableAgents(
   const able =
     checkType === 'ICMP' ? current.filter(({ capabilities }) => capabilities.icmp) : current;
   if (able.length === 0) return { agents: [], reason: 'icmp_not_permitted' };
-  const withIpv6 = ipFamily === 'IPv6' ? able.filter(({ capabilities }) => capabilities.ipv6) : [];
-  return { agents: withIpv6.length > 0 ? withIpv6 : able, reason: null };
+  if (ipFamily === 'IPv4') return { agents: able, reason: null };
+  const withIpv6 = able.filter(({ capabilities }) => capabilities.ipv6);
+  if (withIpv6.length > 0) return { agents: withIpv6, reason: null };
+  return ipFamily === 'BOTH'
+    ? { agents: [], reason: 'ipv6_not_available' }
+    : { agents: able, reason: null };
 }

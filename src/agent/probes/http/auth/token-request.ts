@@ -8,7 +8,7 @@ import {
   ResponseBodyError,
 } from 'oauth4webapi';
 import { isHeaderValue } from '../../../../model/check/request/http.ts';
-import type { IpFamily } from '../../../../model/enums.ts';
+import type { FamilyChoice } from '../../../../model/enums.ts';
 import type { ErrorCode, Failure } from '../../../../model/result/error-codes.ts';
 import { messageOf } from '../../../../runtime/errors.ts';
 import { VERSION } from '../../../../runtime/version.ts';
@@ -32,7 +32,7 @@ export interface TokenSettings {
   readonly audience: string;
   readonly clientAuthentication: 'HEADER' | 'BODY';
   readonly skipSSL: boolean;
-  readonly ipFamily: IpFamily;
+  readonly ipFamily: FamilyChoice;
 }
 
 /** How long a token is kept whose endpoint does not say how long it is valid. */

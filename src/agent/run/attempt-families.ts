@@ -1,0 +1,131 @@
+import { isIP, isIPv6 } from 'node:net';
+import type { Check } from '../../model/check/check.ts';
+import { type FamilyChoice, IP_FAMILIES, type IpFamily } from '../../model/enums.ts';
+import type { FamilyOutcome } from '../../model/result/result.ts';
+import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
+import { millisecondsText } from '../../runtime/text/duration-text.ts';
+import { hostHasIpv6 } from '../net/address-family.ts';
+import { type Attempt, type AttemptOptions, type AttemptParts, makeAttempt } from './attempt.ts';
+
+/** One attempt of a check that is tried over one family. */
+interface FamilyAttempt {
+  readonly ipFamily: IpFamily;
+  readonly attempt: Attempt;
+}
+
+/**
+ * Makes an attempt as `makeAttempt` does, and for a check that needs a verdict on each address family
+ * (src/model/README.md, "Address families") one over each, at the same time. With BOTH the worse one
+ * is the outcome, with ANY the better one: pings do not race. Nothing of it counts as long as a family
+ * that could change the outcome has no certain verdict.
+ */
+export async function attemptFamilies(
+  check: Check,
+  parts: AttemptParts,
+  options: AttemptOptions,
+): Promise<Attempt> {
+  const choice = triedOverEach(check);
+  if (choice === null) return await makeAttempt(check, parts, options);
+  const all = await Promise.all(
+    IP_FAMILIES.map(async (ipFamily): Promise<FamilyAttempt> => {
+      const opening = `${options.opening} over ${ipFamily}`;
+      const own = { ...options, opening, isOneOfBoth: true };
+      return { ipFamily, attempt: await makeAttempt(overFamily(check, ipFamily), parts, own) };
+    }),
+  );
+  return outcomeOf(all, choice);
+}
+
+/** null for a check that is tried once, over one family or by a race of both. */
+function triedOverEach(check: Check): 'ANY' | 'BOTH' | null {
+  const choice = familyChoiceOf(check);
+  if (choice === 'BOTH') return choice;
+  if (choice !== 'ANY' || check.checkType !== 'ICMP') return null;
+  const isAddress = isIP(withoutBrackets(check.request.hostname)) !== 0;
+  return isAddress || !hostHasIpv6() ? null : choice;
+}
+
+/** The check as it is tried over the family of an address. */
+export function overFamilyOf(check: Check, address: string | null): Check {
+  const choice = familyChoiceOf(check);
+  if (address === null || (choice !== 'ANY' && choice !== 'BOTH')) return check;
+  return overFamily(check, isIPv6(address) ? 'IPv6' : 'IPv4');
+}
+
+function familyChoiceOf({ request }: Check): FamilyChoice {
+  return 'ipFamily' in request ? request.ipFamily : 'IPv4';
+}
+
+/** The compiler cannot see that the request stays one of the check's type. */
+function overFamily(check: Check, ipFamily: IpFamily): Check {
+  return { ...check, request: { ...check.request, ipFamily } } as Check;
+}
+
+function outcomeOf(all: readonly FamilyAttempt[], choice: 'ANY' | 'BOTH'): Attempt {
+  const fromWorst = all.toSorted(
+    (one, other) =>
+      badness(other.attempt) - badness(one.attempt) ||
+      other.attempt.responseTimeMs - one.attempt.responseTimeMs,
+  );
+  const chosen = choice === 'BOTH' ? fromWorst[0] : fromWorst.at(-1);
+  if (chosen === undefined) throw new Error('no family was tried');
+  const others = all.filter((each) => each !== chosen);
+  for (const other of others) {
+    chosen.attempt.jobLog.info(`Over ${other.ipFamily} this attempt ${outcomeText(other.attempt)}`);
+  }
+  const attempts = all.map(({ attempt }) => attempt);
+  const families = all
+    .map(familyOutcomeOf)
+    // With ANY a name need not have both.
+    .filter(({ requestErrorCode }) => choice === 'BOTH' || requestErrorCode !== 'DNS_NO_ADDRESS');
+  const { attempt } = chosen;
+  return {
+    ...attempt,
+    durationMs: Math.max(...attempts.map(({ durationMs }) => durationMs)),
+    requestSent: attempts.some(({ requestSent }) => requestSent),
+    exposedVariable: () =>
+      attempts.map((each) => each.exposedVariable()).find((name) => name !== null) ?? null,
+    starvedMs: Math.max(...attempts.map(({ starvedMs }) => starvedMs)),
+    // One that lacked memory was not judged; each needs its own.
+    lackedBytes: attempts.reduce((sum, { lackedBytes }) => sum + lackedBytes, 0),
+    secrets: {
+      values: [...new Set(attempts.flatMap(({ secrets }) => secrets.values))],
+      dropped: Math.max(...attempts.map(({ secrets }) => secrets.dropped)),
+    },
+    detail: (extras) => attempt.detail({ families, ...extras }),
+    forget: () => {
+      for (const each of attempts) each.forget();
+    },
+  };
+}
+
+/**
+ * A certain failure stands whatever else is uncertain; an uncertain verdict may be one. The agent's own
+ * fault says nothing, so it is better than a failure, but no pass.
+ */
+function badness({ isCertain, verdict }: Attempt): number {
+  if (!isCertain) return 3;
+  if (verdict.hasFailures) return 4;
+  if (verdict.hasErrors) return 2;
+  return verdict.isDegraded ? 1 : 0;
+}
+
+function familyOutcomeOf({ ipFamily, attempt }: FamilyAttempt): FamilyOutcome {
+  const { endpoint, failure, verdict, responseTimeMs } = attempt;
+  const failed = verdict.hasFailures || verdict.hasErrors;
+  return {
+    ipFamily,
+    address: endpoint?.address ?? null,
+    outcome: failed ? 'failed' : verdict.isDegraded ? 'degraded' : 'passed',
+    responseTime: responseTimeMs,
+    requestErrorCode: failure?.code ?? null,
+    requestError: failure?.message ?? null,
+  };
+}
+
+function outcomeText({ failure, verdict, responseTimeMs }: Attempt): string {
+  if (failure !== null) return `ended with ${failure.code}: ${failure.message}`;
+  if (verdict.hasFailures) return 'failed';
+  const took = `in ${millisecondsText(responseTimeMs)}`;
+  return verdict.isDegraded ? `was degraded, ${took}` : `passed ${took}`;
+}

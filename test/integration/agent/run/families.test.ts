@@ -1,0 +1,93 @@
+import { createServer } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { CheckResult } from '../../../../src/model/result/result.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+import { staticResolver } from '../../../support/agent/probe-context.ts';
+import { runFixture } from '../../../support/agent/run-fixture.ts';
+import { icmpCapability } from '../../../support/network/icmp-capability.ts';
+import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
+import { listening } from '../../../support/servers/tcp-servers.ts';
+
+const mayPing = (await icmpCapability()) !== 'none';
+const resolver = staticResolver({
+  'dual.test': ['127.0.0.1', '::1'],
+  'four.test': ['127.0.0.1'],
+});
+
+async function run(type: 'URL' | 'TCP' | 'ICMP', fields: CheckFields): Promise<CheckResult> {
+  const fixture = runFixture({ clock: systemClock, parts: { resolver } });
+  await fixture.run(checkOf(type, { doubleCheck: false, ...fields }));
+  const [result] = fixture.results;
+  if (result === undefined) throw new Error(`no result: ${JSON.stringify(fixture.missed)}`);
+  return result;
+}
+
+/** Web servers of one port on both loopback addresses, each with its status. */
+async function webServers(statusOf: { readonly four: number; readonly six: number }) {
+  const serve = async (status: number, host: string, port: number) => {
+    const server = createServer((_request, response) => {
+      response.statusCode = status;
+      response.end(String(status));
+    });
+    const started = await listening(server, host, port);
+    onTestFinished(() => started.close());
+    return started.port;
+  };
+  const port = await serve(statusOf.six, '::1', 0);
+  await serve(statusOf.four, '127.0.0.1', port);
+  return port;
+}
+
+describe('a check of both address families', () => {
+  it.each([
+    [{ four: 200, six: 200 }, 'passes where each passes', [false, 'passed', 'passed']],
+    [{ four: 200, six: 503 }, 'fails with the response of the one that fails', [true, 'passed', 'failed']],
+    [{ four: 404, six: 200 }, 'fails with the response of IPv4, too', [true, 'failed', 'passed']],
+  ] as const)('with the statuses %j %s', async (statusOf, _what, [hasFailures, four, six]) => {
+    const url = `http://dual.test:${await webServers(statusOf)}/`;
+    const result = await run('URL', { request: { url, ipFamily: 'BOTH' } });
+    expect(result).toMatchObject({ hasFailures, hasErrors: false });
+    const { response, families, jobLog } = result.apiCheckResult ?? {};
+    expect(families).toMatchObject([
+      { ipFamily: 'IPv4', address: '127.0.0.1', outcome: four, responseTime: expect.any(Number) },
+      { ipFamily: 'IPv6', address: '::1', outcome: six, responseTime: expect.any(Number) },
+    ]);
+    expect(response?.status).toBe(Math.max(statusOf.four, statusOf.six));
+    const other = response?.ipFamily === 'IPv4' ? 'IPv6' : 'IPv4';
+    expect(jobLog?.map(({ msg }) => msg).join()).toContain(`Over ${other} this attempt passed in`);
+  });
+
+  it('has the slower family as its result where both pass', async () => {
+    const url = `http://dual.test:${await webServers({ four: 200, six: 200 })}/`;
+    const result = await run('URL', { request: { url, ipFamily: 'BOTH' } });
+    const times = result.apiCheckResult?.families?.map(({ responseTime }) => responseTime ?? 0);
+    expect(result.responseTime).toBe(Math.max(...(times ?? [])));
+  });
+
+  it('fails where the name lacks a family', async () => {
+    const { port } = await listeningOn('127.0.0.1');
+    const request = { hostname: 'four.test', port, ipFamily: 'BOTH' };
+    const result = await run('TCP', { request });
+    expect(result).toMatchObject({ hasFailures: true, hasErrors: false });
+    expect(result.tcpCheckResult).toMatchObject({
+      requestErrorCode: 'DNS_NO_ADDRESS',
+      families: [{ outcome: 'passed' }, { outcome: 'failed', address: null }],
+    });
+  });
+
+  it.runIf(mayPing)('pings both', async () => {
+    const request = { hostname: 'dual.test', pingCount: 1, ipFamily: 'BOTH' };
+    const result = await run('ICMP', { request });
+    expect(result).toMatchObject({ hasFailures: false, hasErrors: false });
+    expect(result.icmpCheckResult?.families).toMatchObject([
+      { address: '127.0.0.1', outcome: 'passed' },
+      { address: '::1', outcome: 'passed' },
+    ]);
+  });
+});
+
+async function listeningOn(host: string) {
+  const started = await listening(createServer(), host);
+  onTestFinished(() => started.close());
+  return started;
+}
