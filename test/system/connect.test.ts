@@ -47,6 +47,21 @@ describe.skipIf(lacks !== null)(
       });
     });
 
+    it('on a machine that has no IPv6, any family is IPv4', () => {
+      const any = { hostname: 'both.test', port: PORT, ipFamily: 'ANY' } as const;
+      const [report] = connectInside(namespace, { targets: [any], names, listen });
+      expect(report).toMatchObject({ code: null, address: '127.0.0.1', ipFamily: 'IPv4' });
+      expect(report?.log.join()).not.toContain('IPv6');
+    });
+
+    it('a broken IPv6 is reported where IPv4 connects', () => {
+      giveIpv6(namespace);
+      const any = { hostname: 'both.test', port: PORT, ipFamily: 'ANY' } as const;
+      const [report] = connectInside(namespace, { targets: [any], names, listen });
+      expect(report).toMatchObject({ code: null, address: '127.0.0.1', ipFamily: 'IPv4' });
+      expect(report?.log.join()).toContain('IPv6 does not work for both.test, IPv4 does: ');
+    });
+
     it('loopback IPv6 works on a machine that has no other IPv6', () => {
       const targets = [over6('localhost'), over6('::1')];
       const reports = connectInside(namespace, {
@@ -60,10 +75,7 @@ describe.skipIf(lacks !== null)(
     });
 
     it('a machine with IPv6 does not fall back to IPv4', () => {
-      namespace.run('ip', 'link', 'add', 'inner', 'type', 'veth', 'peer', 'name', 'outer');
-      namespace.run('ip', 'link', 'set', 'inner', 'up');
-      namespace.run('ip', 'link', 'set', 'outer', 'up');
-      namespace.run('ip', 'addr', 'add', 'fd77::1/64', 'dev', 'inner', 'nodad');
+      giveIpv6(namespace);
       const targets = [over6('both.test'), over6('four.test')];
       const [both, four] = connectInside(namespace, { targets, names, listen });
       expect(both).toMatchObject({ code: 'CONNECT_UNREACHABLE', address: '2001:db8::1' });
@@ -108,3 +120,11 @@ describe.skipIf(lacks !== null)(
     });
   },
 );
+
+/** An address beyond the machine's own links, but no route to others. */
+function giveIpv6(namespace: NetworkNamespace): void {
+  namespace.run('ip', 'link', 'add', 'inner', 'type', 'veth', 'peer', 'name', 'outer');
+  namespace.run('ip', 'link', 'set', 'inner', 'up');
+  namespace.run('ip', 'link', 'set', 'outer', 'up');
+  namespace.run('ip', 'addr', 'add', 'fd77::1/64', 'dev', 'inner', 'nodad');
+}

@@ -14,6 +14,8 @@ export interface LeaseHolder {
 /** The agent of row `a` can run the check of row `c`, by the capabilities that it reports. */
 export const CAN_RUN = `(a.capabilities -> 'types' ? c.check_type
   and (c.check_type <> 'ICMP' or a.capabilities -> 'icmp' = 'true'::jsonb)
+  and (c.body #>> '{request,ipFamily}' is distinct from 'BOTH'
+    or a.capabilities -> 'ipv6' = 'true'::jsonb)
   and ${HAS_FEATURES})`;
 
 /** The agent that claimed the run of row `r` still has its lease. */

@@ -17,6 +17,9 @@ describe('the features that a check needs', () => {
     ['TCP', { tls: 'ON', steps: [{ expect: '^220' }] }, ['TCP_TLS', 'TCP_STEPS']],
     ['DNS', { recordType: 'SOA', compareSerials: true }, ['DNS_COMPARE_SERIALS']],
     ['API', { auth: { type: 'DIGEST', username: 'u', password: 'p' } }, ['API_AUTH']],
+    ['URL', { ipFamily: 'IPv6' }, []],
+    ['URL', { ipFamily: 'ANY' }, ['SEVERAL_FAMILIES']],
+    ['ICMP', { ipFamily: 'BOTH' }, ['SEVERAL_FAMILIES']],
     // A field of another type.
     ['URL', { tls: 'ON' }, []],
   ])('of %s with %j are %j', (checkType, request, features) => {

@@ -21,6 +21,11 @@ describe('the request of a TCP check', () => {
     [{ steps: [{ format: 'HEX', send: '00 fF', expect: '0a' }] }, []],
     [{ steps: [{ format: 'HEX', send: '0', expect: 'xy' }] }, ['steps.0.send', 'steps.0.expect']],
     [{ steps: [{ format: 'HEX', send: '{{TOKEN}}' }] }, ['steps.0.send']],
+    [{ ipFamily: 'ANY' }, []],
+    [{ ipFamily: 'BOTH' }, []],
+    [{ ipFamily: 'ANY', hostname: '192.0.2.1' }, []],
+    [{ ipFamily: 'BOTH', hostname: '192.0.2.1' }, ['ipFamily']],
+    [{ ipFamily: 'BOTH', hostname: '[2001:db8::1]' }, ['ipFamily']],
   ])('%j has problems at %j', (fields, paths) => {
     expect(problemsOf(fields)).toEqual(paths);
   });

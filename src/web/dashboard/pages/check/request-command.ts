@@ -61,8 +61,10 @@ export function commandOf(check: Check): RequestCommand {
 type UrlRequest = Extract<Check, { checkType: 'URL' }>['request'];
 type ApiRequest = Extract<Check, { checkType: 'API' }>['request'];
 
-function family({ ipFamily }: { readonly ipFamily: 'IPv4' | 'IPv6' }): readonly string[] {
-  return [ipFamily === 'IPv6' ? '-6' : '-4'];
+/** curl, too, takes the family that connects first unless it is told one. */
+function family({ ipFamily }: Pick<UrlRequest, 'ipFamily'>): readonly string[] {
+  if (ipFamily === 'IPv6') return ['-6'];
+  return ipFamily === 'IPv4' ? ['-4'] : [];
 }
 
 function urlCommand(request: UrlRequest): string {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHECK_FEATURE_NAMES } from '../../../../../src/model/check/check-features.ts';
-import { RUNNABLE_CHECK_TYPES } from '../../../../../src/model/enums.ts';
+import { FAMILY_CHOICES, RUNNABLE_CHECK_TYPES } from '../../../../../src/model/enums.ts';
 import {
   type AssignableAgent,
   type AssignableCheck,
@@ -34,7 +34,7 @@ function urlChecks(count: number, salt = ''): AssignableCheck[] {
 const CHECK: fc.Arbitrary<AssignableCheck> = fc.record({
   id: fc.string(),
   checkType: fc.constantFrom(...RUNNABLE_CHECK_TYPES),
-  ipFamily: fc.constantFrom('IPv4', 'IPv6'),
+  ipFamily: fc.constantFrom(...FAMILY_CHOICES),
   features: fc.subarray([...CHECK_FEATURE_NAMES], { maxLength: 1 }),
 });
 const CAPABILITIES = fc.record({
@@ -117,6 +117,7 @@ describe('the assignment of checks', () => {
           const able = current.filter(
             ({ capabilities }) => checkType !== 'ICMP' || capabilities.icmp,
           );
+          const someIpv6 = able.some(({ capabilities }) => capabilities.ipv6);
           const reason =
             agents.length === 0
               ? 'no_live_agent'
@@ -126,14 +127,15 @@ describe('the assignment of checks', () => {
                   ? 'feature_not_supported'
                   : able.length === 0
                     ? 'icmp_not_permitted'
-                    : undefined;
+                    : ipFamily === 'BOTH' && !someIpv6
+                      ? 'ipv6_not_available'
+                      : undefined;
           expect(unassigned.get(id)).toBe(reason);
           if (reason !== undefined) continue;
           const owner = able.find((one) => one.id === owners.get(id));
           expect(owner).toBeDefined();
           // Without IPv6 it would go over IPv4, so only where nobody has IPv6.
-          const someIpv6 = able.some(({ capabilities }) => capabilities.ipv6);
-          if (ipFamily === 'IPv6' && someIpv6) expect(owner?.capabilities.ipv6).toBe(true);
+          if (ipFamily !== 'IPv4' && someIpv6) expect(owner?.capabilities.ipv6).toBe(true);
         }
       }),
     );

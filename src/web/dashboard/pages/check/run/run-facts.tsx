@@ -42,6 +42,7 @@ export function factsOf(result: Result): readonly (Fact | null)[] {
       : null,
     icmp?.response ? ['Packet loss', `${icmp.response.packetLoss} %`] : null,
     icmp?.response ? ['Average latency', responseTime(icmp.response.latency.avg)] : null,
+    ...familyFacts(http?.families ?? tcpCheckResult?.families ?? icmp?.families ?? []),
     tcp === null
       ? null
       : [
@@ -56,4 +57,16 @@ export function factsOf(result: Result): readonly (Fact | null)[] {
           `${detail.timing.clock}${detail.timing.uncertaintyMs > 0 ? `, up to ${responseTime(detail.timing.uncertaintyMs)} too long` : ''}`,
         ],
   ];
+}
+
+type Families = NonNullable<NonNullable<Result['apiCheckResult']>['families']>;
+
+/** How each address family did, of a check that asks for ANY or BOTH. */
+function familyFacts(families: Families): readonly Fact[] {
+  return families.map(({ ipFamily, address, outcome, responseTime: timeMs, requestError }) => {
+    const took = timeMs === null || requestError !== null ? '' : ` in ${responseTime(timeMs)}`;
+    const text = `${outcome}${took}`;
+    const where = address === null ? text : `${text}, ${address}`;
+    return [`Over ${ipFamily}`, requestError === null ? where : `${text}: ${requestError}`];
+  });
 }
