@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { metricsOf } from '../support/agent/agent-metrics.ts';
 import { IS_NIGHTLY } from '../support/nightly.ts';
 import { lacking } from '../support/process/system-needs.ts';
@@ -38,7 +38,14 @@ const BODY = randomBytes(5 * 1024 * 1024);
 let authority: Authority;
 let identity: Identity;
 let caFile: () => string;
+/** Of all tests: each has a location of its own. */
+let service: RunningService;
+const ends: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const end of ends) await end();
+});
 beforeAll(async () => {
+  service = await startService({ atEnd: (end) => void ends.push(end) });
   authority = await createAuthority();
   identity = await authority.issue({ names: ['localhost'] });
   caFile = () => {
@@ -56,8 +63,7 @@ async function deploy() {
     }),
   );
   onTestFinished(() => target.close());
-  const service = await startService();
-  const { key, slug } = await service.addLocation('cellar');
+  const { key, slug } = await service.addLocation(`cellar-${randomUUID()}`);
   const checkId = await service.addCheck('api', {
     name: 'large',
     frequency: 0,
@@ -66,12 +72,11 @@ async function deploy() {
     retryStrategy: { type: 'NO_RETRIES' },
     request: { method: 'GET', url: `http://127.0.0.1:${target.port}/` },
   });
-  return { service, key, checkId };
+  return { key, checkId };
 }
 
 /** Resolves when the service has polls, results and the artifact. */
 async function everythingArrived(
-  service: RunningService,
   agent: Awaited<ReturnType<typeof startAgent>>,
   checkId: string,
 ): Promise<void> {
@@ -100,7 +105,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
   ] as const)(
     'an http service through %s with credentials: polls, results, a 5 MB artifact',
     async (_name, scheme, start) => {
-      const { service, key, checkId } = await deploy();
+      const { key, checkId } = await deploy();
       const proxy = await start({ credentials: CREDENTIALS });
       const agent = await startAgent({
         serviceUrl: `http://localhost:${service.port}`,
@@ -111,7 +116,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
           NODE_EXTRA_CA_CERTS: caFile(),
         },
       });
-      await everythingArrived(service, agent, checkId);
+      await everythingArrived(agent, checkId);
       expect(await agent.kill('SIGTERM')).toBe(0);
       const base = `http://localhost:${service.port}/agent/v1`;
       const asked = proxy.requests().join('\n');
@@ -124,7 +129,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
   );
 
   it('an agent reaches an https service through squid over TLS, both with certificates of a private CA', async () => {
-    const { service, key, checkId } = await deploy();
+    const { key, checkId } = await deploy();
     const relay = await tlsRelay(identity, service.port);
     const proxy = await startSquid({ credentials: CREDENTIALS, identity });
     const agent = await startAgent({
@@ -138,7 +143,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
         NODE_EXTRA_CA_CERTS: caFile(),
       },
     });
-    await everythingArrived(service, agent, checkId);
+    await everythingArrived(agent, checkId);
     expect(await agent.kill('SIGTERM')).toBe(0);
     // The proxy sees nothing of the tunnel's contents.
     const asked = proxy.requests();
@@ -148,7 +153,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
   });
 
   it('an agent names a proxy that goes away and uses it again when it is back', async () => {
-    const { service, key, checkId } = await deploy();
+    const { key, checkId } = await deploy();
     const first = await startTinyproxy();
     const agent = await startAgent({
       serviceUrl: `http://localhost:${service.port}`,
@@ -156,7 +161,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
       dataDir: makeTestFolder(),
       env: { http_proxy: `http://u:${CREDENTIALS.user}secret@127.0.0.1:${first.port}` },
     });
-    await everythingArrived(service, agent, checkId);
+    await everythingArrived(agent, checkId);
     await first.stop();
     const log = await agent.logged(
       new RegExp(
@@ -174,7 +179,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
     ['tinyproxy', startTinyproxy],
     ['squid', startSquid],
   ])('wrong credentials at %s end nothing but the way to the service', async (_name, start) => {
-    const { service, key, checkId } = await deploy();
+    const { key, checkId } = await deploy();
     const relay = await tlsRelay(identity, service.port);
     const proxy = await start({ credentials: CREDENTIALS });
     for (const [serviceUrl, variable] of [
@@ -200,7 +205,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
   });
 
   it('an error contains the answer of tinyproxy for a port it does not tunnel to', async () => {
-    const { service, key } = await deploy();
+    const { key } = await deploy();
     const relay = await tlsRelay(identity, service.port);
     const proxy = await startTinyproxy({ connectPorts: [443] });
     const agent = await startAgent({
@@ -229,12 +234,11 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
     onTestFinished(() => plain.close());
     onTestFinished(() => secure.close());
     const proxy = await start({ credentials: CREDENTIALS });
-    const service = await startService();
-    const location = await service.addLocation('cellar');
+    const location = await service.addLocation(`cellar-${randomUUID()}`);
     const changed = await service.ask(`/v1/private-locations/${location.id}`, {
       method: 'PUT',
       body: {
-        slug: 'cellar',
+        slug: location.slug,
         name: 'Cellar',
         proxyUrl: `${scheme}://${IN_URL}localhost:${proxy.port}`,
       },
@@ -248,7 +252,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
           name: url,
           frequency: 0,
           frequencyOffset: 10,
-          privateLocations: ['cellar'],
+          privateLocations: [location.slug],
           retryStrategy: { type: 'NO_RETRIES' },
           request: { method: 'GET', url },
         }),

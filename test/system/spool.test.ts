@@ -8,11 +8,12 @@ import { openArtifactOutbox } from '../../src/agent/upload/artifact-outbox.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { idsOf, openTestSpool, readAll, recordFor } from '../support/agent/spool.ts';
 import { captureLog } from '../support/log-capture.ts';
+import { caseCount } from '../support/nightly.ts';
 import { lacking } from '../support/process/system-needs.ts';
 import { makeTempFolder } from '../support/process/temp-folder.ts';
 
 const WRITER = join(import.meta.dirname, '../support/agent/spool-writer.mjs');
-const KILLS = 20;
+const KILLS = caseCount(20);
 const missing = lacking({ commands: ['mount', 'umount'], files: [] });
 
 /** The writer's output, from its start to its SIGKILL after this many commits. */
