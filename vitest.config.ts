@@ -25,8 +25,7 @@ const IS_NIGHTLY = process.env.NIGHTLY === '1';
  * the project. By day most run on one of them only: the statements are the same.
  */
 const ON_BOTH = 'test/integration/service/**/*.databases.test.ts';
-const ON_PGLITE_BY_DAY = 'test/integration/service/**/*.databases-nightly.test.ts';
-/** Walks over the whole API, other long files, and concurrency: PGlite runs statements one by one. */
+/** The features: a statement takes the embedded database several times as much CPU. And concurrency. */
 const ON_POSTGRES_BY_DAY = 'test/integration/service/**/*.postgres.test.ts';
 
 /**
@@ -83,7 +82,6 @@ export default defineConfig({
           include: [
             ON_BOTH,
             ON_POSTGRES_BY_DAY,
-            ...(IS_NIGHTLY ? [ON_PGLITE_BY_DAY] : []),
             'test/system/service/**/*.test.ts',
             'test/system/store*.test.ts',
           ],

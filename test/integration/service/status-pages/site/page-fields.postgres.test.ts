@@ -35,7 +35,7 @@ const pictureSource = {
 
 /**
  * A field without an effect does not compile here. `logicalId` is for check files alone, and the password
- * is tested in access/private-pages.databases-nightly.test.ts.
+ * is tested in access/private-pages.postgres.test.ts.
  */
 const EFFECTS: Readonly<
   Record<Exclude<keyof StatusPage, 'logicalId' | 'cards' | 'password'>, Effect>
