@@ -205,7 +205,7 @@ function verdictOf(starved: Starved, gaps: readonly Gap[]): Verdict {
   return {
     summary: {
       name,
-      // Of the health port: median and longest, before and in the starvation.
+      // Answers of the health port: median and longest, before and in the starvation.
       calmMs: calm.timesMs(),
       answerMs,
       finals,

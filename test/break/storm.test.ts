@@ -168,7 +168,7 @@ it.skipIf(lacks !== null)(
 );
 
 interface Period extends Span {
-  /** Of the agent. */
+  /** The agent's. */
   readonly cpuMs: number;
   /** The latest wake-up of an unrelated process. */
   readonly pulseMs: number;

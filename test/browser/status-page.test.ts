@@ -31,7 +31,7 @@ function rgbText(hex: string): string {
   return `rgb(${at(1)}, ${at(3)}, ${at(5)})`;
 }
 
-/** Of the hosts that a page asked, without the data that it contains. */
+/** The hosts that a page asked, without the data that it contains. */
 function originsOf(requests: readonly string[]): readonly string[] {
   const asked = requests.filter((url) => !url.startsWith('data:'));
   return [...new Set(asked.map((url) => new URL(url).origin))];

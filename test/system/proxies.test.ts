@@ -38,7 +38,7 @@ const BODY = randomBytes(5 * 1024 * 1024);
 let authority: Authority;
 let identity: Identity;
 let caFile: () => string;
-/** Of all tests: each has a location of its own. */
+/** Serves all tests: each has a location of its own. */
 let service: RunningService;
 const ends: (() => Promise<void>)[] = [];
 afterAll(async () => {

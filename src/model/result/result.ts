@@ -227,7 +227,7 @@ export interface FamilyOutcome {
   readonly requestError: string | null;
 }
 
-/** Of checks that connect to an address of their choice. */
+/** A part of the details of checks that may use either address family. */
 export interface FamiliesDetail {
   /** Absent unless the check asks for ANY or BOTH. With ANY those of the last connection. */
   readonly families?: readonly FamilyOutcome[];

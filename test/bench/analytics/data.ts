@@ -6,7 +6,7 @@ const DAY_MS = DAY_MINUTES * MINUTE_MS;
 /** The days of a month, and the day in which it begins. */
 const DAYS = 31;
 const EARLIER_MONTHS = 2;
-/** Of which there are quarter hours. */
+/** There are quarter hours of it. */
 const QUARTER_DAYS = 8;
 const LOCATIONS = ['berlin', 'oslo', 'lisbon'];
 /** Time limit for creating a day of ten million results. */

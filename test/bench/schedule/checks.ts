@@ -4,7 +4,7 @@ import { slotRuleOf } from '../../../src/model/schedule/slot-rule.ts';
 export interface Mix {
   readonly minutely: number;
   readonly tenSecondly: number;
-  /** Of the latter, those aimed at the server with the known delay. */
+  /** Those of the latter that are aimed at the server with the known delay. */
   readonly held: number;
 }
 
@@ -34,7 +34,7 @@ interface Ports {
   readonly heldPort: number;
 }
 
-/** Of ten checks five are API, two URL and three TCP; of those at one minute, one in fifty is DNS. */
+/** Five of ten checks are API, two URL and three TCP; of those at one minute, one in fifty is DNS. */
 export function plannedChecks(mix: Mix, ports: Ports): readonly PlannedCheck[] {
   const often = Array.from({ length: mix.tenSecondly }, (_, n) =>
     n < mix.held ? heldCheck(n, ports.heldPort) : oftenCheck(n, ports.port),

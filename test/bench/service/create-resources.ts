@@ -13,9 +13,9 @@ import type { BenchDatabase } from './bench-database.ts';
 export interface Resources {
   readonly accountId: string;
   readonly locationId: string;
-  /** Of agents. */
+  /** The agents'. */
   readonly locationKey: string;
-  /** Of an admin. */
+  /** An admin's. */
   readonly apiKey: string;
 }
 

@@ -308,7 +308,7 @@ function varied(index: number, meanMs: number): number {
 }
 
 export interface Sample {
-  /** Of a check that fails since 4 periods, with retries, trace and capture. */
+  /** Runs of a check that fails since 4 periods, with retries, trace and capture. */
   readonly checkId: string;
   readonly failedId: string;
   readonly retriedId: string;

@@ -127,7 +127,7 @@ export const LOCATION_SCENES: readonly Scene[] = [
           spoolOldestMs: 905_000,
         },
       });
-      // Of an earlier release.
+      // An agent of an earlier release.
       await poll(service, account, id, 'old', { clockAheadMs: null, health: null });
       await lastLong(service, id);
     },

@@ -17,7 +17,7 @@ import { SETTINGS_SCENES } from './settings-scenes.ts';
 
 /** A view of the dashboard that `npm run screenshots` makes pictures of. */
 export interface Scene {
-  /** Of its files. */
+  /** Begins the names of its files. */
   readonly name: string;
   readonly path: string | ((account: DashboardAccount) => string);
   /** Makes what the account has. Default: nothing. */

@@ -1,4 +1,4 @@
-/** Of Debian's package chromium. */
+/** From Debian's package chromium. */
 export const CHROMIUM = '/usr/bin/chromium';
 
 /** The tests run as root, for which Chromium has no sandbox. They open only our own pages. */

@@ -33,7 +33,7 @@ export interface Rule {
   readonly maxLength?: number;
   /** The fields of an object. */
   readonly fields?: Fields;
-  /** Of each item of an array, or of each value of a map. */
+  /** The rule of each item of an array, or of each value of a map. */
   readonly each?: Rule;
 }
 

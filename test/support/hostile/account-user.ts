@@ -11,7 +11,7 @@ export function asPage(cookie: string): Readonly<Record<string, string>> {
 /** A user who joins the account of the key by an invitation, and is signed in. */
 export async function makeUser(parts: {
   readonly send: (sent: Sent) => Promise<Answer>;
-  /** Of an admin. */
+  /** An admin's. */
   readonly key: string;
   readonly email: string;
   readonly role: Role;

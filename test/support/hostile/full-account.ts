@@ -28,7 +28,7 @@ export interface FullAccount {
   readonly readKey: string;
   readonly revokedKey: string;
   readonly agentKey: string;
-  /** Of its user, who is an admin: the email, and the cookie of a session. */
+  /** The user is an admin: the email, and the cookie of a session. */
   readonly email: string;
   readonly cookie: string;
   readonly slug: string;

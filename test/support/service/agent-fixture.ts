@@ -42,7 +42,7 @@ import {
   testScrubbing,
 } from './service-features.ts';
 
-/** Of a location without any. */
+/** The location has none. */
 export const noSettings = async () => ({
   settings: { clientCertificates: [], pauses: [] },
   variables: [],
@@ -74,7 +74,7 @@ export interface AgentFixture {
   readonly agents: Agents;
   readonly assigner: Assigner;
   readonly wake: LocationWake;
-  /** Of the agents' feature. */
+  /** Parts of the agents' feature. */
   readonly logs: LogCapture;
   addLocation(slug: string): Promise<FixtureLocation>;
   /** TCP checks `${prefix}-0` … that run in the cellar unless the fields override it. */

@@ -28,7 +28,7 @@ export interface ApiClients {
 interface Promised {
   /** The last confirmed name, by check id. */
   readonly names: Map<string, string>;
-  /** Of results. */
+  /** Pages of results. */
   readonly resultIds: Set<string>;
 }
 

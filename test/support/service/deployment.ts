@@ -15,7 +15,7 @@ import { type Ask, askService, type Reply } from './service-app.ts';
 
 /** For services on a new database: on PostgreSQL they make no key themselves. */
 const ENCRYPTION_KEY = randomBytes(32).toString('hex');
-/** Of each process of a test that failed. */
+/** What is shown of each process of a failed test. */
 const SHOWN_LOG_LINES = 40;
 /** How often `until` says what it still waits for. */
 const STILL_WAITING_MS = 60_000;

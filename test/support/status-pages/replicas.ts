@@ -8,7 +8,7 @@ import { newApiKey, type RunningService, startService } from '../service/deploym
 /** An address that counts as public; in the namespace it is the loopback's. */
 const PUBLIC_ADDRESS = '93.184.216.34';
 const WEB_PORT = 8090;
-/** Of a host whose servers stand at a public address, as those of readers do. */
+/** An address of a host whose servers stand at a public address, as those of readers do. */
 export const WEB_URL = `http://${PUBLIC_ADDRESS}:${WEB_PORT}`;
 const FIRST_PORT = 8081;
 export const SERVICE_URL = 'https://monitor.example.com';

@@ -231,7 +231,7 @@ function filesIn(folder: string): readonly string[] {
   );
 }
 
-/** Of the file that tcpdump writes. */
+/** The beginning of the file that tcpdump writes. */
 function isCapture(bytes: Buffer): boolean {
   return bytes.length >= 4 && bytes.readUInt32LE() === 0xa1b2c3d4;
 }

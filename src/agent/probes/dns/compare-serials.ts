@@ -14,7 +14,7 @@ import type { Question } from '../../net/dns/message/query.ts';
 import type { ProbeContext } from '../probe.ts';
 import { addressesOfServer, askServer } from './ask-server.ts';
 
-/** Of the zone's own name servers; as many as `compareServers` may have. */
+/** The most of the zone's own name servers that are asked; as many as `compareServers` may have. */
 const MAX_SERVERS = 16;
 /** For one name server: all are queried at once, and a silent one must not take the whole attempt. */
 const SERVER_LIMIT_MS = 5000;

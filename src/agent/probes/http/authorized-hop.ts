@@ -1,6 +1,6 @@
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type { ProbeContext } from '../probe.ts';
-import type { Authorized, RequestAuth } from './auth/request-auth.ts';
+import type { Authorized, Authorizer } from './auth/authorizer.ts';
 import type { BodyPlan } from './exchange.ts';
 import { type Hop, type HopOptions, runHop } from './hop.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
@@ -9,7 +9,7 @@ type Headers = HopRequest['headers'];
 
 interface AuthorizedHopOptions extends HopOptions {
   /** null sends the request as it is. */
-  readonly auth: RequestAuth | null;
+  readonly auth: Authorizer | null;
   /** Called for each exchange, also for those whose response asks for other credentials. */
   readonly onHop: (hop: Hop) => void;
 }

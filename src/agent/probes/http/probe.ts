@@ -16,7 +16,7 @@ import { unusableProxy } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
-import type { RequestAuth } from './auth/request-auth.ts';
+import type { Authorizer } from './auth/authorizer.ts';
 import { runAuthorizedHop, withoutThose } from './authorized-hop.ts';
 import type { BodyMemory } from './body/body-memory.ts';
 import { storedBodyOf } from './body/stored-body.ts';
@@ -60,7 +60,7 @@ export interface HttpProbeOptions {
   /** For bodies that are longer than a result stores; null: unlimited, for assertions only. */
   readonly room: BodyMemory | null;
   /** Authenticates requests to the origin of the check. */
-  readonly auth?: RequestAuth | null;
+  readonly auth?: Authorizer | null;
 }
 
 /** src/model/README.md, "API: `request`": a body is read to 25 MB. */

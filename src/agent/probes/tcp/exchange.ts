@@ -14,7 +14,7 @@ import { Inbox, type ReadingEnd } from './inbox.ts';
 
 /** src/model/README.md, "TCP: `request`". */
 const MAX_RESPONSE_BYTES = 64 * 1024;
-/** Of what arrived, in a message. */
+/** The most of what arrived that a message quotes. */
 const MAX_SHOWN_CHARS = 200;
 
 /**

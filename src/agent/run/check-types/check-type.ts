@@ -32,7 +32,7 @@ export interface DetailExtras {
   readonly jobAssets: readonly string[];
   readonly evidence: ReportedEvidence;
   readonly timing: Timing;
-  /** Of an attempt over each family; without it those that a probe raced, if any. */
+  /** Those of an attempt over each family; without them those that a probe raced, if any. */
   readonly families?: readonly FamilyOutcome[];
 }
 

@@ -7,7 +7,7 @@ import type { HttpDetail, HttpResponse } from '../../../model/result/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import { isOfBody } from '../../assertions/sources.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
-import { requestAuthOf } from '../../probes/http/auth/auth-of-request.ts';
+import { chooseAuthorizer } from '../../probes/http/auth/choose-authorizer.ts';
 import { TokenCache } from '../../probes/http/auth/token-cache.ts';
 import { decodeText } from '../../probes/http/body/decode-text.ts';
 import { prepareRequest } from '../../probes/http/prepare-request.ts';
@@ -45,7 +45,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
         proxyUrl: parts.proxyUrl(),
       };
       const { request } = check;
-      const auth = 'auth' in request ? requestAuthOf(request, { ...route, tokens }) : null;
+      const auth = 'auth' in request ? chooseAuthorizer(request, { ...route, tokens }) : null;
       const outcome = await probeHttp(prepareRequest(request, context.scrub), context, {
         ...route,
         auth,

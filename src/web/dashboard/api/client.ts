@@ -59,7 +59,7 @@ export async function pageOf<Data>(
   readonly entries: Exclude<Data, undefined>;
   /** Null if the list does not say it. */
   readonly total: number | null;
-  /** Of the next page; null after the last one. */
+  /** Leads to the next page; null after the last one. */
   readonly nextCursor: string | null;
 }> {
   const { data, response } = await answer;

@@ -20,7 +20,7 @@ export interface Query<Data> {
 export interface QueryOptions {
   /** Kinds of resources (`check`, `location`), or of events (`check.status_changed`), after whose changes it is read again. */
   readonly on?: readonly string[];
-  /** Of these events, only those that concern it. Default: all. */
+  /** Which of these events concern it. Default: all. */
   readonly concerns?: (event: LiveEvent) => boolean;
 }
 
@@ -37,7 +37,7 @@ interface Entry<Data> extends Query<Data> {
   lastReadMs: number;
 }
 
-/** Of pages that are no longer shown. */
+/** Those that belong to pages that are no longer shown. */
 const MAX_KEPT = 40;
 /** However many events come, the same is not read more often. */
 const MIN_INTERVAL_MS = 1_000;

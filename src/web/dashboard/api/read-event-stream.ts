@@ -18,7 +18,7 @@ export class EventStreamReader {
     this.#onEvent = onEvent;
   }
 
-  /** Of the last event that is complete; null before the first one. */
+  /** The id of the last event that is complete; null before the first one. */
   lastId: string | null = null;
 
   /** For a stream that begins anew. */

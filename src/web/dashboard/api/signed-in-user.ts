@@ -43,7 +43,7 @@ export function may(role: Role): boolean {
   return account !== null && ROLES.indexOf(account.role) >= ROLES.indexOf(role);
 }
 
-/** Of the address, so that a link shows a colleague the same; else the last one in this browser. */
+/** The one in the address, so that a link shows a colleague the same; else the last one in this browser. */
 function wantedId(): string | null {
   const named = new URLSearchParams(location.search).get('account');
   if (named !== null) return named;

@@ -5,7 +5,7 @@ export function Skeleton({
   label = 'Loading',
 }: {
   readonly lines: number;
-  /** Of a line, in pixels. */
+  /** The height of a line, in pixels. */
   readonly height?: number;
   readonly label?: string;
 }) {

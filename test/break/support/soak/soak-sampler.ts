@@ -9,7 +9,7 @@ export type Sample = Readonly<Record<string, number>>;
 export interface Watched {
   readonly running: Running;
   readonly inspector: Inspector;
-  /** Of `/metrics` and `/-/readiness`. */
+  /** Answers of `/metrics` and `/-/readiness`. */
   readonly port: number;
   /** The product metrics that become series, by their own names. */
   readonly metrics: readonly string[];

@@ -20,7 +20,7 @@ export interface StarvationCheck {
   readonly entry: object;
 }
 
-/** Of most checks. */
+/** Most checks have it. */
 export const PERIOD_SECONDS = 10;
 /** The longest run: an attempt waits for 30 s. */
 const HANGING_PERIOD_SECONDS = 30;

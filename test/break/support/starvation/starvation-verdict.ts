@@ -97,7 +97,7 @@ export function judgeFaulty(check: StarvationCheck, observed: Observed): FaultyV
 }
 
 interface Outcome {
-  /** Of the FINAL, or why the slot was missed. */
+  /** The FINAL's, or why the slot was missed. */
   readonly what: string;
   /** When the test read the FINAL, epoch milliseconds. */
   readonly atMs: number;

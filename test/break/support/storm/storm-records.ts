@@ -26,7 +26,7 @@ export interface StormResult {
 export interface StormRecords {
   readonly results: readonly StormResult[];
   readonly missed: readonly MissedSlots[];
-  /** Of each artifact. */
+  /** One for each artifact. */
   readonly artifactBytes: readonly number[];
   /** Reports of the agent's own errors. */
   readonly reports: number;

@@ -42,7 +42,7 @@ function knownFrom({ headers }: IncomingMessage): readonly string[] {
   });
 }
 
-/** Of each in each form, as body, header and address to go on to. */
+/** Each in each form, as body, header and address to go on to. */
 function everyForm(request: IncomingMessage): readonly string[] {
   return knownFrom(request).flatMap((known) => Object.values(encodingsOf(known)));
 }

@@ -25,7 +25,7 @@ const RECORDS = 200;
 /** Between two places at which a file is cut: a prime, so that they fall anywhere in its records. */
 const STEP_BYTES = IS_NIGHTLY ? 307 : 1_301;
 const PERIOD_MS = 60_000;
-/** Of those that open hundreds of spools: each syncs, and the disk may be busy. */
+/** For tests that open hundreds of spools: each syncs, and the disk may be busy. */
 const LIMIT_MS = 120_000;
 const folder = makeTempFolder();
 const whole = folder.file('whole');
@@ -389,7 +389,7 @@ function flip(bytes: Buffer, at: number): undefined {
   bytes[at] = (bytes[at] ?? 0) ^ 1;
 }
 
-/** Of the records in this file that wait. */
+/** The ids of the records in this file that wait. */
 async function idsOfFile(path: string): Promise<readonly string[]> {
   const text = readFileSync(path, 'latin1');
   return ids.filter((id) => text.includes(`{"id":"${id}"}`));

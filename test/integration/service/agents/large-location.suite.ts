@@ -37,7 +37,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       await a.look();
       await fixture.addCheck('check-0');
       await fillLocation(fixture, 60);
-      // Of some, too long for a row of the table, and one that is short only as it is stored.
+      // Bodies of some that are too long for a row of the table, and one that is short only as it is stored.
       const text = `(select string_agg(md5(id || n), '') from generate_series(1, 6000) n)`;
       await fixture.store.query(
         `update checks set body = jsonb_set(body, '{request,body}', to_jsonb(case id

@@ -163,7 +163,7 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
       void answer.then(() => {
         ended = true;
       });
-      // Of no concern to it.
+      // A check of another location does not concern it.
       const before = await revisionOf(fixture, attic.id);
       await fixture.addCheck('elsewhere', { privateLocations: ['attic'] });
       await eventuallyAsync(async () => (await revisionOf(fixture, attic.id)) > before);

@@ -248,7 +248,7 @@ describe.each(databases)('on %s', (kind) => {
       await change({ frequency: 1 });
       await run(5, PASSED);
       await run(4, FAILED);
-      // Of another location: so much longer than its run can have taken.
+      // A run of another location, so much longer than its run can have taken.
       await run(-8, FAILED, oslo);
       expect(await alerts()).toEqual([]);
       // One batch can have both.

@@ -177,7 +177,7 @@ function naivePoints(
     const group = groupBy === null ? null : run[groupBy];
     const mondayMs = Date.UTC(2025, 11, 29);
     const spanMs = (minutes ?? 0) * 60_000;
-    // Of the intervals from 1970-01-05 on.
+    // The intervals from 1970-01-05 on.
     const sinceMs = mondayMs - Date.UTC(1970, 0, 5) + (run.slotMs - mondayMs);
     const timeMs = minutes === null ? fromMs : run.slotMs - (sinceMs % spanMs);
     const key = JSON.stringify([group, timeMs]);

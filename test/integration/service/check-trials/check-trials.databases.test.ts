@@ -33,7 +33,7 @@ describe.each(databases)('on %s', (kind) => {
     let agent: TrialAgent;
 
     beforeEach(async () => {
-      // Of earlier tests: sweeps count those of all accounts.
+      // Those of earlier tests: sweeps count those of all accounts.
       await running().store.query('delete from check_trials');
       fixture = new RunsFixture(running(), service().mine.accountId);
       cellar = await fixture.location('cellar');

@@ -532,7 +532,7 @@ describe.each(databases)('on %s', (kind) => {
       };
       return { on, counts };
     };
-    /** Of the walk, which lists one batch after the other. */
+    /** Whether it is a list of the walk, which lists one batch after the other. */
     const isListOf = (table: string, text: string): boolean =>
       text.includes(`from ${table}\n`) && text.includes('order by');
     const rows = async () => {
@@ -752,7 +752,7 @@ describe.each(databases)('on %s', (kind) => {
       const late = sealing(box(OLD), {
         ...on,
         async query(text, params) {
-          // Of a request that began before: it commits when the first walk is over.
+          // A change by a request that began before: it commits when the first walk is over.
           if (lists === 1 && isListOf('checks', text)) {
             lists += 1;
             const checks = createChecks({

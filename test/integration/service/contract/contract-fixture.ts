@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 export const URL_CHECKS = '/v1/checks/url';
 
-/** Of each type one, with the number that it was given. */
+/** One of each type, with the number that it was given. */
 export type Channels = Readonly<Record<'EMAIL' | 'WEBHOOK' | 'SLACK' | 'SMS', number>>;
 
 /** One account in which there is one of everything that checks and results need. */

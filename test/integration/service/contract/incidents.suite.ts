@@ -14,7 +14,7 @@ const UPDATES = [
   { status: 'RESOLVED', description: 'All is well.' },
 ];
 
-/** Of the two families: the own one of 2.16 and 4.9, and that of status pages, 4.8. */
+/** Both families: the own one of 2.16 and 4.9, and that of status pages, 4.8. */
 const FAMILIES = [
   ['/v1/incidents', INCIDENT],
   [`${PAGES}/incidents`, STATUS_PAGE_INCIDENT],

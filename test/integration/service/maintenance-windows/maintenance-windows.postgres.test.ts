@@ -344,7 +344,7 @@ describe.each(databases)('on %s', (kind) => {
 
       await mine.patch(`${PATH}/${window.id}`, { pauseAllChecks: true });
       expect(await told()).toMatchObject([{ tags: null }]);
-      // Of no concern to agents.
+      // What does not concern agents.
       await mine.patch(`${PATH}/${window.id}`, { name: 'Other', silenceAllAlerts: true });
       await mine.post(PATH, { ...WINDOW, silenceAllAlerts: true });
       await theirs.post(PATH, { ...WINDOW, pauseAllChecks: true });

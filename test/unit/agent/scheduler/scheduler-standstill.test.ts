@@ -83,7 +83,7 @@ it('waits after the machine slept, but not after it was busy for a while', async
     await fixture.clock.advance(2 * SECOND);
     const last = asked.pop() ?? { bootMs: 0, wallMs: 0 };
     expect(asked).toEqual([]);
-    // Of the last turn before, which are a second apart.
+    // The slots of the last turn before, which are a second apart.
     expect(elapsedMs(last, before)).toBeLessThanOrEqual(SECOND);
   }
 });

@@ -1,6 +1,6 @@
 import type { ProbeContext } from '../../probe.ts';
 import type { HopRequest, ResponseHead } from '../transport.ts';
-import type { Authorized, RequestAuth } from './request-auth.ts';
+import type { Authorized, Authorizer } from './authorizer.ts';
 import { type AccessToken, type TokenCache, tokenKeyOf } from './token-cache.ts';
 import {
   requestToken,
@@ -17,7 +17,7 @@ export interface AuthParts extends TokenRoute {
  * Sends an access token of OAuth2 (RFC 6750), shared by all checks with the same settings. If the
  * target refuses one that was kept (401), a new one is requested, once in an attempt.
  */
-export class AccessTokenAuth implements RequestAuth {
+export class AccessTokenAuth implements Authorizer {
   readonly #settings: TokenSettings;
   readonly #parts: AuthParts;
   readonly #key: string;

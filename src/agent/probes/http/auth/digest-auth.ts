@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ProbeContext } from '../../probe.ts';
 import type { HopRequest, ResponseHead } from '../transport.ts';
-import type { Authorized, RequestAuth } from './request-auth.ts';
+import type { Authorized, Authorizer } from './authorizer.ts';
 
 /** RFC 7616 3.3, as far as the answer needs it. */
 export interface DigestChallenge {
@@ -33,7 +33,7 @@ const HASHES: ReadonlyMap<string, DigestChallenge['hash']> = new Map([
  * Each attempt asks for a challenge first, and keeps it for its redirects. If the nonce has expired
  * meanwhile, each request is sent once more with the new one.
  */
-export class DigestAuth implements RequestAuth {
+export class DigestAuth implements Authorizer {
   readonly #credentials: DigestCredentials;
   readonly #makeNonce: () => string;
   #challenge: DigestChallenge | null = null;

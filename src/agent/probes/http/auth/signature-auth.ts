@@ -2,12 +2,12 @@ import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
 import type { ProbeContext } from '../../probe.ts';
 import type { HopRequest } from '../transport.ts';
-import type { Authorized, RequestAuth } from './request-auth.ts';
+import type { Authorized, Authorizer } from './authorizer.ts';
 
 export interface SignatureCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary credentials; empty for others. */
+  /** Belongs to temporary credentials; empty for others. */
   readonly sessionToken: string;
   readonly region: string;
   readonly service: string;
@@ -49,7 +49,7 @@ function bytesOf(data: Data): Uint8Array {
 }
 
 /** Signs each request by AWS Signature Version 4, with the agent's clock. */
-export class SignatureAuth implements RequestAuth {
+export class SignatureAuth implements Authorizer {
   readonly #isS3: boolean;
   readonly #signer: SignatureV4;
 

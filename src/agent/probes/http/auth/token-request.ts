@@ -42,7 +42,7 @@ const MARGIN_S = 30;
 const MAX_TOKEN_CHARS = 16_000;
 /** With these it does not judge the request (RFC 9110 15.5.9, RFC 6585 4); so does 5xx. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([408, 429]);
-/** Of the endpoint's own text in a failure. */
+/** The most of the endpoint's own text that a failure quotes. */
 const MAX_REASON_CHARS = 200;
 
 /** The request to the token endpoint did not get a response. */

@@ -27,7 +27,7 @@ const RANGES = [
 ] as const;
 const STANDARD_RANGE = '7';
 const PER_PAGE = 50;
-/** Of one list; filters lead further back. */
+/** The most that one list shows; filters lead further back. */
 const MAX_PAGES = 20;
 
 /** The list is read again for every minute, not for every moment. */

@@ -10,7 +10,7 @@ import { showToast } from '../../parts/toast.tsx';
 
 type Subscriptions = ReadonlyMap<string, boolean>;
 
-/** Of one list; the search leads to the others. */
+/** The most that one list shows; the search leads to the others. */
 const SHOWN = 50;
 const PER_PAGE = 100;
 /** As many as a channel can have. */

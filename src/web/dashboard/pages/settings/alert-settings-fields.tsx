@@ -30,7 +30,7 @@ export function AlertSettingsFields({
 }: {
   readonly settings: AlertSettings;
   readonly problems: readonly FieldProblem[];
-  /** Of the settings in the body, such as `alertSettings.`. */
+  /** The path of the settings in the body, such as `alertSettings.`. */
   readonly path?: string;
   /** Heartbeats have none. */
   readonly hasLocations?: boolean;

@@ -26,7 +26,7 @@ export function CheckChoice({
 }) {
   const id = useId();
   const [search, setSearch] = useState('');
-  /** Of checks that were found before: an answer has only those that match. */
+  /** The names of checks that were found before: an answer has only those that match. */
   const [names] = useState(() => new Map<string, string>());
   const text = search.trim();
   const query = useQuery(`checks to choose ${types.join()} ${text}`, (signal) =>

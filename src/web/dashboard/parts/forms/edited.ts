@@ -3,7 +3,7 @@ export interface Edited<Form> {
   readonly form: Form;
   /** The resource as the form began with it. */
   readonly base: Form;
-  /** Of `base`: saving requires that nobody has changed it since. Null: it has none. */
+  /** The ETag of `base`: saving requires that nobody has changed it since. Null: it has none. */
   readonly etag: string | null;
   /** What somebody else has saved meanwhile; null if nothing that this form has was changed. */
   readonly theirs: Version<Form> | null;

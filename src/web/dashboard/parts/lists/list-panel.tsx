@@ -23,7 +23,7 @@ export function ListPanel<Entry>({
   /** In place of the table if there is none. */
   readonly empty: ComponentChildren;
   readonly actions?: ComponentChildren;
-  /** Of the entries, those to show. Default: all. */
+  /** Which entries to show. Default: all. */
   readonly rows?: readonly Entry[];
 }) {
   const data = query.data.value;

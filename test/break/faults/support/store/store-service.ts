@@ -39,7 +39,7 @@ export interface FaultService {
   readonly clock: FakeClock;
   readonly hook: StoreHook;
   readonly port: number;
-  /** Of the running service. */
+  /** The running service's. */
   features(): Features;
   /** Waits while everything that can continue does so. */
   turn(): Promise<void>;

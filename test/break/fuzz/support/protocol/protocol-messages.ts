@@ -82,7 +82,7 @@ const MISMATCH = {
   attributes: { supported: [2], received: '1', upgrade: 'agent' },
 };
 
-/** Of the first of two records, and of the second. */
+/** Those of the first of two records, and of the second. */
 export const resultsAnswer = (ids: readonly string[]) => ({
   accepted: ids.slice(0, 1),
   rejected: ids.slice(1).map((id, index) => ({

@@ -733,7 +733,7 @@ it('saves nothing to disk that could be read without the key', async () => {
     const decoded = Buffer.from(bytes.toString('latin1'), 'base64');
     expect(decoded.includes(planted)).toBe(false);
   }
-  // Of use to the agent nevertheless, while its service is away.
+  // The agent uses it nevertheless, while its service is away.
   const after = await startAgent(dataDir, before.stub.url);
   expect(after.sets).toEqual([before.sets[0]]);
   expect(after.sets[0]).toMatchObject({

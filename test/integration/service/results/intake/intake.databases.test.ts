@@ -140,7 +140,7 @@ describe.each(databases)('on %s', (kind) => {
         ['unknown_check', resultOfRun({ slot, checkId: 'gone' })],
         ['foreign_location', resultOfRun({ slot, runLocation: 'oslo' })],
         ['too_old', resultOfRun({ slot: old })],
-        // Of a run of oslo, of one that never was, and of a slot that is not the run's.
+        // Results of a run of oslo, of one that never was, and of a slot that is not the run's.
         ['foreign_location', resultOfRun({ slot, origin: 'oslo', attempts: 1 })],
         ['foreign_location', { ...good, sequenceId: never, id: resultIdOf(never, 1) }],
         ['foreign_location', { ...good, checkRunId: minutesAgo(2) }],

@@ -284,7 +284,7 @@ describe.each(databases)('private status pages, on %s', (kind) => {
     expect((await enter(url, 'wrong password')).status).toBe(403);
     await wrongOnes();
     expect((await enter(url, PASSWORD)).status).toBe(429);
-    // Of another page, and one that was changed.
+    // The cookie of another page, and one that was changed.
     for (const value of [other, cookie.replace('=', '=1')]) {
       expect((await enter(url, PASSWORD, '', { cookie: value })).status).toBe(429);
     }

@@ -1,11 +1,11 @@
 import type { ApiRequest } from '../../../../model/check/request/http.ts';
 import { AccessTokenAuth, type AuthParts } from './access-token-auth.ts';
 import { DigestAuth } from './digest-auth.ts';
-import type { RequestAuth } from './request-auth.ts';
+import type { Authorizer } from './authorizer.ts';
 import { SignatureAuth } from './signature-auth.ts';
 
 /** null if the request has none, or a header of its own in its place. */
-export function requestAuthOf(request: ApiRequest, parts: AuthParts): RequestAuth | null {
+export function chooseAuthorizer(request: ApiRequest, parts: AuthParts): Authorizer | null {
   const { auth, headers } = request;
   if (auth === null || headers.some(({ key }) => key.toLowerCase() === 'authorization')) {
     return null;

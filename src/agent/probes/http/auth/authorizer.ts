@@ -17,7 +17,7 @@ export type Authorized =
  * `auth` of one attempt (src/model/README.md, "Authentication of API checks"). Only requests to the
  * origin of the check are authenticated. Its own time is not part of the response time.
  */
-export interface RequestAuth {
+export interface Authorizer {
   authorize(request: HopRequest, context: ProbeContext): Promise<Authorized>;
   /** Whether the request is to be sent again, authorized anew. Changes nothing. */
   asksAgain(head: ResponseHead): boolean;
