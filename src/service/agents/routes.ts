@@ -33,6 +33,9 @@ const fields = {
     icmp: z.boolean().describe('It may open an ICMP socket.'),
     capture: z.boolean().describe('It may capture packets.'),
     trials: z.boolean().describe('It can try checks that are not saved.'),
+    features: z
+      .array(z.string())
+      .describe('Settings of checks that it knows, and agents of earlier releases do not.'),
   }),
   refused: z
     .array(z.strictObject({ checkId: z.string(), problem: z.string() }))
@@ -166,13 +169,13 @@ function presentAgent({
   firstSeenAt,
   lastSeenAt,
   endedAt,
-  capabilities: { types, ipv6, icmp, capture, trials },
+  capabilities: { types, ipv6, icmp, capture, trials, features = [] },
   refused,
   ...agent
 }: ListedAgent): z.output<typeof response> {
   const shown = {
     ...agent,
-    capabilities: { types, ipv6, icmp, capture, trials: trials === true },
+    capabilities: { types, ipv6, icmp, capture, trials: trials === true, features },
     refused: refused.map(({ checkId, problem }) => ({ checkId, problem })),
     leaseUntil: leaseUntil?.toISOString() ?? null,
     firstSeen: firstSeenAt.toISOString(),

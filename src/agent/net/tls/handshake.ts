@@ -33,6 +33,8 @@ export function tlsHandshake(
     cancelled: (): Handshake => ({ ok: false, ended: 'cancelled' }),
     activity: () => peerActivity(limits.starvation?.sockets ?? null, connection),
   };
+  // Then nothing begins that would close it.
+  if (limits.signal.aborted) connection.destroy();
   return limitedWait<Handshake>(limits, ends, (settle) => {
     let finished = false;
     // Node would wait for ever on a socket without a handle.

@@ -298,6 +298,16 @@ describe('a handshake that fails', () => {
     await server.allClosed();
   });
 
+  it('that is cancelled before it begins closes the connection, too', async () => {
+    const server = await opened(listenSilently());
+    const stop = new AbortController();
+    const beforeHandshake = async (): Promise<void> => stop.abort();
+    const context = makeContext({ signal: stop.signal });
+    const outcome = refused(await secureTo(server.port, { beforeHandshake }, context));
+    expect(outcome.failure.code).toBe('CANCELLED');
+    await server.allClosed();
+  });
+
   it('ends when the run is cancelled, and closes the connection', async () => {
     const stop = new AbortController();
     const server = await opened(listenForHello(() => stop.abort()));
