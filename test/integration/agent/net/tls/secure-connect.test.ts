@@ -305,6 +305,7 @@ describe('a handshake that fails', () => {
     const context = makeContext({ signal: stop.signal });
     const outcome = refused(await secureTo(server.port, { beforeHandshake }, context));
     expect(outcome.failure.code).toBe('CANCELLED');
+    await eventually(() => server.accepted === 1);
     await server.allClosed();
   });
 
