@@ -1,7 +1,8 @@
 import { bootTimeMs } from '../../runtime/boot-clock.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { PendingWrites } from './disk/pending-writes.ts';
-import type { Entry, LogPriority, Segment } from './entry.ts';
+import type { LogPriority } from './drop-order.ts';
+import type { Entry, Segment } from './entry.ts';
 import type { SpoolDropReason } from './spool.ts';
 import type { SpoolIndex } from './spool-index.ts';
 import type { SpoolLog } from './spool-log.ts';

@@ -36,18 +36,3 @@ export interface Entry {
   /** Left the spool; only the queue may still contain it. */
   gone: boolean;
 }
-
-/**
- * The two logs. `spare` is dropped first when there is no room: losing an attempt or an artifact
- * loses no run's outcome. Each has files of its own: the oldest records are dropped with their file,
- * and nothing is ever copied.
- */
-export const LOG_PRIORITIES = ['spare', 'main'] as const;
-export type LogPriority = (typeof LOG_PRIORITIES)[number];
-
-export const PRIORITY_OF_KIND: Readonly<Record<SpoolKind, LogPriority>> = {
-  attempt: 'spare',
-  'artifact-note': 'spare',
-  result: 'main',
-  missed: 'main',
-};

@@ -1,4 +1,5 @@
-import { type Entry, type LogPriority, PRIORITY_OF_KIND } from './entry.ts';
+import { type LogPriority, PRIORITY_OF_KIND } from './drop-order.ts';
+import type { Entry } from './entry.ts';
 import { EntryQueue } from './entry-queue.ts';
 import { frameBytes } from './frame.ts';
 import type { SpoolDropped, SpoolDropReason, SpoolKind, SpoolRecord } from './spool.ts';

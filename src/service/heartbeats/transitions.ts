@@ -2,6 +2,7 @@ import { periodText, type Rhythm } from '../../model/check/heartbeat.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { AlertEngine, AlertObservation } from '../alerts/engine.ts';
 import type { Sql } from '../database/store.ts';
+import { earlyEventOf } from './early-pings.ts';
 import {
   afterPing,
   countedAnew,
@@ -35,8 +36,6 @@ export interface JudgingParts {
 /** In place of a run's location. */
 const LOCATION = 'heartbeat';
 const NO_PING = 'No ping was received';
-/** Early pings within this time of another are counted in its event. */
-const EARLY_EVENT_MS = 3_600_000;
 
 export interface HeartbeatTransition extends HeartbeatStep {
   readonly rhythm: Rhythm;
@@ -99,10 +98,8 @@ export function pinged(
   const atMs = failingSinceMs === null ? nowMs : Math.max(nowMs, failingSinceMs + 1);
   const before = isActive ? heartbeat.position : countedAnew(heartbeat.position, atMs);
   const { state, position } = afterPing(rhythm, before, atMs);
-  const known = heartbeat.early;
-  const isMore = state === 'EARLY' && known !== null && atMs - known.sinceMs < EARLY_EVENT_MS;
-  const id = isMore ? known.id : ids();
-  const early = state !== 'EARLY' ? null : isMore ? known : { id, sinceMs: atMs };
+  const early = state === 'EARLY' ? earlyEventOf(heartbeat.early, atMs, ids) : null;
+  const id = early?.id ?? ids();
   const dueMs = atMs + rhythm.periodMs + rhythm.graceMs;
   const event = { id, state, atMs, source, userAgent, pings };
   return { ...stepOf({ ...heartbeat, position, dueMs, early }, event), state };

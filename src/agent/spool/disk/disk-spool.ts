@@ -3,7 +3,7 @@ import { bootTimeMs } from '../../../runtime/boot-clock.ts';
 import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { SpoolBounds } from '../drop-records.ts';
-import { LOG_PRIORITIES } from '../entry.ts';
+import { LOG_PRIORITIES } from '../drop-order.ts';
 import { frameBytes } from '../frame.ts';
 import { bootTimeOfRecord, isWithinRecordLimits } from '../record-limits.ts';
 import type {

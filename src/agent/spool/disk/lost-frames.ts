@@ -1,4 +1,4 @@
-import { type LogPriority, PRIORITY_OF_KIND } from '../entry.ts';
+import { type LogPriority, PRIORITY_OF_KIND } from '../drop-order.ts';
 import { SPOOL_KINDS, type SpoolKind, type SpoolSlots } from '../spool.ts';
 import type { NotedFrame } from './manifest.ts';
 import {

@@ -1,4 +1,5 @@
-import { type Entry, LOG_PRIORITIES, type LogPriority, PRIORITY_OF_KIND } from '../entry.ts';
+import { LOG_PRIORITIES, type LogPriority, PRIORITY_OF_KIND } from '../drop-order.ts';
+import type { Entry } from '../entry.ts';
 import { lostKeyOf } from '../frame.ts';
 import type { SpoolKind } from '../spool.ts';
 import type { SpoolIndex } from '../spool-index.ts';

@@ -1,5 +1,6 @@
 import { systemCodeOf } from '../../../runtime/errors.ts';
-import type { LogPriority, Segment } from '../entry.ts';
+import type { LogPriority } from '../drop-order.ts';
+import type { Segment } from '../entry.ts';
 import { FoundManifests } from './found-manifests.ts';
 import { type KnownNumbers, type LostRecords, lostRecords, missingNumbers } from './lost-frames.ts';
 import {

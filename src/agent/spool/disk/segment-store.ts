@@ -1,11 +1,6 @@
 import type { Logger } from '../../../runtime/logger.ts';
-import {
-  type Entry,
-  LOG_PRIORITIES,
-  type LogPriority,
-  PRIORITY_OF_KIND,
-  type Segment,
-} from '../entry.ts';
+import { LOG_PRIORITIES, type LogPriority, nextToDrop, PRIORITY_OF_KIND } from '../drop-order.ts';
+import type { Entry, Segment } from '../entry.ts';
 import { encodeKeys } from '../frame.ts';
 import type { SharedSpoolSpace } from '../spool.ts';
 import type { Disk } from './disk.ts';
@@ -120,11 +115,10 @@ export class SegmentStore {
     await this.sweep();
     if (missing() > 0) await beside.shed(missing());
     while (missing() > 0) {
-      const priority = this.#logs.spare.oldest === null ? 'main' : 'spare';
-      const { oldest } = this.#logs[priority];
-      if (oldest === null) return;
-      dropped(priority, oldest);
-      await this.#logs[priority].removeOldest();
+      const next = nextToDrop(this.#logs);
+      if (next === null) return;
+      dropped(next.priority, next.segment);
+      await this.#logs[next.priority].removeOldest();
     }
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PRIORITY_OF_KIND } from '../../../../src/agent/spool/entry.ts';
+import { PRIORITY_OF_KIND } from '../../../../src/agent/spool/drop-order.ts';
 import { SPOOL_KINDS, type SpoolKind } from '../../../../src/agent/spool/spool.ts';
 import { SpoolIndex } from '../../../../src/agent/spool/spool-index.ts';
 

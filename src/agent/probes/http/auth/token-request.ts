@@ -17,7 +17,7 @@ import { shortenedText } from '../../../secrets/cut-scrubbed.ts';
 import type { ProbeContext } from '../../probe.ts';
 import { type HttpProbeOptions, probeHttp } from '../probe.ts';
 import { shownUrl } from '../shown-url.ts';
-import type { TokenReply } from './token-cache.ts';
+import { keptMs, type TokenReply } from './token-cache.ts';
 
 /** The way to the token endpoint: that of all requests of the location. */
 export type TokenRoute = Pick<HttpProbeOptions, 'clientCertificates' | 'proxyUrl'>;
@@ -35,10 +35,6 @@ export interface TokenSettings {
   readonly ipFamily: FamilyChoice;
 }
 
-/** How long a token is kept whose endpoint does not say how long it is valid. */
-const DEFAULT_LIFETIME_S = 300;
-/** A token is replaced so long before its end, or a tenth of its time before. */
-const MARGIN_S = 30;
 const MAX_TOKEN_CHARS = 16_000;
 /** With these it does not judge the request (RFC 9110 15.5.9, RFC 6585 4); so does 5xx. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([408, 429]);
@@ -104,9 +100,8 @@ export async function requestToken(
     if (value.length > MAX_TOKEN_CHARS || !isHeaderValue(value)) {
       return refused('its token cannot be sent in a header');
     }
-    const lifetimeS = givenS ?? DEFAULT_LIFETIME_S;
-    const keptMs = (lifetimeS - Math.min(MARGIN_S, lifetimeS / 10)) * 1000;
-    return { ok: true, token: { value, untilMs: context.clock.monotonicMs() + keptMs } };
+    const untilMs = context.clock.monotonicMs() + keptMs(givenS ?? null);
+    return { ok: true, token: { value, untilMs } };
   } catch (thrown) {
     if (thrown instanceof NoTokenResponse) return notAnswered(thrown.failure);
     if (!(thrown instanceof ResponseBodyError)) {
