@@ -2,6 +2,7 @@ import type { Rhythm } from '../../model/check/heartbeat.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
+import type { EarlyEvent } from './early-pings.ts';
 import type { HeartbeatPosition, HeartbeatState } from './heartbeat-state-machine.ts';
 
 /** A locked heartbeat with the fields of its check that it depends on. */
@@ -52,12 +53,6 @@ export const HEARTBEAT_OF_STATUS = `case when c.check_type = 'HEARTBEAT' then (
     'lastPingMs', (extract(epoch from h.last_ping_at) * 1000)::bigint,
     'dueMs', (extract(epoch from h.due_at) * 1000)::bigint)
   from heartbeats h where h.account_id = c.account_id and h.check_id = c.id) end as heartbeat`;
-
-export interface EarlyEvent {
-  readonly id: string;
-  /** Epoch milliseconds. */
-  readonly sinceMs: number;
-}
 
 type HeartbeatRow = Pick<
   LockedHeartbeat,
