@@ -15,7 +15,7 @@ import { httpRunner } from './check-types/http.ts';
 import { icmpRunner } from './check-types/icmp.ts';
 import { tcpRunner } from './check-types/tcp.ts';
 import { createConnectivityCheck } from './connectivity.ts';
-import type { RunnerParts } from './runner.ts';
+import type { RunnerParts } from './run.ts';
 import { readCpuAccount } from './starvation/cpu-accounting.ts';
 import { CpuPressure } from './starvation/cpu-pressure.ts';
 import { StarvationMeter, type StarvationSources } from './starvation/starvation.ts';

@@ -1,76 +1,17 @@
-import type { Check } from '../../model/check/check.ts';
 import { nextRetryDelayMs, type RetryPlan, retryPlanOf } from '../../model/check/retry.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
-import type { CheckResult, MissedReason } from '../../model/result/result.ts';
-import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
+import type { MissedReason } from '../../model/result/result.ts';
 import { sleep } from '../../runtime/wait.ts';
-import { scrubResult } from '../../scrub/result-fields.ts';
 import type { Evidence } from '../evidence/evidence-budget.ts';
-import type { ResultSink } from '../output/result-sink.ts';
-import type { BodyMemory, BodyUse } from '../probes/http/body/body-memory.ts';
-import type { Permit } from '../scheduler/permits/permits.ts';
-import { watchWork } from '../scheduler/permits/work-watch.ts';
-import { saveEvidence } from './artifacts/evidence-artifacts.ts';
-import { type ArtifactTaker, saveFailedBody } from './artifacts/failed-body.ts';
-import { type EvidenceParts, gatherEvidence, wantsEvidence } from './artifacts/failure-evidence.ts';
-import type { Attempt, AttemptParts } from './attempt.ts';
+import { gatherEvidence, wantsEvidence } from './artifacts/failure-evidence.ts';
+import type { Attempt } from './attempt.ts';
 import { attemptFamilies } from './attempt-families.ts';
+import { buildResult, failed } from './build-result.ts';
 import { isRunCancelled } from './cancelled.ts';
-import { concludeLog } from './conclude-log.ts';
-import type { ConnectivityCheck } from './connectivity.ts';
-import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
-import { type ResultContext, type RunName, resultIdIn, toCheckResult } from './result.ts';
-import type { CpuPressure, Sheddable } from './starvation/cpu-pressure.ts';
-
-/**
- * Delays before a starved attempt is repeated; after the last one the run is missed. They grow, so
- * that repeats do not add to the starvation.
- */
-const STARVED_PAUSES_MS = [0, 250, 500, 1000, 2000];
-/** Repeats that even a retry after the slot's time gets. */
-const MIN_STARVED_REPEATS = 2;
-/** Bounds the repeats: a body may be longer each time. */
-const MAX_MEMORY_WAITS = 2;
-/** Longest wait of a retry that began after the slot's time. */
-const MIN_MEMORY_WAIT_MS = 5_000;
-
-export interface RunnerParts extends AttemptParts {
-  /** The `runLocation` of results; called once per run. */
-  readonly location: () => string;
-  readonly sink: Pick<ResultSink, 'result' | 'missed'>;
-  readonly connectivity: ConnectivityCheck;
-  /** null if no other location can take retries. */
-  readonly handover: Handover | null;
-  /** null if artifacts cannot be stored. */
-  readonly artifacts: ArtifactTaker | null;
-  /** null: no diagnostic passes. */
-  readonly evidence: EvidenceParts['evidence'];
-  /** Called for each attempt that did not count because the agent was short of CPU. */
-  readonly onStarved: () => void;
-  readonly pressure: Pick<CpuPressure, 'sheds' | 'shedsRunOf' | 'hadNoVerdict' | 'starved'>;
-  /** Called for each thing skipped because the agent is short of CPU. */
-  readonly onShed: (what: Sheddable) => void;
-  /** Called for each body that did not fit in memory: it is read again later, or cut. */
-  readonly onBodyWithoutRoom: (use: BodyUse) => void;
-}
-
-export interface Run {
-  readonly check: Check;
-  /** Epoch milliseconds; names the run. */
-  readonly slotMs: number;
-  /** Set for a one-off run; null: derived from check, location and slot. */
-  readonly sequenceId: string | null;
-  /** Retries of this run that another location made. */
-  readonly retriesMade: number;
-  /** Epoch milliseconds of the run's first attempt in another location; null if there was none. */
-  readonly firstStartedAtMs: number | null;
-  /**
-   * Ends the run at once: with the reason RUN_CANCELLED as cancelled, else as missed, because a stopping
-   * agent is not an outage of the target.
-   */
-  readonly signal: AbortSignal;
-  readonly permit: Permit;
-}
+import { isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
+import type { ResultContext, RunName } from './result.ts';
+import type { Run, RunnerParts } from './run.ts';
+import { attemptUnstarved } from './unstarved-attempt.ts';
 
 /**
  * One run: attempts until one passes, no further retry is due, or another location takes the next
@@ -193,108 +134,9 @@ function runDiagnostics(
   );
 }
 
-/** The attempt's complete result, scrubbed of secrets. */
-async function buildResult(
-  check: Check,
-  attempt: Attempt,
-  found: Evidence | null,
-  name: RunName & Pick<ResultContext, 'retriesMade' | 'resultType' | 'isCancelled'>,
-  parts: RunnerParts,
-): Promise<CheckResult> {
-  const resultId = resultIdIn(name, name.retriesMade);
-  const owner = { checkId: check.id, resultId };
-  const { longBody } = attempt;
-  if (longBody !== null && longBody.bytes.length < longBody.totalBytes && failed(attempt)) {
-    parts.onBodyWithoutRoom('detail');
-  }
-  const { artifacts, log, secrets } = parts;
-  // A new one each time: the vault may have more secrets by now.
-  const scrubber = () => secrets.scrubberWith(attempt.secrets);
-  const bodyAssets = await saveFailedBody(attempt, owner, { artifacts, log, scrubber });
-  attempt.forget();
-  const evidence = await saveEvidence(found, owner, attempt, { artifacts, log, scrubber });
-  const context = { ...name, resultId, jobAssets: [...bodyAssets, ...evidence.assets], evidence };
-  const { verdict, endpoint, jobLog } = attempt;
-  if (verdict.hasFailures || verdict.hasErrors || verdict.isDegraded) {
-    concludeLog(toCheckResult(check, attempt, context), check, endpoint, jobLog);
-  }
-  return scrubResult(toCheckResult(check, attempt, context), await scrubber());
-}
-
-function failed({ verdict }: Attempt): boolean {
-  return verdict.hasFailures || verdict.hasErrors;
-}
-
 /** With shouldFail, a check also passes without a response, which may be the fault of the agent. */
 function passedWithResponse(attempt: Attempt): boolean {
   return !failed(attempt) && attempt.failure === null;
-}
-
-/**
- * The starvation guard (src/agent/README.md, "Timing and CPU starvation"): repeats an attempt whose
- * verdict is uncertain because the agent was short of CPU, within the slot's time, and one whose body
- * did not fit in memory, when it fits. Otherwise returns why the run is missed.
- */
-async function attemptUnstarved(
-  { check, slotMs, signal, permit }: Run,
-  plan: RetryPlan,
-  retriesMade: number,
-  parts: RunnerParts,
-): Promise<Attempt | MissedReason> {
-  const most = Math.max(plan.maxRetries, retriesMade) + 1;
-  const title = `Attempt ${retriesMade + 1} of at most ${most} (${check.checkType} check "${check.id}")`;
-  const isBrief = parts.pressure.sheds('detail');
-  if (isBrief) parts.onShed('detail');
-  const keepLongBody = parts.artifacts !== null && !isBrief;
-  const { clock } = parts;
-  const { frequency, frequencyOffset } = check;
-  const slotEndMs = slotMs + slotRuleOf(check.id, frequency, frequencyOffset).periodMs;
-  let again = '';
-  let room: BodyMemory | undefined;
-  let memoryWaits = 0;
-  for (let repeats = 0; ; repeats += 1) {
-    const options = { opening: `${title}${again}`, signal, keepLongBody, isBrief, room };
-    const attempt = await permit.attempt(async (waits) => {
-      const watch = watchWork(clock, parts.starvation, waits);
-      try {
-        return await attemptFamilies(check, parts, { ...options, onBody: watch.received });
-      } finally {
-        watch.stop();
-      }
-    });
-    room = undefined;
-    const { lackedBytes } = attempt;
-    if (lackedBytes > 0) {
-      attempt.forget();
-      parts.onBodyWithoutRoom('assertions');
-      if (signal.aborted) return 'agent_stopped';
-      if (memoryWaits === MAX_MEMORY_WAITS) return 'agent_busy';
-      const waitMs = Math.max(MIN_MEMORY_WAIT_MS, slotEndMs - clock.wallMs());
-      const wait = { clock, waitMs, signal, keepsDetail: keepLongBody };
-      const found = await permit.rest(
-        () => parts.bodyRoom.reserve(lackedBytes, wait),
-        (reserved) => reserved === null,
-      );
-      if (found === null) return signal.aborted ? 'agent_stopped' : 'agent_busy';
-      room = found;
-      memoryWaits += 1;
-      repeats -= 1;
-      again = ', repeated: the agent had no memory for the body of the previous attempt';
-      continue;
-    }
-    if (signal.aborted || attempt.isCertain) return attempt;
-    attempt.forget();
-    parts.onStarved();
-    parts.pressure.starved();
-    const pauseMs = STARVED_PAUSES_MS[repeats];
-    if (pauseMs === undefined) return 'agent_starved';
-    const nextEndMs = clock.wallMs() + pauseMs + attempt.durationMs;
-    if (repeats >= MIN_STARVED_REPEATS && nextEndMs > slotEndMs) return 'agent_starved';
-    const starvedMs = Math.round(attempt.starvedMs);
-    again = `, repeated: the agent was short of CPU for ${starvedMs} ms of the previous attempt`;
-    // If the signal aborts, the next attempt ends at once.
-    if (pauseMs > 0) await permit.rest(() => sleep(clock, pauseMs, signal));
-  }
 }
 
 /** Why a failed attempt is not the fault of the target; null if it counts. */

@@ -2,7 +2,7 @@ import type { Check } from '../../model/check/check.ts';
 import type { MissedReason, MissedSlots } from '../../model/result/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { isRunCancelled, RUN_CANCELLED } from '../run/cancelled.ts';
-import type { Run } from '../run/runner.ts';
+import type { Run } from '../run/run.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import { isTooLate, type OneOffRequest } from './one-offs.ts';
 import { type Permit, RunPermits } from './permits/permits.ts';

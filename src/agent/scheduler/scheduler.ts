@@ -4,7 +4,7 @@ import type { RotationRule } from '../../model/schedule/rotation.ts';
 import { elapsedMs, type Moment, momentOf } from '../../runtime/boot-clock.ts';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
-import type { Run } from '../run/runner.ts';
+import type { Run } from '../run/run.ts';
 import { NO_PAUSES, type PauseSource } from '../slots/check-pauses.ts';
 import type { ClockInterval } from '../slots/sleep-and-clock-steps.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';

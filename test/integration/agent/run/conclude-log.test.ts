@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import { JobLog } from '../../../../src/agent/probes/job-log.ts';
 import { concludeLog } from '../../../../src/agent/run/conclude-log.ts';
-import type { RunnerParts } from '../../../../src/agent/run/runner.ts';
+import type { RunnerParts } from '../../../../src/agent/run/run.ts';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { runFixture } from '../../../support/agent/run-fixture.ts';

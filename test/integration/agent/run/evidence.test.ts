@@ -6,7 +6,7 @@ import { EvidenceBudget } from '../../../../src/agent/evidence/evidence-budget.t
 import { SharedBodyMemory } from '../../../../src/agent/probes/http/body/body-memory.ts';
 import type { ArtifactTaker } from '../../../../src/agent/run/artifacts/failed-body.ts';
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
-import type { RunnerParts } from '../../../../src/agent/run/runner.ts';
+import type { RunnerParts } from '../../../../src/agent/run/run.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { createScrubber } from '../../../../src/scrub/scrubber.ts';
 import {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CheckTypeRunners } from '../../../../src/agent/run/check-types/check-type.ts';
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
-import type { RunnerParts } from '../../../../src/agent/run/runner.ts';
+import type { RunnerParts } from '../../../../src/agent/run/run.ts';
 import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

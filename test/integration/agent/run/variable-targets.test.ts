@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
-import type { RunnerParts } from '../../../../src/agent/run/runner.ts';
+import type { RunnerParts } from '../../../../src/agent/run/run.ts';
 import type { SecretsVault } from '../../../../src/agent/secrets/vault.ts';
 import type { Check } from '../../../../src/model/check/check.ts';
 import type { ClientCertificate } from '../../../../src/model/check/client-certificate.ts';

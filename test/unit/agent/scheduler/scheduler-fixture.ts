@@ -1,4 +1,4 @@
-import type { Run } from '../../../../src/agent/run/runner.ts';
+import type { Run } from '../../../../src/agent/run/run.ts';
 import type { Permit } from '../../../../src/agent/scheduler/permits/permits.ts';
 import type { RunKind } from '../../../../src/agent/scheduler/run-queue.ts';
 import { Scheduler } from '../../../../src/agent/scheduler/scheduler.ts';

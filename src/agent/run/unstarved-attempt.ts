@@ -1,0 +1,88 @@
+import type { RetryPlan } from '../../model/check/retry.ts';
+import type { MissedReason } from '../../model/result/result.ts';
+import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
+import { sleep } from '../../runtime/wait.ts';
+import type { BodyMemory } from '../probes/http/body/body-memory.ts';
+import { watchWork } from '../scheduler/permits/work-watch.ts';
+import type { Attempt } from './attempt.ts';
+import { attemptFamilies } from './attempt-families.ts';
+import type { Run, RunnerParts } from './run.ts';
+
+/**
+ * Delays before a starved attempt is repeated; after the last one the run is missed. They grow, so
+ * that repeats do not add to the starvation.
+ */
+const STARVED_PAUSES_MS = [0, 250, 500, 1000, 2000];
+/** Repeats that even a retry after the slot's time gets. */
+const MIN_STARVED_REPEATS = 2;
+/** Bounds the repeats: a body may be longer each time. */
+const MAX_MEMORY_WAITS = 2;
+/** Longest wait of a retry that began after the slot's time. */
+const MIN_MEMORY_WAIT_MS = 5_000;
+
+/**
+ * The starvation guard (src/agent/README.md, "Timing and CPU starvation"): repeats an attempt whose
+ * verdict is uncertain because the agent was short of CPU, within the slot's time, and one whose body
+ * did not fit in memory, when it fits. Otherwise returns why the run is missed.
+ */
+export async function attemptUnstarved(
+  { check, slotMs, signal, permit }: Run,
+  plan: RetryPlan,
+  retriesMade: number,
+  parts: RunnerParts,
+): Promise<Attempt | MissedReason> {
+  const most = Math.max(plan.maxRetries, retriesMade) + 1;
+  const title = `Attempt ${retriesMade + 1} of at most ${most} (${check.checkType} check "${check.id}")`;
+  const isBrief = parts.pressure.sheds('detail');
+  if (isBrief) parts.onShed('detail');
+  const keepLongBody = parts.artifacts !== null && !isBrief;
+  const { clock } = parts;
+  const { frequency, frequencyOffset } = check;
+  const slotEndMs = slotMs + slotRuleOf(check.id, frequency, frequencyOffset).periodMs;
+  let again = '';
+  let room: BodyMemory | undefined;
+  let memoryWaits = 0;
+  for (let repeats = 0; ; repeats += 1) {
+    const options = { opening: `${title}${again}`, signal, keepLongBody, isBrief, room };
+    const attempt = await permit.attempt(async (waits) => {
+      const watch = watchWork(clock, parts.starvation, waits);
+      try {
+        return await attemptFamilies(check, parts, { ...options, onBody: watch.received });
+      } finally {
+        watch.stop();
+      }
+    });
+    room = undefined;
+    const { lackedBytes } = attempt;
+    if (lackedBytes > 0) {
+      attempt.forget();
+      parts.onBodyWithoutRoom('assertions');
+      if (signal.aborted) return 'agent_stopped';
+      if (memoryWaits === MAX_MEMORY_WAITS) return 'agent_busy';
+      const waitMs = Math.max(MIN_MEMORY_WAIT_MS, slotEndMs - clock.wallMs());
+      const wait = { clock, waitMs, signal, keepsDetail: keepLongBody };
+      const found = await permit.rest(
+        () => parts.bodyRoom.reserve(lackedBytes, wait),
+        (reserved) => reserved === null,
+      );
+      if (found === null) return signal.aborted ? 'agent_stopped' : 'agent_busy';
+      room = found;
+      memoryWaits += 1;
+      repeats -= 1;
+      again = ', repeated: the agent had no memory for the body of the previous attempt';
+      continue;
+    }
+    if (signal.aborted || attempt.isCertain) return attempt;
+    attempt.forget();
+    parts.onStarved();
+    parts.pressure.starved();
+    const pauseMs = STARVED_PAUSES_MS[repeats];
+    if (pauseMs === undefined) return 'agent_starved';
+    const nextEndMs = clock.wallMs() + pauseMs + attempt.durationMs;
+    if (repeats >= MIN_STARVED_REPEATS && nextEndMs > slotEndMs) return 'agent_starved';
+    const starvedMs = Math.round(attempt.starvedMs);
+    again = `, repeated: the agent was short of CPU for ${starvedMs} ms of the previous attempt`;
+    // If the signal aborts, the next attempt ends at once.
+    if (pauseMs > 0) await permit.rest(() => sleep(clock, pauseMs, signal));
+  }
+}
