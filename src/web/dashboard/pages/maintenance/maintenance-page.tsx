@@ -13,7 +13,8 @@ import { Calendar, OccurrenceList } from './calendar.tsx';
 import { dayOf, daysOf, dayText, moved, parseDay, type View, zoneText } from './days.ts';
 import './maintenance.css';
 import { type Occurrence, occurrencesIn, overlapping, type Window } from './occurrences.ts';
-import { WindowDialog, WindowForm } from './window-form.tsx';
+import { WindowDialog } from './window-dialog.tsx';
+import { WindowForm } from './window-form.tsx';
 
 const PER_PAGE = 100;
 /** An account has at most 10,000 windows, past ones included. */

@@ -1,33 +1,17 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { api } from '../../api/client.ts';
-import { invalidate, type Query, useQuery } from '../../api/query.ts';
-import { may } from '../../api/signed-in-user.ts';
-import { Button } from '../../parts/button.tsx';
+import { type Query, useQuery } from '../../api/query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
-import { TAGS_HINT, tagsIn, tagsText } from '../../parts/forms/tags.ts';
+import { TAGS_HINT } from '../../parts/forms/tags.ts';
 import { useEdited } from '../../parts/forms/use-edited.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
-import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
-import { localInput, zoneText } from './days.ts';
-import { coverText, occurrencesIn, repetitionText, type Window } from './occurrences.ts';
-
-interface Form {
-  readonly name: string;
-  readonly startsAt: string;
-  readonly endsAt: string;
-  readonly unit: Window['repeatUnit'] | 'ONCE';
-  readonly interval: string;
-  readonly until: string;
-  readonly pauses: 'all' | 'tags' | 'none';
-  readonly tags: string;
-  readonly silences: 'all' | 'tags' | 'none';
-  readonly silencedTags: string;
-}
+import { zoneText } from './days.ts';
+import type { Window } from './occurrences.ts';
+import { bodyOf, type Form, forgetWindows, formOf, newForm } from './window-values.ts';
 
 const FIELDS = [
   'name',
@@ -54,64 +38,6 @@ const SILENCED = [
   { value: 'all', label: 'Of all checks' },
   { value: 'none', label: 'None' },
 ] as const;
-
-const HOUR_MS = 3_600_000;
-
-function newForm(day: Date): Form {
-  const startMs = Math.max(day.getTime(), Math.ceil(Date.now() / HOUR_MS) * HOUR_MS);
-  return {
-    name: '',
-    startsAt: localInput(new Date(startMs)),
-    endsAt: localInput(new Date(startMs + HOUR_MS)),
-    unit: 'ONCE',
-    interval: '1',
-    until: '',
-    pauses: 'tags',
-    tags: '',
-    silences: 'none',
-    silencedTags: '',
-  };
-}
-
-function formOf(window: Window): Form {
-  const { repeatInterval, repeatEndsAt, tags, silenceAlertsTags } = window;
-  return {
-    name: window.name,
-    startsAt: localInput(new Date(window.startsAt)),
-    endsAt: localInput(new Date(window.endsAt)),
-    unit: repeatInterval === null ? 'ONCE' : window.repeatUnit,
-    interval: String(repeatInterval ?? 1),
-    until: repeatEndsAt === null ? '' : localInput(new Date(repeatEndsAt)),
-    pauses: window.pauseAllChecks ? 'all' : tags.length > 0 ? 'tags' : 'none',
-    tags: tagsText(tags),
-    silences: window.silenceAllAlerts ? 'all' : silenceAlertsTags.length > 0 ? 'tags' : 'none',
-    silencedTags: tagsText(silenceAlertsTags),
-  };
-}
-
-/** What the API refuses stays as it is: it says what is wrong. */
-function instant(text: string): string {
-  const at = new Date(text);
-  return Number.isNaN(at.getTime()) ? text : at.toISOString();
-}
-
-function bodyOf(form: Form) {
-  const repeats = form.unit !== 'ONCE';
-  return {
-    name: form.name.trim(),
-    startsAt: instant(form.startsAt),
-    endsAt: instant(form.endsAt),
-    repeatUnit: form.unit === 'ONCE' ? ('DAY' as const) : form.unit,
-    repeatInterval: repeats ? Number(form.interval) : null,
-    repeatEndsAt: repeats && form.until !== '' ? instant(form.until) : null,
-    pauseAllChecks: form.pauses === 'all',
-    tags: form.pauses === 'tags' ? tagsIn(form.tags) : [],
-    silenceAllAlerts: form.silences === 'all',
-    silenceAlertsTags: form.silences === 'tags' ? tagsIn(form.silencedTags) : [],
-  };
-}
-
-const forget = (): void => invalidate((key) => key.startsWith('maintenance'));
 
 const ON = { on: ['maintenance_window'] };
 
@@ -180,7 +106,7 @@ function Editor({
       return { resource: data as Window, etag: response.headers.get('etag') };
     });
     if (!isSaved) return;
-    forget();
+    forgetWindows();
     const text = id === null ? 'The window is made.' : 'The window is saved.';
     showToast({ kind: 'pass', text });
     onClose();
@@ -290,79 +216,3 @@ function Editor({
   );
 }
 
-/** What a window does, and what is there at the same time. */
-export function WindowDialog({
-  window,
-  fromMs,
-  toMs,
-  all,
-  onEdit,
-  onClose,
-}: {
-  readonly window: Window;
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly all: readonly Window[];
-  readonly onEdit: () => void;
-  readonly onClose: () => void;
-}) {
-  const [isDeleting, setDeleting] = useState(false);
-  const others = occurrencesIn(all, fromMs, toMs).filter((one) => one.window.id !== window.id);
-  if (isDeleting) {
-    return (
-      <Confirm
-        title={`Delete ${window.name}`}
-        action="Delete the window"
-        onClose={onClose}
-        run={async () => {
-          const params = { path: { id: window.id } };
-          await api.DELETE('/v1/maintenance-windows/{id}', { params });
-          forget();
-          showToast({ kind: 'plain', text: `${window.name} is deleted.` });
-        }}
-      >
-        <p>
-          {window.repeatInterval === null ? 'The window' : 'All occurrences of the window'} are
-          deleted, and checks that it pauses resume at their next slot. This cannot be undone.
-        </p>
-      </Confirm>
-    );
-  }
-  return (
-    <Dialog
-      title={window.name}
-      onClose={onClose}
-      actions={
-        may('write') ? (
-          <>
-            <Button kind="danger" onClick={() => setDeleting(true)}>
-              Delete
-            </Button>
-            <Button onClick={onEdit}>Edit</Button>
-          </>
-        ) : undefined
-      }
-    >
-      <dl class="maintenance-facts">
-        <dt>From</dt>
-        <dd>
-          <TimeText at={fromMs} form="full" />
-        </dd>
-        <dt>To</dt>
-        <dd>
-          <TimeText at={toMs} form="full" />
-        </dd>
-        <dt>Time zone</dt>
-        <dd>{zoneText()}</dd>
-        <dt>Repeats</dt>
-        <dd>{repetitionText(window)}</dd>
-        <dt>Covers</dt>
-        <dd>{coverText(window)}</dd>
-        <dt>At the same time</dt>
-        <dd>
-          {others.length === 0 ? 'nothing else' : others.map((one) => one.window.name).join(', ')}
-        </dd>
-      </dl>
-    </Dialog>
-  );
-}
