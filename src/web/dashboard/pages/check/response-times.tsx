@@ -4,8 +4,18 @@ import { counted, responseTime } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Link } from '../../shell/link.tsx';
 import { useUrlState } from '../../shell/url-state.ts';
-import { Chart, type ChartSeries, type Threshold } from './chart.tsx';
-import { type Check, type CheckType, checkPath, type MissedSlot, PHASE_LABELS } from './model.ts';
+import { Chart, type ChartSeries } from './chart.tsx';
+import { lossThresholdsOf, reasonsOf, spanOf, thresholdsOf } from './chart-marks.ts';
+import {
+  averageOf,
+  gridOf,
+  latencySeries,
+  locationSeries,
+  lossSeries,
+  PHASES,
+  phaseSeries,
+} from './chart-series.ts';
+import { type Check, checkPath } from './model.ts';
 import { Panel } from './panel.tsx';
 import { type Series, useMissedSlots, useReport } from './queries.ts';
 
@@ -16,37 +26,15 @@ const RANGES = {
   '90d': { label: '90 days', hours: 2_160, intervalMinutes: 1_440 },
 } as const;
 type Range = keyof typeof RANGES;
-
-/** The phases that analytics know, in order. TLS is what the others leave of the response time. */
-const PHASES: Readonly<Record<CheckType, readonly string[]>> = {
-  URL: ['wait', 'dns', 'tcp', 'tls', 'firstByte', 'download'],
-  API: ['wait', 'dns', 'tcp', 'tls', 'firstByte', 'download'],
-  TCP: ['dns', 'connection', 'tls', 'data'],
-  DNS: ['query'],
-  ICMP: [],
-};
-const COLOURS: Readonly<Record<string, string>> = {
-  wait: '--unknown-cell',
-  dns: '--dns',
-  query: '--dns',
-  tcp: '--tcp',
-  connection: '--tcp',
-  tls: '--tls',
-  firstByte: '--wait',
-  data: '--wait',
-  download: '--body',
-};
-const LOCATION_COLOURS = ['--tcp', '--wait', '--body', '--dns', '--tls', '--unknown'];
 const MINUTE_MS = 60_000;
-/** 1970-01-05, from which the API counts intervals. */
-const FIRST_MONDAY_MS = 345_600_000;
+
 const NO_SERIES: readonly Series[] = [];
 
 /** The response time over time, by phase or by location. */
 export function ResponseTimes({ check }: { readonly check: Check }) {
   const state = useUrlState();
   const asked = state.get('range') ?? '24h';
-  const range: Range = asked in RANGES ? (asked as Range) : '24h';
+  const range: Range = Object.hasOwn(RANGES, asked) ? (asked as Range) : '24h';
   const isIcmp = check.checkType === 'ICMP';
   const byLocation = state.get('by') === 'location';
   const { hours, intervalMinutes } = RANGES[range];
@@ -228,148 +216,7 @@ function Legend({
   );
 }
 
-function averageOf(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
-}
-
 function chartLabel(series: readonly ChartSeries[], range: string): string {
   const parts = series.map(({ label, values }) => `${label} ${responseTime(averageOf(values))}`);
   return `Averages of the last ${range}: ${parts.join(', ')}`;
-}
-
-/** The beginnings of all intervals, also of those without runs. */
-function gridOf(
-  series: readonly Series[],
-  hours: number,
-  intervalMinutes: number,
-): readonly number[] {
-  const stepMs = intervalMinutes * MINUTE_MS;
-  const toMs = Date.now();
-  const fromMs = toMs - hours * 60 * MINUTE_MS;
-  const firstMs = FIRST_MONDAY_MS + Math.floor((fromMs - FIRST_MONDAY_MS) / stepMs) * stepMs;
-  const all = new Set(series.flatMap(({ points }) => points.map(({ atMs }) => atMs)));
-  for (let atMs = firstMs; atMs < toMs; atMs += stepMs) all.add(atMs);
-  return [...all].sort((one, other) => one - other);
-}
-
-/** The values of a metric at the times of the grid. */
-function onGrid(
-  { points }: Series,
-  grid: readonly number[],
-  read: (values: Readonly<Record<string, number | null>>) => number | null,
-): readonly (number | null)[] {
-  const known = new Map(points.map(({ atMs, values }) => [atMs, read(values)]));
-  return grid.map((atMs) => known.get(atMs) ?? null);
-}
-
-function phaseSeries(
-  series: readonly Series[],
-  phases: readonly string[],
-  grid: readonly number[],
-): readonly ChartSeries[] {
-  const all = series[0] ?? { location: null, points: [] };
-  const measured = phases.filter((name) => name !== 'tls' && name !== 'query');
-  const rest = (values: Readonly<Record<string, number | null>>): number | null => {
-    const total = values.responseTime_avg ?? null;
-    if (total === null) return null;
-    return Math.max(
-      0,
-      measured.reduce((left, name) => left - (values[`${name}_avg`] ?? 0), total),
-    );
-  };
-  return phases.map((name) => ({
-    label: PHASE_LABELS[name] ?? name,
-    colour: COLOURS[name] ?? '--ink',
-    values: onGrid(all, grid, (values) =>
-      name === 'tls' || name === 'query'
-        ? rest(values)
-        : values.responseTime_avg === null
-          ? null
-          : (values[`${name}_avg`] ?? 0),
-    ),
-  }));
-}
-
-function locationSeries(
-  series: readonly Series[],
-  metric: string,
-  grid: readonly number[],
-): readonly ChartSeries[] {
-  return series.map((one, index) => ({
-    label: one.location ?? 'All',
-    colour: LOCATION_COLOURS[index % LOCATION_COLOURS.length] ?? '--ink',
-    values: onGrid(one, grid, (values) => values[metric] ?? null),
-  }));
-}
-
-function latencySeries(series: readonly Series[], grid: readonly number[]): readonly ChartSeries[] {
-  const all = series[0] ?? { location: null, points: [] };
-  const of = (label: string, metric: string, colour: string): ChartSeries => ({
-    label,
-    colour,
-    values: onGrid(all, grid, (values) => values[metric] ?? null),
-  });
-  return [
-    of('Maximum', 'latencyMax_avg', '--wait'),
-    of('Average', 'latencyAvg_avg', '--tcp'),
-    of('Minimum', 'latencyMin_avg', '--body'),
-  ];
-}
-
-function lossSeries(series: readonly Series[], grid: readonly number[]): readonly ChartSeries[] {
-  const all = series[0] ?? { location: null, points: [] };
-  return [
-    {
-      label: 'Packet loss',
-      colour: '--unknown',
-      values: onGrid(all, grid, (values) => values.packetLoss_avg ?? null),
-    },
-  ];
-}
-
-function thresholdsOf(check: Check): readonly Threshold[] {
-  if (check.checkType === 'ICMP') return [];
-  return pair(check.degradedResponseTime, check.maxResponseTime, (value) => responseTime(value));
-}
-
-function lossThresholdsOf(check: Check): readonly Threshold[] {
-  if (check.checkType !== 'ICMP') return [];
-  return pair(
-    check.degradedPacketLossThreshold,
-    check.maxPacketLossThreshold,
-    (value) => `${value} %`,
-  );
-}
-
-function pair(
-  degraded: number | null,
-  max: number | null,
-  text: (value: number) => string,
-): readonly Threshold[] {
-  return [
-    ...(degraded === null
-      ? []
-      : [{ label: `degraded over ${text(degraded)}`, value: degraded, colour: '--slow' }]),
-    ...(max === null ? [] : [{ label: `failed over ${text(max)}`, value: max, colour: '--fail' }]),
-  ];
-}
-
-/** A range ends when its last slot's turn is over. */
-function spanOf(
-  { slot, lastSlot, count }: MissedSlot,
-  check: Check,
-): { fromMs: number; toMs: number } {
-  const [fromMs, lastMs] = [Date.parse(slot), Date.parse(lastSlot)];
-  const periodMs =
-    count > 1
-      ? (lastMs - fromMs) / (count - 1)
-      : check.frequency === 0
-        ? (check.frequencyOffset ?? 10) * 1_000
-        : check.frequency * MINUTE_MS;
-  return { fromMs, toMs: lastMs + periodMs };
-}
-
-function reasonsOf(missed: readonly MissedSlot[]): string {
-  return [...new Set(missed.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
 }
