@@ -9,6 +9,7 @@ import {
   slotToCount,
   withVerdict,
 } from './location-verdicts.ts';
+import { reminderDueAtMs } from './reminders.ts';
 
 /**
  * The state of a check that its alerts depend on. Where it is not passing:
@@ -160,7 +161,7 @@ function changed(
  * reminders come due. A reminder that comes due in silence is skipped and not sent later.
  */
 export function afterTime(before: AlertState, context: AlertContext): AlertStep {
-  const { condition, notified, reminders, notifiedAtMs } = before;
+  const { condition, notified, reminders } = before;
   const { rules, isSilenced, atMs } = context;
   if (condition === 'passing') return quiet(before, context);
   const alert = ALERT_OF_STEP[condition][condition];
@@ -170,9 +171,8 @@ export function afterTime(before: AlertState, context: AlertContext): AlertStep 
     if (!isSilenced) return notice(before, alert, context);
     return { ...quiet(before, context), dueAtMs: null };
   }
-  if (reminders >= rules.reminders.amount || atMs < notifiedAtMs + rules.reminders.everyMs) {
-    return quiet(before, context);
-  }
+  const dueAtMs = reminderDueAtMs(before, rules.reminders);
+  if (dueAtMs === null || atMs < dueAtMs) return quiet(before, context);
   if (isSilenced) return quiet({ ...before, notifiedAtMs: atMs }, context);
   const state = { ...before, notifiedAtMs: atMs, reminders: reminders + 1 };
   return { state, alert, reminder: state.reminders, dueAtMs: dueAt(state, rules) };
@@ -206,9 +206,7 @@ function notice(before: AlertState, alert: AlertType, context: AlertContext): Al
 
 function dueAt(state: AlertState, { escalation, reminders }: AlertRules): number | null {
   if (state.condition === 'passing') return null;
-  if (state.notified !== null) {
-    return state.reminders < reminders.amount ? state.notifiedAtMs + reminders.everyMs : null;
-  }
+  if (state.notified !== null) return reminderDueAtMs(state, reminders);
   if (state.startedSilenced || escalation.by === 'runs') return null;
   return state.sinceMs + escalation.forMs;
 }

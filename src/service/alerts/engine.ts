@@ -11,7 +11,7 @@ import { judgeRuns } from './judge.ts';
 import type { Silences } from './maintenance-silences.ts';
 import type { Outbox } from './notice.ts';
 import { type AlertObservation, observationOf } from './observation.ts';
-import { runReminders, sweepDueAlerts } from './reminders.ts';
+import { runDueAlerts, sweepDueAlerts } from './due-alerts.ts';
 import { findAlertSubjects } from './states.sql.ts';
 
 export type { AlertObservation } from './observation.ts';
@@ -101,7 +101,7 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
     },
 
     maintain(signal) {
-      return runReminders(parts, signal);
+      return runDueAlerts(parts, signal);
     },
   };
 }

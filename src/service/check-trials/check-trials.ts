@@ -16,7 +16,7 @@ import { noSuchLocation } from '../private-locations/require-locations.ts';
 import { findLocationsOfSlugs } from '../private-locations/shared.sql.ts';
 import type { SecretScrubbing } from '../secrets/secret-scrubbing.ts';
 import { claimTrials, listHeldTrials } from './claims.sql.ts';
-import { runTrialExpiry, sweepTrials } from './expiry.ts';
+import { runTrialExpiry, sweepTrials, TRIAL_WINDOW_MS } from './expiry.ts';
 import { takeReport } from './reports.ts';
 import {
   countCapableAgents,
@@ -88,8 +88,6 @@ export interface CheckTrials {
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-/** How long a trial waits for an agent. */
-export const TRIAL_WINDOW_MS = 30_000;
 /** Open trials of an account. */
 export const MAX_OPEN_TRIALS = 10;
 /** Ended trials of an account: the oldest go first. */

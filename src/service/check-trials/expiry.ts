@@ -5,6 +5,8 @@ import type { Store } from '../database/store.ts';
 import { deleteOldTrials, expireTrials } from './expiry.sql.ts';
 import { EXPIRED } from './reasons.ts';
 
+/** How long a trial waits for an agent. */
+export const TRIAL_WINDOW_MS = 30_000;
 /** How long trials can be read. */
 export const TRIAL_RETENTION_MS = 3_600_000;
 /** An attempt takes 30 s, and is repeated while the agent is short of CPU. */

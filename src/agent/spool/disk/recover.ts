@@ -1,6 +1,7 @@
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { LogPriority } from '../drop-order.ts';
 import type { Segment } from '../entry.ts';
+import { asidePath } from './damaged-files.ts';
 import { FoundManifests } from './found-manifests.ts';
 import { type KnownNumbers, type LostRecords, lostRecords, missingNumbers } from './lost-frames.ts';
 import {
@@ -19,7 +20,6 @@ import {
   WholeFileReader,
 } from './scan-file.ts';
 import {
-  asidePath,
   type FoundFile,
   manifestPath,
   type SpoolFolder,

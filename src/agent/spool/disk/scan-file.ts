@@ -3,7 +3,8 @@ import type { Entry, Segment } from '../entry.ts';
 import { decodeKeys, findFrame, isTornWrite, lostKeyOf, readFrame } from '../frame.ts';
 import { closeQuietly, type Disk, readFully } from './disk.ts';
 import type { NumberRange } from './number-ranges.ts';
-import { asidePath, type SpoolFolder, unusableFile } from './spool-folder.ts';
+import { asidePath } from './damaged-files.ts';
+import { type SpoolFolder, unusableFile } from './spool-folder.ts';
 
 /** Far above the size of any segment. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;

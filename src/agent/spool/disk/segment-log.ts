@@ -5,7 +5,8 @@ import { encodeFrames, type Frame } from '../frame.ts';
 import { closeQuietly, type DiskFile, writeFully } from './disk.ts';
 import type { NotableFrame } from './manifest.ts';
 import { ManifestWriter } from './manifest-writer.ts';
-import { asidePath, manifestPath, type SpoolFolder } from './spool-folder.ts';
+import { asidePath } from './damaged-files.ts';
+import { manifestPath, type SpoolFolder } from './spool-folder.ts';
 
 export interface SegmentLogOptions {
   readonly folder: SpoolFolder;

@@ -1,14 +1,12 @@
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
 import { tryFlock } from '../../../runtime/files/flock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import { deleteOldAside } from './damaged-files.ts';
 import { closeQuietly, type Disk, type DiskFile } from './disk.ts';
 import { makeDurableFolder } from './durable-folder.ts';
 
 const FILE_NAME = /^(main|spare)-(\d{16})\.(seg|manifest)$/;
-const ASIDE_NAME = /^damaged-.*\.seg$/;
-/** Damaged files that are retained for inspection. */
-const MAX_ASIDE = 4;
 /** Errors of a full disk. It may get room later: the agent starts. */
 const FULL: ReadonlySet<string | null> = new Set(['ENOSPC', 'EDQUOT']);
 
@@ -87,11 +85,6 @@ export function segmentPath(ofManifest: string): string {
   return ofManifest.replace(/\.manifest$/, '.seg');
 }
 
-/** The new path of a damaged file. */
-export function asidePath(folder: string, path: string): string {
-  return join(folder, `damaged-${basename(path)}`);
-}
-
 export function unusableFile(path: string, code: string | null, cause: unknown): VedetteError {
   return new VedetteError(
     'config',
@@ -149,11 +142,7 @@ async function probeFolder(folder: string, disk: Disk): Promise<void> {
 
 async function findFiles(folder: string, disk: Disk, log: Logger): Promise<FoundFile[]> {
   const names = (await disk.readdir(folder)).sort((one, other) => (one < other ? -1 : 1));
-  const tooMany = names.filter((name) => ASIDE_NAME.test(name)).slice(0, -MAX_ASIDE);
-  for (const name of tooMany) {
-    log.warn({ file: join(folder, name) }, 'an old damaged file of the spool is deleted');
-    await disk.unlink(join(folder, name)).catch(() => {});
-  }
+  await deleteOldAside(folder, names, { disk, log });
   return names.flatMap((name) => {
     const [, logName, number, ending] = FILE_NAME.exec(name) ?? [];
     if (logName === undefined) return [];

@@ -20,6 +20,7 @@ import { type RouteAccess, requireAccess, routeAccess } from './route-access.ts'
 import { requireOwnPage } from './same-origin.ts';
 import type { ServiceAddress } from './service-address.ts';
 import { sessionTokenOf } from './session-cookie.ts';
+import { wrongKeysOf } from './wrong-keys.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,9 +34,6 @@ declare module 'fastify' {
     identifyUser(request: FastifyRequest): Promise<SignedIn | null>;
   }
 }
-
-/** For each address; more of them get 429. */
-const MAX_WRONG_KEYS_PER_MINUTE = 100;
 
 export interface AuthenticationParts {
   readonly authenticator: Authenticator;
@@ -53,7 +51,7 @@ export interface AuthenticationParts {
  */
 export function addAuthentication(app: FastifyInstance, parts: AuthenticationParts): void {
   const { authenticator, locationKeys, sessions, serviceAddress, clock } = parts;
-  const countWrongKeys = app.createRateLimit({ max: MAX_WRONG_KEYS_PER_MINUTE });
+  const countWrongKeys = wrongKeysOf(app);
   const cacheOf = <Holder>(holders: KeyHolders<Holder>): KeyCache<Holder> =>
     new KeyCache({ holders, clock, ttlMs: KEY_TTL_MS, maxEntries: MAX_CACHED_KEYS });
   const findCaller = createIdentify({ keys: cacheOf(authenticator), countWrongKeys });

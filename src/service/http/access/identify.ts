@@ -1,24 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { type ServiceError, tooManyWrongKeys, unavailable } from '../../errors.ts';
 import type { KeyCache } from './key-cache.ts';
+import type { CountWrongKeys } from './wrong-keys.ts';
 
 const STORE_RETRY_SECONDS = 5;
 /** Concurrent look-ups for all addresses that guess. Each holds a request in memory. */
 const MAX_GUESSES_AT_ONCE = 1_000;
-
-/** Counts by the address of a request, and returns what it has left. */
-export type CountWrongKeys = (
-  request: FastifyRequest,
-  options?: { increment: boolean },
-) => Promise<
-  | { readonly isAllowed: true }
-  | {
-      readonly isAllowed: false;
-      readonly remaining: number;
-      readonly max: number;
-      readonly ttlInSeconds: number;
-    }
->;
 
 /**
  * Identifies the holder of a key or of a session by its hash.

@@ -9,7 +9,7 @@ import { judgeTime } from './judge.ts';
 import type { Silences } from './maintenance-silences.ts';
 import { claimDueSubjects } from './states.sql.ts';
 
-export interface ReminderParts extends JudgementEffects {
+export interface DueAlertsParts extends JudgementEffects {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
@@ -28,7 +28,7 @@ const MAX_BACK_OFF_MS = 30_000;
  *
  * @returns how many it judged
  */
-export async function sweepDueAlerts(parts: ReminderParts): Promise<number> {
+export async function sweepDueAlerts(parts: DueAlertsParts): Promise<number> {
   let swept = 0;
   for (;;) {
     const claimed = await sweepSome(parts);
@@ -37,7 +37,7 @@ export async function sweepDueAlerts(parts: ReminderParts): Promise<number> {
   }
 }
 
-function sweepSome(parts: ReminderParts): Promise<number> {
+function sweepSome(parts: DueAlertsParts): Promise<number> {
   const { store, clock, ids, silences } = parts;
   return store.transaction(async (tx) => {
     const atMs = clock.wallMs();
@@ -52,7 +52,7 @@ function sweepSome(parts: ReminderParts): Promise<number> {
 }
 
 /** Logs the first of several failures, and backs off. */
-export async function runReminders(parts: ReminderParts, signal: AbortSignal): Promise<void> {
+export async function runDueAlerts(parts: DueAlertsParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = parts;
   const options = {
     everyMs: SWEEP_EVERY_MS,

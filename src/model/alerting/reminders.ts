@@ -1,0 +1,20 @@
+import type { AlertRules } from './alert-settings.ts';
+
+/** What reminders of a problem depend on. */
+interface Notified {
+  /** When the last notice or reminder was sent; epoch milliseconds. */
+  readonly notifiedAtMs: number;
+  /** How many reminders were sent since the last notice. */
+  readonly reminders: number;
+}
+
+/**
+ * When the next reminder of a problem that subscribers were told of is due (src/service/README.md,
+ * "Alerts"); epoch milliseconds. null if all were sent.
+ */
+export function reminderDueAtMs(
+  { notifiedAtMs, reminders }: Notified,
+  { amount, everyMs }: AlertRules['reminders'],
+): number | null {
+  return reminders < amount ? notifiedAtMs + everyMs : null;
+}
