@@ -12,7 +12,7 @@ import type { Scrub } from '../secrets/cut-scrubbed.ts';
 import { failureFromError, failureFromTimeout } from './connection-failures.ts';
 import { Dispatchers, type Route } from './dispatchers.ts';
 import type { Pieces } from './file-pieces.ts';
-import { type PartDenial, partDenial } from './part-denial.ts';
+import { type PartDenial, partDenial } from './direct-uploads.ts';
 import { readResponseBody } from './response-body.ts';
 import { failureFromStatus, unreadableResponse } from './response-failures.ts';
 import {

@@ -2,6 +2,7 @@ import type { AlertState } from '../../model/alerting/alert-state-machine.ts';
 import type { NotifiedExpiry } from '../../model/alerting/certificate-expiry.ts';
 import type { LocationVerdict } from '../../model/alerting/location-verdicts.ts';
 import type { CheckType, Frequency } from '../../model/enums.ts';
+import { PRIVATE_LOCATIONS_IN_FORCE } from '../checks/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
@@ -110,9 +111,7 @@ const SUBJECT = `c.account_id, c.id as check_id, c.name, c.check_type,
   c.activated and coalesce(g.activated, true) as is_active,
   c.muted or coalesce(g.muted, false) as is_muted,
   coalesce((c.body -> 'runParallel')::boolean, false) as runs_parallel,
-  case when slugs_or_none(g.private_locations) = '[]'
-    then slugs_or_none(c.body -> 'privateLocations')
-    else g.private_locations end as locations,
+  ${PRIVATE_LOCATIONS_IN_FORCE} as locations,
   c.frequency, c.body -> 'frequencyOffset' as frequency_offset,
   jsonb_build_object('own', c.body -> 'alertSettings',
     'ownUsesGlobal', coalesce((c.body -> 'useGlobalAlertSettings')::boolean, true),

@@ -1,3 +1,4 @@
+import { PRIVATE_LOCATIONS_IN_FORCE } from '../checks/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import { CAN_RUN } from './claims.sql.ts';
@@ -29,10 +30,8 @@ const LOCATIONS = `select l.id, l.slug, c.id as check_id,
   left join check_groups g on g.id = c.group_id and g.account_id = c.account_id
   cross join lateral (
     select slug, min(n) as n
-    from jsonb_array_elements_text(
-      case when slugs_or_none(g.private_locations) = '[]'
-        then slugs_or_none(c.body -> 'privateLocations')
-        else g.private_locations end) with ordinality as listed (slug, n)
+    from jsonb_array_elements_text(${PRIVATE_LOCATIONS_IN_FORCE})
+      with ordinality as listed (slug, n)
     group by slug) named
   join private_locations l on l.account_id = c.account_id and l.slug = named.slug
   where c.account_id = $1 and c.check_type <> 'HEARTBEAT'`;

@@ -2,6 +2,7 @@ import type { StoredCheckType } from '../../model/enums.ts';
 import type { CheckState } from '../../model/result/check-state.ts';
 import type { Without } from '../http/resources/check-parameters.ts';
 import { CHECK_SILENT_SINCE } from '../private-locations/shared.sql.ts';
+import { CHECK_RUN_LOCATIONS } from './locations-in-force.sql.ts';
 
 /** Which checks of an account a list has. */
 export interface CheckFilter {
@@ -58,15 +59,6 @@ export const CHECK_UNKNOWN_REASON = `case when ${IS_PAUSED} then null
 export const CHECK_STATE_SINCE = `case when ${IS_PAUSED} then least(c.paused_since, g.paused_since)
   when silence.since is not null then greatest(silence.since, c.created_at)
   when ${RUN_STATE} is null then c.created_at else s.since end`;
-
-/** The locations of a check, as JSON. If its group names private locations, they replace its own. */
-export const CHECK_LOCATIONS = `case when slugs_or_none(g.private_locations) = '[]'
-  then slugs_or_none(c.body -> 'privateLocations') else g.private_locations end
-  || slugs_or_none(c.body -> 'locations')`;
-
-/** The same, but none of a heartbeat: it does not run. */
-export const CHECK_RUN_LOCATIONS = `case when c.check_type = 'HEARTBEAT' then '[]'::jsonb
-  else ${CHECK_LOCATIONS} end`;
 
 const LACKS: Readonly<Record<Without, string>> = {
   group: 'c.group_id is null',

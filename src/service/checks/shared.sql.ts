@@ -1,7 +1,5 @@
 /** The statements of this feature that other features run, and their types. */
 export {
-  CHECK_LOCATIONS,
-  CHECK_RUN_LOCATIONS,
   CHECK_STATE,
   CHECK_STATE_SINCE,
   CHECK_UNKNOWN_REASON,
@@ -9,6 +7,11 @@ export {
   type CheckFilter,
   checksMatching,
 } from './check-filter.sql.ts';
+export {
+  CHECK_LOCATIONS,
+  CHECK_RUN_LOCATIONS,
+  PRIVATE_LOCATIONS_IN_FORCE,
+} from './locations-in-force.sql.ts';
 export {
   checksNamingLocation,
   findCheck,

@@ -1,5 +1,7 @@
 import { ServiceError } from '../errors.ts';
 
+/** A quarter of an hour: then the client connects again, and is authenticated anew. */
+export const MAX_HEARTBEATS = 60;
 const MAX_STREAMS = 2_000;
 const MAX_STREAMS_OF_ACCOUNT = 200;
 const RETRY_SECONDS = 10;

@@ -8,13 +8,12 @@ import { type Authenticator, keyHashOf } from '../http/access/authenticator.ts';
 import { CURSOR_START, type Cursors, cursorsOf, pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery } from '../http/resources/parameters.ts';
 import type { EventFollower, Events, FollowedEvent, StoredEvent } from './events.ts';
+import { MAX_HEARTBEATS } from './open-streams.ts';
 
 /** A client that reads more slowly is disconnected. It resumes with its last cursor. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 /** When a client should connect again. */
 const RECONNECT_MS = 2_000;
-/** A quarter of an hour: then the client connects again, and is authenticated anew. */
-const MAX_HEARTBEATS = 60;
 
 const event = z.strictObject({
   kind: z.string().describe('What happened, for example `check.updated`.'),

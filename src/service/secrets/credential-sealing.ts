@@ -1,20 +1,13 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
-import { countText } from '../../runtime/text/count-text.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { readsKey } from '../database/postgres/replica-name.ts';
 import type { Store } from '../database/store.ts';
 import { type RewriteParts, rewriteCredentials } from './rewrite-credentials.ts';
-import {
-  countSealed,
-  isOtherReplicaConnected,
-  listCredentialKeys,
-  listReplicas,
-  SEALED_KINDS,
-  type SealedKind,
-} from './sealing.sql.ts';
+import { isOtherReplicaConnected, listCredentialKeys, listReplicas } from './sealing.sql.ts';
+import { reportUnreadable } from './unreadable-secrets.ts';
 
 export interface CredentialSealingParts extends RewriteParts {
   readonly clock: Clock;
@@ -64,27 +57,6 @@ const WHOLE_REWRITE_MS = 24 * 3_600_000;
 const CLOCK_ERROR_MS = 3_600_000;
 const MAX_NAMED_REPLICAS = 10;
 
-/** Singular and plural. */
-const KIND_NAMES: Readonly<Record<SealedKind, readonly [string, string]>> = {
-  checks: ['check', 'checks'],
-  locations: ['proxy', 'proxies'],
-  variables: ['variable', 'variables'],
-  certificates: ['client certificate', 'client certificates'],
-  channels: ['alert channel', 'alert channels'],
-  subscribers: ['subscriber', 'subscribers'],
-};
-
-/** Why a secret cannot be decrypted, and what to do. */
-function missingKey({ kind }: Pick<Store, 'kind'>, secrets: SecretBox | null): string {
-  if (secrets === null) {
-    return kind === 'pglite'
-      ? 'DATA_DIR/encryption-key is missing: put the file back, or set ENCRYPTION_KEY to the key that encrypted them'
-      : 'ENCRYPTION_KEY is not set: set it to the key that encrypted them';
-  }
-  const where = kind === 'pglite' ? ', or its file back into DATA_DIR/encryption-key,' : '';
-  return `none of the keys decrypts them: put the key that encrypted them behind the others in ENCRYPTION_KEY${where}`;
-}
-
 export function createCredentialSealing(parts: CredentialSealingParts): CredentialSealing {
   const { store, clock, log, secrets } = parts;
   const [firstKey] = secrets?.keyNames ?? [];
@@ -99,26 +71,6 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
   let rewrittenAtMs: number | null = null;
   /** When the last one that read all checks began, on the monotonic clock. */
   let wholeAtMs = Number.NEGATIVE_INFINITY;
-
-  /** One line at the start: checks whose secrets cannot be decrypted fail, and messages are not sent. */
-  const reportUnreadable = async (): Promise<void> => {
-    const counts = new Map<SealedKind, number>();
-    for (const { kind, keyName, count } of await countSealed(store)) {
-      if (secrets?.keyNames.includes(keyName) === true) continue;
-      counts.set(kind, (counts.get(kind) ?? 0) + count);
-    }
-    // The rewrite finds these two kinds again, and must not log them twice.
-    unreadableBefore = (counts.get('checks') ?? 0) + (counts.get('locations') ?? 0);
-    if (counts.size === 0) return;
-    const found = SEALED_KINDS.flatMap((kind) => {
-      const count = counts.get(kind);
-      return count === undefined ? [] : [countText(count, ...KIND_NAMES[kind])];
-    });
-    log.error(
-      Object.fromEntries(counts),
-      `credentials and secret values of ${found.join(', ')} cannot be decrypted because ${missingKey(store, secrets)} and restart the service; or send them again`,
-    );
-  };
 
   const scan = async (box: SecretBox): Promise<void> => {
     const replicas = await listReplicas(store);
@@ -170,7 +122,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
           'ENCRYPTION_KEY is not set: the credentials of checks and the passwords of proxies are stored unencrypted',
         );
       }
-      await reportUnreadable();
+      unreadableBefore = await reportUnreadable(parts);
       if (secrets === null) return;
       // A key was only used once every replica had it. An embedded database has only one replica.
       sharedBefore = store.kind === 'pglite' ? secrets.keyNames : await listCredentialKeys(store);

@@ -2,6 +2,7 @@ import type { CheckFeature } from '../../../model/check/check-features.ts';
 import type { FamilyChoice, Frequency, RunnableCheckType } from '../../../model/enums.ts';
 import type { RotationRule } from '../../../model/schedule/rotation.ts';
 import { NEEDED_FEATURES } from '../../check-runs/shared.sql.ts';
+import { PRIVATE_LOCATIONS_IN_FORCE } from '../../checks/shared.sql.ts';
 import type { Sql } from '../../database/store.ts';
 import type { OfLocation } from '../sql.ts';
 import type { AgentAssignment } from './sql.ts';
@@ -42,11 +43,8 @@ function inRange(column: string, range: CheckRange, from: number): [string, read
     : [`${column} > $${from} and ${column} <= $${from + 1}`, [after, last]];
 }
 
-/** The private locations of a group replace the check's own, if it has any. */
-const SLUGS = `case when slugs_or_none(g.private_locations) <> '[]'::jsonb
-  then g.private_locations else slugs_or_none(c.body -> 'privateLocations') end`;
 /** $1 is the location, $2 the account, $3 the slug. */
-const RUNS_HERE = `c.account_id = $2 and c.check_type <> 'HEARTBEAT' and c.activated and coalesce(g.activated, true) and (${SLUGS}) ? $3`;
+const RUNS_HERE = `c.account_id = $2 and c.check_type <> 'HEARTBEAT' and c.activated and coalesce(g.activated, true) and ${PRIVATE_LOCATIONS_IN_FORCE} ? $3`;
 
 /** A check that is to run in a location: what decides which agent runs it, and when. */
 export interface Candidate {
@@ -115,7 +113,7 @@ export async function listCandidates(
   const rows = await sql.query<CandidateRow>(
     `select c.id, c.check_type, ${IP_FAMILY} as ip_family, ${NEEDED_FEATURES} as features,
        c.frequency, (c.body ->> 'frequencyOffset')::float8 as frequency_offset,
-       coalesce((c.body ->> 'runParallel')::boolean, false) as run_parallel, ${SLUGS} as slugs,
+       coalesce((c.body ->> 'runParallel')::boolean, false) as run_parallel, ${PRIVATE_LOCATIONS_IN_FORCE} as slugs,
        c.revision, a.check_id as known, ${ASSIGNMENT}
      from ${source} left join check_groups g on g.id = c.group_id
        left join assignments a on a.location_id = $1 and a.check_id = c.id
