@@ -1,13 +1,14 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
+import { countText } from '../../runtime/text/count-text.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { readsKey } from '../database/postgres/replica-name.ts';
 import type { Store } from '../database/store.ts';
 import { type RewriteParts, rewriteCredentials } from './rewrite-credentials.ts';
 import { isOtherReplicaConnected, listCredentialKeys, listReplicas } from './sealing.sql.ts';
-import { reportUnreadable } from './unreadable-secrets.ts';
+import { missingKey, reportUnreadable } from './unreadable-secrets.ts';
 
 export interface CredentialSealingParts extends RewriteParts {
   readonly clock: Clock;

@@ -15,7 +15,7 @@ const KIND_NAMES: Readonly<Record<SealedKind, readonly [string, string]>> = {
 };
 
 /** Why a secret cannot be decrypted, and what to do. */
-function missingKey({ kind }: Pick<Store, 'kind'>, secrets: SecretBox | null): string {
+export function missingKey({ kind }: Pick<Store, 'kind'>, secrets: SecretBox | null): string {
   if (secrets === null) {
     return kind === 'pglite'
       ? 'DATA_DIR/encryption-key is missing: put the file back, or set ENCRYPTION_KEY to the key that encrypted them'
