@@ -3,11 +3,10 @@ import { isIPv6 } from 'node:net';
 import { type Handbook, loadHandbook } from '../handbook/handbook.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { VedetteError } from '../runtime/errors.ts';
-import { restrictDataFolder } from '../runtime/files/private-folder.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { isLoopbackHost } from '../runtime/net/loopback.ts';
-import { createSecretBox, type SecretBox } from '../runtime/secret-box.ts';
+import type { SecretBox } from '../runtime/secret-box.ts';
 import { VERSION } from '../runtime/version.ts';
 import { loadPlans } from './accounts/account-config.ts';
 import { isWithoutAccount, makeFirstAccount } from './accounts/first-account.ts';
@@ -17,23 +16,19 @@ import { apiRoutes } from './api-routes.ts';
 import type { ServiceConfig } from './config.ts';
 import { createDatabaseClock } from './database/database-clock.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
-import { openStore } from './database/open-store.ts';
 import { hasDatabase } from './database/pglite/data-folder.ts';
 import { createListEpochs } from './database/restored-database.ts';
 import type { Store } from './database/store.ts';
-import { StoreError } from './database/store-errors.ts';
 import { createFeatures, type Features } from './features.ts';
 import { ServiceAddress } from './http/access/service-address.ts';
 import { buildApp } from './http/app.ts';
 import { InFlight } from './http/in-flight.ts';
 import { closeApp, listen } from './http/listen.ts';
 import { openArtifactStore } from './object-store/artifacts-config.ts';
+import { requireNamedDatabase, withStore } from './open-service-store.ts';
 import { createCredentialSealing, decryptCredentials } from './secrets/credential-sealing.ts';
 import { openSecretBox } from './secrets/encryption-key.ts';
 import { SETUP_LINK_HOURS } from './users/setup.ts';
-
-/** The files of the service in DATA_DIR. */
-const DATA_NAMES = ['database', 'database.lock', 'encryption-key', 'artifacts'];
 
 export interface ServiceParts {
   readonly config: ServiceConfig;
@@ -313,16 +308,6 @@ export async function decryptService({
   });
 }
 
-/** A database in memory would be empty, and gone with the process. */
-function requireNamedDatabase({ databaseUrl, dataDir }: ServiceConfig): void {
-  if (databaseUrl !== null || dataDir !== null) return;
-  throw new VedetteError(
-    'config',
-    'CONFIG_MISSING',
-    'neither DATABASE_URL nor DATA_DIR is set, so no database is named: set the same one as the service',
-  );
-}
-
 function nothingStored(what: string): VedetteError {
   return new VedetteError(
     'environment',
@@ -336,45 +321,6 @@ function secretBoxOf(
   { encryptionKeys: keys, dataDir }: ServiceConfig,
 ): Promise<SecretBox | null> {
   return openSecretBox({ keys, dataDir, isEmbedded: kind === 'pglite' });
-}
-
-async function withStore<Result>(
-  config: ServiceConfig,
-  log: Logger,
-  use: (store: Store) => Promise<Result>,
-): Promise<Result> {
-  const { databaseUrl, dataDir, poolSize, statementTimeoutMs, encryptionKeys } = config;
-  const { databaseDirectUrl: directUrl } = config;
-  const keyNames = encryptionKeys === null ? [] : createSecretBox(encryptionKeys).keyNames;
-  if (databaseUrl === null && dataDir === null) {
-    log.warn(
-      'neither DATABASE_URL nor DATA_DIR is set: all data is in memory and gone with the process',
-    );
-  }
-  if (dataDir !== null) await restrictDataFolder(dataDir, DATA_NAMES, log);
-  try {
-    const store = await openStore(
-      { databaseUrl, directUrl, dataDir, poolSize, statementTimeoutMs, keyNames },
-      { clock: systemClock, log },
-    );
-    try {
-      return await use(store);
-    } finally {
-      await store.close();
-    }
-  } catch (error) {
-    throw error instanceof StoreError && error.kind === 'unavailable' ? away(error) : error;
-  }
-}
-
-/** An error of the environment, which the operator can fix. */
-function away(error: StoreError): VedetteError {
-  return new VedetteError(
-    'environment',
-    error.code,
-    `the service cannot start: ${error.message}: see that the database runs and that DATABASE_URL is right, then start again`,
-    { cause: error },
-  );
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,0 +1,73 @@
+import { systemClock } from '../runtime/clock.ts';
+import { VedetteError } from '../runtime/errors.ts';
+import { restrictDataFolder } from '../runtime/files/private-folder.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { createSecretBox } from '../runtime/secret-box.ts';
+import type { ServiceConfig } from './config.ts';
+import { openStore } from './database/open-store.ts';
+import type { Store } from './database/store.ts';
+import { StoreError } from './database/store-errors.ts';
+
+/** The files of the service in DATA_DIR. */
+const DATA_NAMES = ['database', 'database.lock', 'encryption-key', 'artifacts'];
+
+/**
+ * For commands on the database of the service: one in memory would be empty, and gone with the process.
+ *
+ * @throws VedetteError where neither DATABASE_URL nor DATA_DIR is set
+ */
+export function requireNamedDatabase({
+  databaseUrl,
+  dataDir,
+}: Pick<ServiceConfig, 'databaseUrl' | 'dataDir'>): void {
+  if (databaseUrl !== null || dataDir !== null) return;
+  throw new VedetteError(
+    'config',
+    'CONFIG_MISSING',
+    'neither DATABASE_URL nor DATA_DIR is set, so no database is named: set the same one as the service',
+  );
+}
+
+/**
+ * Opens the configured database for `use`, and closes it.
+ *
+ * @throws VedetteError where it cannot be reached, or another process has its folder
+ */
+export async function withStore<Result>(
+  config: ServiceConfig,
+  log: Logger,
+  use: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const { databaseUrl, dataDir, poolSize, statementTimeoutMs, encryptionKeys } = config;
+  const { databaseDirectUrl: directUrl } = config;
+  const keyNames = encryptionKeys === null ? [] : createSecretBox(encryptionKeys).keyNames;
+  if (databaseUrl === null && dataDir === null) {
+    log.warn(
+      'neither DATABASE_URL nor DATA_DIR is set: all data is in memory and gone with the process',
+    );
+  }
+  if (dataDir !== null) await restrictDataFolder(dataDir, DATA_NAMES, log);
+  try {
+    const store = await openStore(
+      { databaseUrl, directUrl, dataDir, poolSize, statementTimeoutMs, keyNames },
+      { clock: systemClock, log },
+    );
+    try {
+      return await use(store);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    throw error instanceof StoreError && error.kind === 'unavailable' ? away(error) : error;
+  }
+}
+
+/** An error of the environment, which the operator can fix. */
+function away(error: StoreError): VedetteError {
+  return new VedetteError(
+    'environment',
+    error.code,
+    `the service cannot start: ${error.message}: see that the database runs and that DATABASE_URL is right, then start again`,
+    { cause: error },
+  );
+}
