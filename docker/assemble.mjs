@@ -26,7 +26,7 @@ const IN_PLACE = {
     'dist/cli/commands/operator.js': REFUSE,
     'dist/cli/up/environment.js': 'export const UP_ENVIRONMENT = [];\n',
     'dist/service/config.js': `export const SERVICE_ENVIRONMENT = [];
-export const MAINTENANCE_ENVIRONMENT = { migrate: [], decrypt: [], account: [], user: [] };
+export const MAINTENANCE_ENVIRONMENT = { migrate: [], decrypt: [], account: [], accountRemoval: [], user: [] };
 `,
   },
   service: {},

@@ -42,6 +42,11 @@ const EXAMPLES = {
   account: [
     'DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette account add "Shop team"',
   ],
+  accountList: ['DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette account list'],
+  accountRemove: [
+    'DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette account remove "Shop team"',
+    'DATA_DIR=./data vedette account remove "Shop team" --yes "Shop team"',
+  ],
   user: [
     'DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette user add ann@example.com --role admin',
   ],
@@ -78,6 +83,16 @@ applied); 2 bad arguments, file or key, or the service cannot be reached.`,
   migrate: '',
   account: `
 An embedded database (DATA_DIR) is open in one process: stop the service first.`,
+  accountList: `
+A line in a file or pipe has, with tabs between them: id, name, number of checks (heartbeats included),
+users, private locations and API keys, time of the last result, time of creation. - is none.
+An embedded database (DATA_DIR) is open in one process: stop the service first.`,
+  accountRemove: `
+Services on PostgreSQL may go on running; keys and sessions of the account work for 5 s at most.
+An embedded database (DATA_DIR) is open in one process: stop the service first.
+
+Exit codes: 0 deleted, 2 nothing was deleted: another name, no such account, or the database or the
+artifact store cannot be used; 130 or 143 interrupted: run it again.`,
   user: `
 An embedded database (DATA_DIR) is open in one process: stop the service first.`,
   resetPassword: `

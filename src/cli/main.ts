@@ -10,7 +10,14 @@ const { systemClock } = await import('../runtime/clock.ts');
 const { runProgram } = await import('./program.ts');
 const { StandardOutput } = await import('./standard-output.ts');
 const { stdout, stderr, env } = process;
-const terminal: Terminal = { stdout, stderr, env, signals: process, clock: systemClock };
+const terminal: Terminal = {
+  stdout,
+  stderr,
+  input: () => process.stdin,
+  env,
+  signals: process,
+  clock: systemClock,
+};
 const output = new StandardOutput(stdout, stderr);
 
 const exitCode = await runProgram(process.argv.slice(2), terminal, (code) => process.exit(code));

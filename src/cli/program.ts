@@ -9,6 +9,7 @@ import { EXIT, type Terminal } from './terminal.ts';
 import { watchParent } from './up/parent-watch.ts';
 
 const FILE = 'the check file (YAML or JSON)';
+const ACCOUNT = 'the id or the name of the account';
 
 const NAMED_DATABASE = 'Environment variables (DATABASE_URL or DATA_DIR must be set)';
 
@@ -71,6 +72,10 @@ const VARIABLES = {
     loadSequentially(import.meta.url, '../service/config.js');
     return (await import('../service/config.ts')).MAINTENANCE_ENVIRONMENT.account;
   },
+  accountRemoval: async () => {
+    loadSequentially(import.meta.url, '../service/config.js');
+    return (await import('../service/config.ts')).MAINTENANCE_ENVIRONMENT.accountRemoval;
+  },
   user: async () => {
     loadSequentially(import.meta.url, '../service/config.js');
     return (await import('../service/config.ts')).MAINTENANCE_ENVIRONMENT.user;
@@ -87,13 +92,13 @@ const VARIABLES = {
 
 type VariablesOf = Readonly<Record<keyof typeof VARIABLES, Rows>>;
 
-/** What a command reads with one of its options. */
-const WITH_OPTIONS: Readonly<Record<string, string>> = { report: 'run' };
+/** What a command reads with one of its options, or in one of its subcommands. */
+const WITHIN: Readonly<Record<string, string>> = { report: 'run', accountRemoval: 'account' };
 
 /** The help of these commands lists them; where such a command runs, it reads them anyway. */
 async function variablesFor(args: readonly string[]): Promise<VariablesOf> {
   const rows = Object.entries(VARIABLES).map(async ([name, load]) => {
-    const isNamed = args.includes(WITH_OPTIONS[name] ?? name);
+    const isNamed = args.includes(WITHIN[name] ?? name);
     return [name, isNamed ? await load() : []];
   });
   return Object.fromEntries(await Promise.all(rows)) as VariablesOf;
@@ -279,11 +284,12 @@ function createProgram(
       finished(await decryptCommand(terminal));
     });
 
-  program
+  const account = program
     .command('account')
-    .summary('make accounts, on the machine of the service')
+    .summary('list, make, export and remove accounts, on the machine of the service')
     .description('Works on the database of the service.')
-    .helpCommand(false)
+    .helpCommand(false);
+  account
     .command('add')
     .summary('make an account, and print its first admin key')
     .description('Makes an account and prints its id and an admin key, which is shown only once.')
@@ -294,6 +300,36 @@ function createProgram(
       loadSequentially(import.meta.url, './commands/operator.js');
       const { addAccountCommand } = await import('./commands/operator.ts');
       finished(await addAccountCommand(name, terminal));
+    });
+  account
+    .command('list')
+    .summary('list the accounts')
+    .description(
+      'Lists the accounts, oldest first, with the numbers of their checks, users, private locations and API keys, and the time of their last result: as a table on a terminal, else as lines with tabs.',
+    )
+    .addHelpText('after', variableTable(variables.account, NAMED_DATABASE))
+    .addHelpText('after', helpAfter('accountList'))
+    .action(async () => {
+      loadSequentially(import.meta.url, './commands/operator.js');
+      const { listAccountsCommand } = await import('./commands/operator.ts');
+      finished(await listAccountsCommand(terminal));
+    });
+  account
+    .command('remove')
+    .summary('delete an account with all that it has')
+    .description(
+      'Says what an account has, asks for its name, and deletes it with its checks, users, keys, locations, status pages, results and artifacts. Keys and sessions go first. It can be interrupted: run it again to delete the rest.',
+    )
+    .argument('<account>', ACCOUNT, notEmpty)
+    .option('--yes <name>', 'the name of the account, in place of the question', notEmpty)
+    .option('--keep-contents', 'leave the contents of artifacts in their folder or bucket', false)
+    .addHelpText('after', variableTable(variables.accountRemoval, NAMED_DATABASE))
+    .addHelpText('after', helpAfter('accountRemove'))
+    .action(async (idOrName: string, { yes, keepContents }: RemoveFlags) => {
+      loadSequentially(import.meta.url, './commands/operator.js');
+      const { removeAccountCommand } = await import('./commands/operator.ts');
+      const options = { yes: yes ?? null, keepContents };
+      finished(await removeAccountCommand(idOrName, options, terminal, exitNow));
     });
 
   const user = program
@@ -359,6 +395,11 @@ interface RunFlags {
 interface InviteFlags {
   readonly account?: string;
   readonly role: Role;
+}
+
+interface RemoveFlags {
+  readonly yes?: string;
+  readonly keepContents: boolean;
 }
 
 interface ApplyFlags {

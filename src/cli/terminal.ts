@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../runtime/clock.ts';
 
 /** A stream of the process, with what a terminal adds to it. */
@@ -8,10 +8,14 @@ export type TerminalStream = Writable & {
   readonly columns?: number;
 };
 
+export type TerminalInput = Readable & { readonly isTTY?: boolean };
+
 /** The parts of the process that the commands use. */
 export interface Terminal {
   readonly stdout: TerminalStream;
   readonly stderr: TerminalStream;
+  /** Opens stdin, for the commands that ask. Left out, there is nobody to ask. */
+  readonly input?: () => TerminalInput;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Emits SIGINT, SIGTERM, uncaughtException and unhandledRejection. */
   readonly signals: EventEmitter;

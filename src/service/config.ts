@@ -309,10 +309,32 @@ const NAMED_DATABASE = [
   { ...dataDir, meaning: 'Where DATABASE_URL is unset: the folder of the embedded database.' },
 ] as const;
 
+/** Where the contents of artifacts are. */
+const ARTIFACT_STORE = [
+  SERVICE_VARIABLES.s3Bucket,
+  SERVICE_VARIABLES.s3Prefix,
+  SERVICE_VARIABLES.s3Region,
+  SERVICE_VARIABLES.s3Endpoint,
+  SERVICE_VARIABLES.s3AccessKeyId,
+  SERVICE_VARIABLES.s3SecretAccessKey,
+  SERVICE_VARIABLES.s3ForcePathStyle,
+] as const;
+
 /** One of the first two has to be set. */
 export const MAINTENANCE_ENVIRONMENT = {
   migrate: [...NAMED_DATABASE, statementTimeoutSeconds, logLevel],
   account: [...NAMED_DATABASE, statementTimeoutSeconds, logLevel],
+  accountRemoval: [
+    NAMED_DATABASE[0],
+    { ...dataDir, meaning: 'The folder of the embedded database, and of artifacts without a bucket.' },
+    ...ARTIFACT_STORE,
+    {
+      ...SERVICE_VARIABLES.oidcAccount,
+      meaning: 'The account that users of OpenID Connect join: it cannot be removed.',
+    },
+    statementTimeoutSeconds,
+    logLevel,
+  ],
   user: [
     ...NAMED_DATABASE,
     { ...publicUrl, meaning: 'The base of the link. Unset, localhost with PORT.' },

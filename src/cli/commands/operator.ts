@@ -7,6 +7,9 @@ import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { prepareService } from './service.ts';
 
+export { listAccountsCommand } from '../account/list.ts';
+export { removeAccountCommand } from '../account/remove.ts';
+
 const MAX_NAME_CHARS = 255;
 
 /**

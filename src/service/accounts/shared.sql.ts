@@ -2,6 +2,7 @@
 export {
   countAccounts,
   findAccount,
+  findAccountsByName,
   findFirstAccount,
   insertAccount,
   lockAccount,

@@ -21,6 +21,17 @@ export async function findAccount(sql: Sql, id: string): Promise<StoredAccount |
   return account ?? null;
 }
 
+/** The oldest accounts of that name: names are not unique. */
+export function findAccountsByName(
+  sql: Sql,
+  { name, limit }: { readonly name: string; readonly limit: number },
+): Promise<readonly StoredAccount[]> {
+  return sql.query<StoredAccount>(
+    `select ${COLUMNS} from accounts where name = $1 order by created_at, id limit $2::bigint`,
+    [name, limit],
+  );
+}
+
 /** @returns false if an account has that id already */
 export async function insertAccount(
   sql: Sql,

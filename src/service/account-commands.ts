@@ -1,0 +1,123 @@
+import { systemClock } from '../runtime/clock.ts';
+import { VedetteError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
+import {
+  type AccountContents,
+  type Removal,
+  type RemovedCounts,
+  readContents,
+  removeAccount,
+} from './account-removal/remove-account.ts';
+import { namedAccount } from './accounts/named-account.ts';
+import { type AccountOverview, accountOverviews } from './accounts/overviews.ts';
+import { findFirstAccount } from './accounts/shared.sql.ts';
+import { lacksContentsOf } from './artifacts/artifacts-of-account.ts';
+import type { ServiceConfig } from './config.ts';
+import { migrate } from './database/migrate.ts';
+import type { Store } from './database/store.ts';
+import type { ArtifactStore } from './object-store/artifact-store.ts';
+import { openArtifactStore } from './object-store/artifacts-config.ts';
+import { requireNamedDatabase, withStore } from './open-service-store.ts';
+
+/** What every command on the database of the service needs. */
+export interface CommandParts {
+  readonly config: ServiceConfig;
+  readonly log: Logger;
+}
+
+/**
+ * Lists the accounts, oldest first, a page at a time.
+ *
+ * @param onPage returns false to stop
+ * @throws VedetteError where no database is named, or it is unavailable
+ */
+export async function listAccountsOfService(
+  { config, log }: CommandParts,
+  onPage: (accounts: readonly AccountOverview[]) => Promise<boolean>,
+): Promise<void> {
+  requireNamedDatabase(config);
+  await withStore(config, log, async (store) => {
+    await migrate(store, log);
+    for await (const page of accountOverviews(store)) if (!(await onPage(page))) return;
+  });
+}
+
+/** An account that is to be removed. */
+export interface RemovedAccount {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface RemovalRequest {
+  readonly idOrName: string;
+  /** Leaves the contents of artifacts where they are, and does not open their store. */
+  readonly keepsContents: boolean;
+  /** Returns whether to remove it. Nothing has changed before. */
+  readonly confirm: (account: RemovedAccount, contents: AccountContents) => Promise<boolean>;
+  readonly onProgress: (removed: RemovedCounts) => void;
+  /** Ends the removal after a transaction. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Removes an account with all that it has, on the database of the service.
+ *
+ * @returns null where it was not confirmed
+ * @throws VedetteError where no database is named, it is unavailable, there is no such account, users of
+ *   OpenID Connect would join it again, or the artifact store is not that of the service
+ */
+export async function removeAccountFromService(
+  { config, log }: CommandParts,
+  { idOrName, keepsContents, confirm, onProgress, signal }: RemovalRequest,
+): Promise<Removal | null> {
+  requireNamedDatabase(config);
+  return await withStore(config, log, async (store) => {
+    await migrate(store, log);
+    const account = await namedAccount(store, idOrName);
+    await refuseAccountOfProvider(store, config, account.id);
+    return await withContents({ config, log }, keepsContents, async (contents) => {
+      if (contents !== null && (await lacksContentsOf({ store, contents }, account.id, signal))) {
+        throw refused(
+          'the account has artifacts whose contents are not in this artifact store: set S3_BUCKET and the other variables, or DATA_DIR, as the service has them; if the contents are lost, give --keep-contents',
+        );
+      }
+      if (!(await confirm(account, await readContents(store, account.id)))) return null;
+      return await removeAccount({ store, contents, log }, account, onProgress, signal);
+    });
+  });
+}
+
+/** At each sign-in the service would make the user a member again. */
+async function refuseAccountOfProvider(
+  store: Store,
+  { oidc }: Pick<ServiceConfig, 'oidc'>,
+  accountId: string,
+): Promise<void> {
+  if (oidc === null) return;
+  const joined = oidc.accountId ?? (await findFirstAccount(store))?.id ?? null;
+  if (joined !== accountId) return;
+  throw refused(
+    'users of OpenID Connect join this account: set OIDC_ACCOUNT to another one and restart the service first',
+  );
+}
+
+async function withContents<Result>(
+  { config, log }: CommandParts,
+  isLeftOut: boolean,
+  use: (contents: ArtifactStore | null) => Promise<Result>,
+): Promise<Result> {
+  if (isLeftOut) return await use(null);
+  const contents = await openArtifactStore(
+    { ...config.artifacts, dataDir: config.dataDir },
+    { clock: systemClock, log },
+  );
+  try {
+    return await use(contents);
+  } finally {
+    await contents.close();
+  }
+}
+
+function refused(message: string): VedetteError {
+  return new VedetteError('usage', 'REFUSED', message);
+}

@@ -1,0 +1,116 @@
+import type { Logger } from '../../runtime/logger.ts';
+import { removeArtifactsOf } from '../artifacts/artifacts-of-account.ts';
+import type { Store, TransactionOptions } from '../database/store.ts';
+import type { ArtifactStore } from '../object-store/artifact-store.ts';
+import { partitionsOf, removeRows } from './rows.sql.ts';
+import { deleteAccount, shutOut } from './shut-out.sql.ts';
+import { OTHER_ROW, REMOVED_TABLES, type RemovedTable, ROWS_AT_ONCE } from './tables.ts';
+
+export { type AccountContents, MAX_COUNTED_RESULTS, readContents } from './contents.sql.ts';
+
+export interface RemovalParts {
+  readonly store: Store;
+  /** Where the contents of artifacts are; null: they are left there, and only their rows go. */
+  readonly contents: ArtifactStore | null;
+  readonly log: Logger;
+}
+
+/** How many of each went so far, by what one is called, in the order in which they went. */
+export type RemovedCounts = ReadonlyMap<string, number>;
+
+export interface Removal {
+  /** false if it was interrupted: a further call removes the rest. */
+  readonly isDone: boolean;
+  readonly removed: RemovedCounts;
+}
+
+/** A batch is short; the last statement also looks for the account in tables without an index of it. */
+const LIMITS: TransactionOptions = { statementTimeoutMs: 600_000 };
+const ARTIFACT = 'artifact';
+
+/**
+ * Removes an account with all that it has, in transactions of a few thousand rows. From the first one on
+ * nobody can use the account. Stops after a transaction when the signal aborts, and can be called again.
+ *
+ * Replicas of the service may run: what they write meanwhile is removed by a further pass, until one
+ * finds nothing.
+ *
+ * @param onProgress called after each transaction
+ * @throws StoreError, ArtifactError; a further call removes the rest
+ */
+export async function removeAccount(
+  { store, contents, log }: RemovalParts,
+  { id: accountId, name }: { readonly id: string; readonly name: string },
+  onProgress: (removed: RemovedCounts) => void,
+  signal: AbortSignal,
+): Promise<Removal> {
+  const counts = new Map<string, number>();
+  const count = (noun: string, removed: number): void => {
+    if (removed === 0) return;
+    counts.set(noun, (counts.get(noun) ?? 0) + removed);
+    onProgress(counts);
+  };
+
+  async function removePart(table: RemovedTable, from: string): Promise<number> {
+    const { noun = OTHER_ROW, rowsAtOnce: limit = ROWS_AT_ONCE } = table;
+    let removed = 0;
+    let after: string | null = null;
+    for (let isFull = true; isFull && !signal.aborted; ) {
+      const batch = { table, from, accountId, after, limit };
+      const gone = await store.transaction((tx) => removeRows(tx, batch), LIMITS);
+      removed += gone.removed;
+      count(noun, gone.removed);
+      // A row that others changed meanwhile stays for the next pass.
+      isFull = gone.isFull && gone.removed > 0;
+      after = gone.last;
+    }
+    return removed;
+  }
+
+  async function removeFrom(table: RemovedTable): Promise<number> {
+    if (table.isPartitioned !== true) return await removePart(table, table.name);
+    let removed = 0;
+    for (const partition of await partitionsOf(store, table.name)) {
+      try {
+        removed += await removePart(table, partition);
+      } catch (error) {
+        // The retention may have dropped it.
+        if ((await partitionsOf(store, table.name)).includes(partition)) throw error;
+      }
+    }
+    return removed;
+  }
+
+  async function removeTables(): Promise<number> {
+    let removed = 0;
+    for (const table of REMOVED_TABLES) removed += await removeFrom(table);
+    return removed;
+  }
+
+  async function pass(): Promise<number> {
+    const out = await store.transaction((tx) => shutOut(tx, accountId), LIMITS);
+    count('key', out.keys);
+    count('user', out.users);
+    count(OTHER_ROW, out.links);
+    const onArtifacts = (artifacts: number): void => count(ARTIFACT, artifacts);
+    const artifacts = await removeArtifactsOf({ store, contents }, accountId, onArtifacts, signal);
+    return out.keys + out.users + out.links + artifacts + (await removeTables());
+  }
+
+  log.info({ accountId, name }, 'an account is being removed');
+  try {
+    for (;;) {
+      const removed = await pass();
+      if (signal.aborted) return { isDone: false, removed: counts };
+      if (removed > 0) continue;
+      if (await store.transaction((tx) => deleteAccount(tx, accountId), LIMITS)) break;
+    }
+    // Deletions are events, and so was what went with the account itself.
+    await removeTables();
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { isDone: false, removed: counts };
+  }
+  log.info({ accountId, name, removed: Object.fromEntries(counts) }, 'an account was removed');
+  return { isDone: true, removed: counts };
+}

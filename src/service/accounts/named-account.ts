@@ -1,0 +1,36 @@
+import { VedetteError } from '../../runtime/errors.ts';
+import type { Sql } from '../database/store.ts';
+import { unstorableTexts } from '../http/resources/input-problems.ts';
+import { findAccount, findAccountsByName, type StoredAccount } from './sql.ts';
+
+const MAX_NAMED = 10;
+
+/**
+ * The account that an operator means by its id or its name. An id goes before a name.
+ *
+ * @throws VedetteError `usage` where there is none, or several accounts have the name
+ */
+export async function namedAccount(sql: Sql, idOrName: string): Promise<StoredAccount> {
+  const shown = JSON.stringify(idOrName);
+  const isStorable = unstorableTexts(idOrName).length === 0;
+  const byId = isStorable ? await findAccount(sql, idOrName) : null;
+  if (byId !== null) return byId;
+  const limit = MAX_NAMED + 1;
+  const found = isStorable ? await findAccountsByName(sql, { name: idOrName, limit }) : [];
+  const [first, second] = found;
+  if (first === undefined) {
+    throw refused(
+      `there is no account with the id or the name ${shown}: vedette account list shows all`,
+    );
+  }
+  if (second === undefined) return first;
+  const ids = found.slice(0, MAX_NAMED).map(({ id }) => id);
+  const more = found.length > MAX_NAMED ? ' and more' : '';
+  throw refused(
+    `several accounts have the name ${shown}: name one by its id (${ids.join(', ')}${more})`,
+  );
+}
+
+function refused(message: string): VedetteError {
+  return new VedetteError('usage', 'REFUSED', message);
+}
