@@ -43,6 +43,10 @@ const EXAMPLES = {
     'DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette account add "Shop team"',
   ],
   accountList: ['DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette account list'],
+  accountExport: [
+    'DATA_DIR=./data vedette account export "Shop team" --output shop.yaml',
+    'SERVICE_URL=https://other.example.com API_KEY_FILE=key vedette apply shop.yaml',
+  ],
   accountRemove: [
     'DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette account remove "Shop team"',
     'DATA_DIR=./data vedette account remove "Shop team" --yes "Shop team"',
@@ -86,6 +90,10 @@ An embedded database (DATA_DIR) is open in one process: stop the service first.`
   accountList: `
 A line in a file or pipe has, with tabs between them: id, name, number of checks (heartbeats included),
 users, private locations and API keys, time of the last result, time of creation. - is none.
+An embedded database (DATA_DIR) is open in one process: stop the service first.`,
+  accountExport: `
+Fill in the secret values (REPLACE_ME), and make the private locations that the file names, before you
+apply it. Entries are sorted by their ids: two exports without a change between them are equal.
 An embedded database (DATA_DIR) is open in one process: stop the service first.`,
   accountRemove: `
 Services on PostgreSQL may go on running; keys and sessions of the account work for 5 s at most.

@@ -315,6 +315,21 @@ function createProgram(
       finished(await listAccountsCommand(terminal));
     });
   account
+    .command('export')
+    .summary('write an account as a check file')
+    .description(
+      'Writes the checks, alert channels, groups, heartbeats, status pages, maintenance windows and variables of an account as one check file, which vedette apply takes elsewhere. Secret values are not in it: comments mark their places, and say what else is not.',
+    )
+    .argument('<account>', ACCOUNT, notEmpty)
+    .option('--output <file>', 'the file to write, or to replace (default: stdout)', notEmpty)
+    .addHelpText('after', variableTable(variables.account, NAMED_DATABASE))
+    .addHelpText('after', helpAfter('accountExport'))
+    .action(async (idOrName: string, { output }: { output?: string }) => {
+      loadSequentially(import.meta.url, './commands/operator.js');
+      const { exportAccountCommand } = await import('./commands/operator.ts');
+      finished(await exportAccountCommand(idOrName, output ?? null, terminal));
+    });
+  account
     .command('remove')
     .summary('delete an account with all that it has')
     .description(

@@ -8,7 +8,7 @@ export type TerminalStream = Writable & {
   readonly columns?: number;
 };
 
-export type TerminalInput = Readable & { readonly isTTY?: boolean };
+type TerminalInput = Readable & { readonly isTTY?: boolean };
 
 /** The parts of the process that the commands use. */
 export interface Terminal {

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { UNLIMITED } from '../model/account/plan.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { VedetteError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { type AccountFile, exportAccount } from './account-export/export-account.ts';
 import {
   type AccountContents,
   type Removal,
@@ -11,16 +14,18 @@ import {
 import { namedAccount } from './accounts/named-account.ts';
 import { type AccountOverview, accountOverviews } from './accounts/overviews.ts';
 import { findFirstAccount } from './accounts/shared.sql.ts';
+import { createLocationWake } from './agents/assignment/location-wake.ts';
 import { lacksContentsOf } from './artifacts/artifacts-of-account.ts';
 import type { ServiceConfig } from './config.ts';
 import { migrate } from './database/migrate.ts';
 import type { Store } from './database/store.ts';
+import { createFeatures } from './features.ts';
 import type { ArtifactStore } from './object-store/artifact-store.ts';
 import { openArtifactStore } from './object-store/artifacts-config.ts';
 import { requireNamedDatabase, withStore } from './open-service-store.ts';
 
 /** What every command on the database of the service needs. */
-export interface CommandParts {
+interface CommandParts {
   readonly config: ServiceConfig;
   readonly log: Logger;
 }
@@ -42,13 +47,46 @@ export async function listAccountsOfService(
   });
 }
 
+/**
+ * Exports an account as a check file, from the database of the service.
+ *
+ * @throws VedetteError where no database is named, it is unavailable, there is no such account, or nothing
+ *   of it fits into a file
+ */
+export async function exportAccountOfService(
+  { config, log }: CommandParts,
+  idOrName: string,
+): Promise<AccountFile> {
+  requireNamedDatabase(config);
+  return await withStore(config, log, async (store) => {
+    await migrate(store, log);
+    const { id } = await namedAccount(store, idOrName);
+    return await withContents({ config, log }, async (contents) => {
+      const clock = systemClock;
+      const wake = await createLocationWake(store, clock);
+      try {
+        const parts = { store, clock, log, ids: randomUUID, wake, contents, plans: UNLIMITED };
+        // Secrets are not decrypted, nor are users of a provider signed in.
+        const features = createFeatures({
+          ...parts,
+          secrets: null,
+          config: { ...config, oidc: null },
+        });
+        return await exportAccount(features, id);
+      } finally {
+        await wake.close();
+      }
+    });
+  });
+}
+
 /** An account that is to be removed. */
 export interface RemovedAccount {
   readonly id: string;
   readonly name: string;
 }
 
-export interface RemovalRequest {
+interface RemovalRequest {
   readonly idOrName: string;
   /** Leaves the contents of artifacts where they are, and does not open their store. */
   readonly keepsContents: boolean;
@@ -75,7 +113,7 @@ export async function removeAccountFromService(
     await migrate(store, log);
     const account = await namedAccount(store, idOrName);
     await refuseAccountOfProvider(store, config, account.id);
-    return await withContents({ config, log }, keepsContents, async (contents) => {
+    const remove = async (contents: ArtifactStore | null): Promise<Removal | null> => {
       if (contents !== null && (await lacksContentsOf({ store, contents }, account.id, signal))) {
         throw refused(
           'the account has artifacts whose contents are not in this artifact store: set S3_BUCKET and the other variables, or DATA_DIR, as the service has them; if the contents are lost, give --keep-contents',
@@ -83,7 +121,8 @@ export async function removeAccountFromService(
       }
       if (!(await confirm(account, await readContents(store, account.id)))) return null;
       return await removeAccount({ store, contents, log }, account, onProgress, signal);
-    });
+    };
+    return keepsContents ? await remove(null) : await withContents({ config, log }, remove);
   });
 }
 
@@ -103,10 +142,8 @@ async function refuseAccountOfProvider(
 
 async function withContents<Result>(
   { config, log }: CommandParts,
-  isLeftOut: boolean,
-  use: (contents: ArtifactStore | null) => Promise<Result>,
+  use: (contents: ArtifactStore) => Promise<Result>,
 ): Promise<Result> {
-  if (isLeftOut) return await use(null);
   const contents = await openArtifactStore(
     { ...config.artifacts, dataDir: config.dataDir },
     { clock: systemClock, log },

@@ -8,7 +8,7 @@ import { ask, canAsk } from './ask.ts';
 import { RemovalProgress } from './removal-progress.ts';
 import { countsText, nameAndId, removalText } from './removal-text.ts';
 
-export interface RemoveOptions {
+interface RemoveOptions {
   /** The name of the account, in place of the question; null to ask. */
   readonly yes: string | null;
   /** Leaves the contents of artifacts in their store. */

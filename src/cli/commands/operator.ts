@@ -7,6 +7,7 @@ import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { prepareService } from './service.ts';
 
+export { exportAccountCommand } from '../account/export.ts';
 export { listAccountsCommand } from '../account/list.ts';
 export { removeAccountCommand } from '../account/remove.ts';
 

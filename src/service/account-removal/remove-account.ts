@@ -8,7 +8,7 @@ import { OTHER_ROW, REMOVED_TABLES, type RemovedTable, ROWS_AT_ONCE } from './ta
 
 export { type AccountContents, MAX_COUNTED_RESULTS, readContents } from './contents.sql.ts';
 
-export interface RemovalParts {
+interface RemovalParts {
   readonly store: Store;
   /** Where the contents of artifacts are; null: they are left there, and only their rows go. */
   readonly contents: ArtifactStore | null;

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/store.ts';
 
-export interface ShutOut {
+interface ShutOut {
   /** API keys and keys of locations. */
   readonly keys: number;
   /** How many users belonged to the account. */

@@ -26,15 +26,7 @@ const HIDDEN = ' hidden by the API: put the value here, or {{NAME}} and a variab
  * @param shown the check as the API shows it
  */
 export function checkFileOf(shown: Fields): string {
-  const { id, ...all } = shown;
-  const fields = Object.fromEntries(
-    Object.entries(all).filter(([name]) => !NOT_IN_FILES.includes(name)),
-  );
-  const short = withoutDefaults(fields);
-  const names = [...new Set([...FIRST, ...Object.keys(short)])];
-  const entry: [string, unknown][] = [['id', id]];
-  for (const name of names) if (Object.hasOwn(short, name)) entry.push([name, short[name]]);
-  const document = new Document({ checks: [Object.fromEntries(entry)] });
+  const document = new Document({ checks: [checkEntryOf(shown)] });
   visit(document, {
     Pair(_, pair) {
       const { key, value } = pair as { key: { value?: unknown }; value: ScalarLike | null };
@@ -44,6 +36,24 @@ export function checkFileOf(shown: Fields): string {
     },
   });
   return document.toString({ lineWidth: 100 });
+}
+
+/**
+ * A check as an entry of a check file, with ids of the service where a file names its own entries, and
+ * without the fields that have their default.
+ *
+ * @param shown the check as the API shows it
+ */
+export function checkEntryOf(shown: Fields): Fields {
+  const { id, ...all } = shown;
+  const fields = Object.fromEntries(
+    Object.entries(all).filter(([name]) => !NOT_IN_FILES.includes(name)),
+  );
+  const short = withoutDefaults(fields);
+  const names = [...new Set([...FIRST, ...Object.keys(short)])];
+  const entry: [string, unknown][] = [['id', id]];
+  for (const name of names) if (Object.hasOwn(short, name)) entry.push([name, short[name]]);
+  return Object.fromEntries(entry);
 }
 
 interface ScalarLike {

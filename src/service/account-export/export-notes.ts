@@ -1,0 +1,60 @@
+import { PLACEHOLDER } from './placeholders.ts';
+
+const MAX_NAMED = 20;
+
+/** What a file does not carry, each with what to do about it, in the order in which it is said. */
+const TEXTS = {
+  secretVariable: (names: string) =>
+    `The values of secret variables, in place of which it has ${PLACEHOLDER}: ${names}`,
+  checkSecret: (names: string) =>
+    `Credentials and secret variables of checks, in place of which it has ${PLACEHOLDER}: ${names}`,
+  channelSecret: (names: string) =>
+    `Locked values and signing keys of webhooks, in place of which it has ${PLACEHOLDER}: ${names}`,
+  lockedVariable: (names: string) =>
+    `Which variables are locked (their values are in it; lock them again): ${names}`,
+  location: (names: string) =>
+    `Private locations with their proxies and keys (make them first, with these slugs): ${names}`,
+  certificate: (names: string) => `Client certificates, of the hosts ${names}`,
+  snippet: (names: string) => `Snippets: ${names}`,
+  heartbeat: (names: string) =>
+    `Ping URLs of heartbeats (each gets a new one, which its job has to call): ${names}`,
+  pagePassword: (names: string) => `Passwords of status pages: ${names}`,
+  trigger: (names: string) =>
+    `The incidents that these checks open, since the service of a status page does not exist any more: ${names}`,
+  invalid: (names: string) =>
+    `Entries that this release does not accept as they are stored: ${names}`,
+} as const;
+type NoteKind = keyof typeof TEXTS;
+
+/** What no file carries, whatever an account has. */
+const ALWAYS: readonly string[] = [
+  'The name, the time zone and the alert settings of the account',
+  'Users, invitations, API keys and the audit log',
+  'Results, statuses, alerts, artifacts, analyses, test sessions, incidents, and subscribers of status pages',
+];
+
+/** Collects what a file does not carry. */
+export class ExportNotes {
+  readonly #names = new Map<NoteKind, string[]>();
+
+  add(kind: NoteKind, name: string): void {
+    const names = this.#names.get(kind);
+    if (names === undefined) this.#names.set(kind, [name]);
+    else names.push(name);
+  }
+
+  /** One sentence each. Contains names as users gave them. */
+  lines(): readonly string[] {
+    const kinds = Object.keys(TEXTS) as NoteKind[];
+    const special = kinds.flatMap((kind) => {
+      const names = this.#names.get(kind);
+      return names === undefined ? [] : [TEXTS[kind](named(names))];
+    });
+    return [...special, ...ALWAYS];
+  }
+}
+
+function named(names: readonly string[]): string {
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  return names.toSorted().slice(0, MAX_NAMED).join(', ') + more;
+}

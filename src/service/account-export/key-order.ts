@@ -1,0 +1,23 @@
+import { isFields } from '../../model/credentials/credential-fields.ts';
+
+/**
+ * The value with its keys in the order of a model, at every depth: keys of stored JSON are in no useful
+ * order. Keys that the model lacks come last.
+ *
+ * @param model the same value as its schema returned it
+ */
+export function inOrderOf(value: unknown, model: unknown): unknown {
+  if (Array.isArray(value)) {
+    const models: readonly unknown[] = Array.isArray(model) ? model : [];
+    return value.map((each: unknown, index) => inOrderOf(each, models[index]));
+  }
+  if (!isFields(value)) return value;
+  const shape = isFields(model) ? model : {};
+  const known = Object.keys(shape).filter((key) => Object.hasOwn(value, key));
+  const others = Object.keys(value)
+    .filter((key) => !Object.hasOwn(shape, key))
+    .sort();
+  return Object.fromEntries(
+    [...known, ...others].map((key) => [key, inOrderOf(value[key], shape[key])]),
+  );
+}

@@ -1,0 +1,89 @@
+import { isFields } from '../../model/credentials/credential-fields.ts';
+import type { Entry } from './entries.ts';
+
+/** Ids in the file by ids at the service. */
+type Ids = ReadonlyMap<string | number, string>;
+
+interface ReferenceParts {
+  readonly ids: {
+    readonly alertChannels: Ids;
+    readonly groups: Ids;
+    readonly statusServices: Ids;
+  };
+  /** Those that the file has. */
+  readonly alertChannels: readonly Entry[];
+  readonly groups: readonly Entry[];
+  /** Called with the id of a check or heartbeat whose `triggerIncident` names no service. */
+  readonly noteLostTrigger: (id: string) => void;
+}
+
+/** Puts ids of the file in the place of those of the service. */
+export class References {
+  readonly #parts: ReferenceParts;
+  readonly #channels: ReadonlySet<unknown>;
+  readonly #groups: ReadonlySet<unknown>;
+  readonly #firstChannel: unknown;
+
+  constructor(parts: ReferenceParts) {
+    this.#parts = parts;
+    this.#channels = new Set(parts.alertChannels.map(({ id }) => id));
+    this.#groups = new Set(parts.groups.map(({ id }) => id));
+    this.#firstChannel = parts.alertChannels[0]?.id ?? null;
+  }
+
+  /** A check or a heartbeat with what it names. */
+  inFile({ groupId, alertChannelSubscriptions, triggerIncident, ...entry }: Entry): Entry {
+    return {
+      ...entry,
+      ...this.#group(groupId),
+      ...this.#subscriptions(alertChannelSubscriptions),
+      ...this.#trigger(String(entry.id), triggerIncident),
+    };
+  }
+
+  #group(id: unknown): Entry {
+    const group = typeof id === 'number' ? this.#parts.ids.groups.get(id) : undefined;
+    return group === undefined || !this.#groups.has(group) ? {} : { groupId: group };
+  }
+
+  /**
+   * A new check that names no channel gets all of them. So a check without a channel names one from which
+   * it gets nothing.
+   */
+  #subscriptions(given: unknown): Entry {
+    const subscriptions = (Array.isArray(given) ? given : []).flatMap((one: unknown) => {
+      if (!isFields(one) || typeof one.alertChannelId !== 'number') return [];
+      const channel = this.#parts.ids.alertChannels.get(one.alertChannelId);
+      return this.#channels.has(channel)
+        ? [{ alertChannelId: String(channel), activated: one.activated !== false }]
+        : [];
+    });
+    if (subscriptions.length > 0) {
+      const inOrder = subscriptions.toSorted((one, other) =>
+        one.alertChannelId < other.alertChannelId ? -1 : 1,
+      );
+      return { alertChannelSubscriptions: inOrder.map(withoutDefault) };
+    }
+    if (this.#firstChannel === null) return {};
+    const none = { alertChannelId: this.#firstChannel, activated: false };
+    return { alertChannelSubscriptions: [none] };
+  }
+
+  #trigger(id: string, triggerIncident: unknown): Entry {
+    if (!isFields(triggerIncident)) return {};
+    const service = this.#parts.ids.statusServices.get(String(triggerIncident.serviceId));
+    if (service !== undefined) return { triggerIncident: { ...triggerIncident, serviceId: service } };
+    this.#parts.noteLostTrigger(id);
+    return {};
+  }
+}
+
+function withoutDefault({
+  alertChannelId,
+  activated,
+}: {
+  readonly alertChannelId: string;
+  readonly activated: boolean;
+}): Entry {
+  return activated ? { alertChannelId } : { alertChannelId, activated };
+}
