@@ -84,6 +84,9 @@ it('an assembled folder works on its own and names the image of the commands tha
     'service',
     'up',
     'account add shop',
+    'account list',
+    'account export shop',
+    'account remove shop',
     'user add ann@example.com',
     'user reset-password a@b.c',
   ]) {
