@@ -4,7 +4,7 @@ import { fieldsOfWindow } from '../../model/schedule/maintenance-window.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { ChannelView } from '../alerts/channels/alert-channels.ts';
 import type { CheckView } from '../checks/checks.ts';
-import { presentCheck } from '../checks/present-check.ts';
+import { presentAlertSettings, presentCheck } from '../checks/present-check.ts';
 import { presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
 import { type Entry, fileCheckOf, sectionEntryOf } from './entries.ts';
 import { entryIds } from './entry-ids.ts';
@@ -90,7 +90,11 @@ function sectionsOf(resources: AccountResources, notes: ExportNotes): Sections {
     if (isChanged) notes.add('channelSecret', id);
     return { ...fields, config };
   });
-  const groupEntries = entries('groups', groups, ({ fields }) => fields);
+  const groupEntries = entries('groups', groups, ({ fields: { alertSettings, ...fields } }) => ({
+    ...fields,
+    // As `apply` sends them.
+    alertSettings: alertSettings === null ? null : presentAlertSettings(alertSettings),
+  }));
   const references = new References({
     ids,
     alertChannels,
@@ -100,8 +104,8 @@ function sectionsOf(resources: AccountResources, notes: ExportNotes): Sections {
   const { checks, heartbeats } = checkEntries(resources.checks, references, notes);
   const statusServices = entries('statusServices', services, (service) => ({
     ...service,
-    checkIds: service.checkIds.filter((id) => hasEntry(checks, id)),
-    heartbeatIds: service.heartbeatIds.filter((id) => hasEntry(heartbeats, id)),
+    checkIds: service.checkIds.filter((id) => checks.has(id)),
+    heartbeatIds: service.heartbeatIds.filter((id) => heartbeats.has(id)),
   }));
   const statusPages = entries('statusPages', pages, ({ fields, cards }) => ({
     ...fields,
@@ -125,10 +129,6 @@ function sectionsOf(resources: AccountResources, notes: ExportNotes): Sections {
 }
 
 type EntriesById = ReadonlyMap<string, Entry>;
-
-function hasEntry(entries: EntriesById, id: string): boolean {
-  return entries.has(id);
-}
 
 /** Checks and heartbeats, in the order of their ids. */
 function checkEntries(

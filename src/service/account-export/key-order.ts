@@ -12,7 +12,7 @@ export function inOrderOf(value: unknown, model: unknown): unknown {
     return value.map((each: unknown, index) => inOrderOf(each, models[index]));
   }
   if (!isFields(value)) return value;
-  const shape = isFields(model) ? model : {};
+  const shape: Readonly<Record<string, unknown>> = isFields(model) ? model : {};
   const known = Object.keys(shape).filter((key) => Object.hasOwn(value, key));
   const others = Object.keys(value)
     .filter((key) => !Object.hasOwn(shape, key))

@@ -57,7 +57,7 @@ export function presentShared(
 }
 
 /** Fills in all defaults. */
-function presentAlertSettings(given: CheckView['check']['alertSettings']): object {
+export function presentAlertSettings(given: CheckView['check']['alertSettings']): object {
   const settings = given ?? commonFields.alertSettings.unwrap().parse({});
   return {
     ...(settings.escalationType === 'RUN_BASED'

@@ -4,6 +4,7 @@ import type { Role } from '../../../src/model/enums.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { apiRoutes } from '../../../src/service/api-routes.ts';
 import type { Store } from '../../../src/service/database/store.ts';
+import type { ArtifactStore } from '../../../src/service/object-store/artifact-store.ts';
 import { openArtifactStore } from '../../../src/service/object-store/artifacts-config.ts';
 import { type DatabaseKind, openMigratedStore } from '../database/databases.ts';
 import { type Contents, contentsOf, idsOf, strayRows } from '../hostile/database-contents.ts';
@@ -28,6 +29,7 @@ const BULK = '/v1/checks/bulk';
 /** The whole service with two accounts: a victim and an attacker. */
 export interface HostileFixture {
   readonly store: Store;
+  readonly contents: ArtifactStore;
   readonly routes: readonly Route[];
   readonly victim: FullAccount;
   /** The ids and slugs of the victim. */
@@ -158,6 +160,7 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
     const victimIds = [...new Set(groups.flat())];
     fixture = {
       store,
+      contents,
       routes,
       victim,
       victimIds,
