@@ -1,0 +1,122 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { openStore } from '../../../src/service/database/open-store.ts';
+import { runHere } from '../../support/agent/cli.ts';
+import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
+import { copyMigratedDatabase } from '../../support/database/new-database.ts';
+import { silentLog, storeConfig } from '../../support/database/silent-store.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+
+const data = makeTempFolder();
+const env = { DATA_DIR: data.path, LOG_LEVEL: 'error', NO_COLOR: '1' };
+
+beforeAll(() => copyMigratedDatabase(data.path));
+afterAll(() => data.remove());
+
+async function add(name: string): Promise<string> {
+  const { stdout } = await runHere(['account', 'add', name], env);
+  return /account {2}(\S+)/.exec(stdout)?.[1] ?? '';
+}
+
+async function addGroup(accountId: string): Promise<void> {
+  const store = await openStore(storeConfig({ dataDir: data.path }), {
+    clock: systemClock,
+    log: silentLog(),
+  });
+  await store.query(`insert into check_groups (account_id, name) values ($1, 'All')`, [accountId]);
+  await store.close();
+}
+
+/** On a terminal at which somebody types that. */
+async function runTyping(typed: string, ...args: readonly string[]) {
+  const { terminal, stdout, stderr } = memoryTerminal({ isTTY: true }, typed);
+  const code = await runProgram(args, { ...terminal, env }, () => {});
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+describe('vedette account', () => {
+  it('lists accounts as lines with tabs in a pipe, and as a table on a terminal', async () => {
+    const id = await add('Listed');
+    const piped = await runHere(['account', 'list'], env);
+    expect(piped).toMatchObject({ code: 0, stderr: '' });
+    const line = piped.stdout.split('\n').find((each) => each.startsWith(id)) ?? '';
+    expect(line).toMatch(/^[\w-]+\tListed\t0\t0\t0\t1\t-\t\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const shown = await runTyping('', 'account', 'list');
+    expect(shown.stdout).toMatch(/^ID +NAME +CHECKS/);
+    expect(shown.stdout).toMatch(new RegExp(`^${id} {2}Listed +0 `, 'm'));
+  });
+
+  it('removes an account when its name is typed, and nothing when another one is', async () => {
+    const id = await add('Typed');
+    const other = await runTyping('Tiped\n', 'account', 'remove', 'Typed');
+    expect(other.code).toBe(2);
+    expect(other.stderr).toContain(`The account Typed (${id}) has 0 checks, 0 users`);
+    expect(other.stderr).toContain('what was typed is not the name of the account');
+    expect((await runHere(['account', 'list'], env)).stdout).toContain(id);
+    const removed = await runTyping('Typed\n', 'account', 'remove', id);
+    expect(removed.code, removed.stderr).toBe(0);
+    expect(removed.stdout).toMatch(/^deleted the account Typed \([\w-]+\): 1 key/);
+    expect((await runHere(['account', 'list'], env)).stdout).not.toContain(id);
+  });
+
+  it('removes an account without a terminal only with --yes and its name', async () => {
+    const id = await add('Scripted');
+    const asked = await runHere(['account', 'remove', id], env);
+    expect(asked).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'vedette: without a terminal nobody can be asked for the name of the account: give --yes NAME\n',
+    });
+    const wrong = await runHere(['account', 'remove', id, '--yes', id], env);
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('--yes is not the name of the account: nothing was deleted');
+    const removed = await runHere(['account', 'remove', id, '--yes', 'Scripted'], env);
+    expect(removed.code, removed.stderr).toBe(0);
+    const again = await runHere(['account', 'remove', id, '--yes', 'Scripted'], env);
+    expect(again).toMatchObject({
+      code: 2,
+      stderr: `vedette: there is no account with the id or the name "${id}": vedette account list shows all\n`,
+    });
+  });
+
+  it('refuses to remove the account that users of OpenID Connect join', async () => {
+    const id = await add('Joined');
+    const oidc = {
+      OIDC_ISSUER: 'https://id.example.org',
+      OIDC_CLIENT_ID: 'vedette',
+      OIDC_CLIENT_SECRET: 'secret',
+      OIDC_ROLE_MAP: 'ops=admin',
+      OIDC_ACCOUNT: id,
+      PUBLIC_URL: 'https://status.example.org',
+    };
+    const args = ['account', 'remove', id, '--yes', 'Joined'];
+    const refused = await runHere(args, { ...env, ...oidc });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('set OIDC_ACCOUNT to another one');
+  });
+
+  it('exports an account to stdout, or to a file that only its owner may read', async () => {
+    const id = await add('Shop');
+    const path = data.file('shop.yaml');
+    writeFileSync(path, 'old');
+    const empty = await runHere(['account', 'export', id, '--output', path], env);
+    expect(empty).toMatchObject({ code: 2, stdout: '' });
+    expect(empty.stderr).toContain('there is nothing to export');
+    expect(readFileSync(path, 'utf8')).toBe('old');
+    await addGroup(id);
+    const printed = await runHere(['account', 'export', 'Shop'], env);
+    expect(printed.code, printed.stderr).toBe(0);
+    expect(printed.stdout).toMatch(/^# An account of Vedette/);
+    expect(printed.stdout).toContain('\ngroups:\n  - id: all\n    name: All\n');
+    expect(printed.stdout).toContain('# - Users, invitations, API keys and the audit log\n');
+    expect(printed.stderr).toContain('vedette: not exported: Users, invitations');
+    const saved = await runHere(['account', 'export', 'Shop', '--output', path], env);
+    expect(saved).toMatchObject({ code: 0, stdout: '' });
+    expect(readFileSync(path, 'utf8')).toBe(printed.stdout);
+    expect(statSync(path).mode & 0o077).toBe(0);
+    expect(await runHere(['validate', path], env)).toMatchObject({ code: 0 });
+  });
+});
