@@ -88,11 +88,11 @@ applied); 2 bad arguments, file or key, or the service cannot be reached.`,
   account: `
 An embedded database (DATA_DIR) is open in one process: stop the service first.`,
   accountList: `
-A line in a file or pipe has, with tabs between them: id, name, number of checks (heartbeats included),
+In a file or pipe, a line has with tabs between them: id, name, numbers of checks (with heartbeats),
 users, private locations and API keys, time of the last result, time of creation. - is none.
 An embedded database (DATA_DIR) is open in one process: stop the service first.`,
   accountExport: `
-Fill in the secret values (REPLACE_ME), and make the private locations that the file names, before you
+Fill in the secret values (REPLACE_ME) and make the private locations that the file names before you
 apply it. Entries are sorted by their ids: two exports without a change between them are equal.
 An embedded database (DATA_DIR) is open in one process: stop the service first.`,
   accountRemove: `
@@ -111,6 +111,9 @@ no key decrypts some of them.`,
 } as const;
 
 const NAME_WIDTH = 24;
+
+/** The heading of the variables of commands on the database of a service. */
+export const NAMED_DATABASE = 'Environment variables (DATABASE_URL or DATA_DIR must be set)';
 
 /** A row of the table of variables. */
 export interface VariableRow {

@@ -1,17 +1,22 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { ROLES, type Role } from '../model/enums.ts';
 import { loadSequentially } from '../runtime/load-sequentially.ts';
 import { VERSION } from '../runtime/version.ts';
-import { firstSteps, helpAfter, type VariableRow, variableTable } from './help-text.ts';
+import { addAccountCommands } from './account/account-commands.ts';
+import { notEmpty } from './arguments.ts';
+import {
+  firstSteps,
+  helpAfter,
+  NAMED_DATABASE,
+  type VariableRow,
+  variableTable,
+} from './help-text.ts';
 import { reportError } from './report-error.ts';
 import type { OutputFormat } from './run/run-printer.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 import { watchParent } from './up/parent-watch.ts';
 
 const FILE = 'the check file (YAML or JSON)';
-const ACCOUNT = 'the id or the name of the account';
-
-const NAMED_DATABASE = 'Environment variables (DATABASE_URL or DATA_DIR must be set)';
 
 /** Ends the process at once, even while work is going on. */
 type ExitNow = (exitCode: number) => void;
@@ -289,63 +294,7 @@ function createProgram(
     .summary('list, make, export and remove accounts, on the machine of the service')
     .description('Works on the database of the service.')
     .helpCommand(false);
-  account
-    .command('add')
-    .summary('make an account, and print its first admin key')
-    .description('Makes an account and prints its id and an admin key, which is shown only once.')
-    .argument('<name>', 'the name of the account', notEmpty)
-    .addHelpText('after', variableTable(variables.account, NAMED_DATABASE))
-    .addHelpText('after', helpAfter('account'))
-    .action(async (name: string) => {
-      loadSequentially(import.meta.url, './commands/operator.js');
-      const { addAccountCommand } = await import('./commands/operator.ts');
-      finished(await addAccountCommand(name, terminal));
-    });
-  account
-    .command('list')
-    .summary('list the accounts')
-    .description(
-      'Lists the accounts, oldest first, with the numbers of their checks, users, private locations and API keys, and the time of their last result: as a table on a terminal, else as lines with tabs.',
-    )
-    .addHelpText('after', variableTable(variables.account, NAMED_DATABASE))
-    .addHelpText('after', helpAfter('accountList'))
-    .action(async () => {
-      loadSequentially(import.meta.url, './commands/operator.js');
-      const { listAccountsCommand } = await import('./commands/operator.ts');
-      finished(await listAccountsCommand(terminal));
-    });
-  account
-    .command('export')
-    .summary('write an account as a check file')
-    .description(
-      'Writes the checks, alert channels, groups, heartbeats, status pages, maintenance windows and variables of an account as one check file, which vedette apply takes elsewhere. Secret values are not in it: comments mark their places, and say what else is not.',
-    )
-    .argument('<account>', ACCOUNT, notEmpty)
-    .option('--output <file>', 'the file to write, or to replace (default: stdout)', notEmpty)
-    .addHelpText('after', variableTable(variables.account, NAMED_DATABASE))
-    .addHelpText('after', helpAfter('accountExport'))
-    .action(async (idOrName: string, { output }: { output?: string }) => {
-      loadSequentially(import.meta.url, './commands/operator.js');
-      const { exportAccountCommand } = await import('./commands/operator.ts');
-      finished(await exportAccountCommand(idOrName, output ?? null, terminal));
-    });
-  account
-    .command('remove')
-    .summary('delete an account with all that it has')
-    .description(
-      'Says what an account has, asks for its name, and deletes it with its checks, users, keys, locations, status pages, results and artifacts. Keys and sessions go first. It can be interrupted: run it again to delete the rest.',
-    )
-    .argument('<account>', ACCOUNT, notEmpty)
-    .option('--yes <name>', 'the name of the account, in place of the question', notEmpty)
-    .option('--keep-contents', 'leave the contents of artifacts in their folder or bucket', false)
-    .addHelpText('after', variableTable(variables.accountRemoval, NAMED_DATABASE))
-    .addHelpText('after', helpAfter('accountRemove'))
-    .action(async (idOrName: string, { yes, keepContents }: RemoveFlags) => {
-      loadSequentially(import.meta.url, './commands/operator.js');
-      const { removeAccountCommand } = await import('./commands/operator.ts');
-      const options = { yes: yes ?? null, keepContents };
-      finished(await removeAccountCommand(idOrName, options, terminal, exitNow));
-    });
+  addAccountCommands(account, { variables, terminal, exitNow, finished });
 
   const user = program
     .command('user')
@@ -412,11 +361,6 @@ interface InviteFlags {
   readonly role: Role;
 }
 
-interface RemoveFlags {
-  readonly yes?: string;
-  readonly keepContents: boolean;
-}
-
 interface ApplyFlags {
   readonly dryRun: boolean;
   readonly prune: boolean;
@@ -441,9 +385,4 @@ function outputOption(): Option {
 
 function collect(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, value];
-}
-
-function notEmpty(value: string): string {
-  if (value === '') throw new InvalidArgumentError('It must not be empty.');
-  return value;
 }

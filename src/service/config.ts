@@ -326,7 +326,10 @@ export const MAINTENANCE_ENVIRONMENT = {
   account: [...NAMED_DATABASE, statementTimeoutSeconds, logLevel],
   accountRemoval: [
     NAMED_DATABASE[0],
-    { ...dataDir, meaning: 'The folder of the embedded database, and of artifacts without a bucket.' },
+    {
+      ...dataDir,
+      meaning: 'The folder of the embedded database, and of artifacts without a bucket.',
+    },
     ...ARTIFACT_STORE,
     {
       ...SERVICE_VARIABLES.oidcAccount,

@@ -72,7 +72,9 @@ export class References {
   #trigger(id: string, triggerIncident: unknown): Entry {
     if (!isFields(triggerIncident)) return {};
     const service = this.#parts.ids.statusServices.get(String(triggerIncident.serviceId));
-    if (service !== undefined) return { triggerIncident: { ...triggerIncident, serviceId: service } };
+    if (service !== undefined) {
+      return { triggerIncident: { ...triggerIncident, serviceId: service } };
+    }
     this.#parts.noteLostTrigger(id);
     return {};
   }
