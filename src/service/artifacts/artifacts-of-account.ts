@@ -39,7 +39,9 @@ export async function removeArtifactsOf(
       for (const sha256 of rest) {
         if (signal.aborted) return;
         const content = { accountId, sha256 };
-        removed += await removeContent({ store, contents }, content, onRemoved, signal);
+        const rows = await removeContent({ store, contents }, content, onRemoved, signal);
+        // Not in one expression: the others count meanwhile.
+        removed += rows;
       }
     };
     const ends = await Promise.allSettled(Array.from({ length: CONTENTS_AT_ONCE }, worker));
