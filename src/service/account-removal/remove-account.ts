@@ -2,7 +2,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { removeArtifactsOf } from '../artifacts/artifacts-of-account.ts';
 import type { Store, TransactionOptions } from '../database/store.ts';
 import type { ArtifactStore } from '../object-store/artifact-store.ts';
-import { partitionsOf, removeRows } from './rows.sql.ts';
+import { partitionsOf, type RemovedRows, removeRows } from './rows.sql.ts';
 import { deleteAccount, shutOut } from './shut-out.sql.ts';
 import { OTHER_ROW, REMOVED_TABLES, type RemovedTable, ROWS_AT_ONCE } from './tables.ts';
 
@@ -57,7 +57,7 @@ export async function removeAccount(
     let after: string | null = null;
     for (let isFull = true; isFull && !signal.aborted; ) {
       const batch = { table, from, accountId, after, limit };
-      const gone = await store.transaction((tx) => removeRows(tx, batch), LIMITS);
+      const gone: RemovedRows = await store.transaction((tx) => removeRows(tx, batch), LIMITS);
       removed += gone.removed;
       count(noun, gone.removed);
       // A row that others changed meanwhile stays for the next pass.

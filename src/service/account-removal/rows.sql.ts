@@ -7,7 +7,7 @@ const CONDITIONS: Readonly<Record<RowOwner, string>> = {
   groupRuns: 'group_run_id in (select id from check_group_runs where account_id = $1)',
 };
 
-type RemovedRows = {
+export type RemovedRows = {
   readonly removed: number;
   /** Whether there may be more. */
   readonly isFull: boolean;

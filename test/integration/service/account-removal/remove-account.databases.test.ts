@@ -5,7 +5,7 @@ import type { Store } from '../../../../src/service/database/store.ts';
 import { forever } from '../../../support/artifacts/artifact-content.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
 import { contentsOf } from '../../../support/hostile/database-contents.ts';
-import type { FullAccount } from '../../../support/hostile/full-account.ts';
+import { AGENT_HEADERS, type FullAccount } from '../../../support/hostile/full-account.ts';
 import { useHostileFixture } from '../../../support/service/hostile-fixture.ts';
 
 /** Removed by other means than REMOVED_TABLES. */
@@ -63,19 +63,13 @@ describe.each(databases)('on %s', (kind) => {
       return removeAccount(parts, { id: accountId, name: 'mallory' }, onProgress, signal);
     };
     const statusWith = async (key: string, path: string, method = 'GET'): Promise<number> => {
-      const headers = path.startsWith('/agent') ? { 'x-agent-protocol': '1' } : {};
-      const { status } = await fixtureOf().send({ method, path, key, headers, body: undefined });
-      return status;
+      const headers = AGENT_HEADERS;
+      return (await fixtureOf().send({ method, path, key, headers })).status;
     };
     const newAgentKey = async ({ apiKey, ids }: FullAccount): Promise<string> => {
       const path = `/v1/private-locations/${ids.location}/keys`;
-      const made = await fixtureOf().send({
-        method: 'POST',
-        path,
-        key: apiKey,
-        headers: {},
-        body: undefined,
-      });
+      const made = await fixtureOf().send({ method: 'POST', path, key: apiKey });
+      expect(made.status, made.text).toBe(201);
       return made.json.key;
     };
 
