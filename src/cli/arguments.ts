@@ -1,7 +1,29 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { OUTPUT_FORMATS } from './print/output-format.ts';
 
-/** Parses an argument or the value of an option. */
+/** For arguments and options whose empty value would mean something else. */
 export function notEmpty(value: string): string {
   if (value === '') throw new InvalidArgumentError('It must not be empty.');
   return value;
+}
+
+/** For an option that may be given several times. */
+export function collect(value: string, previous: readonly string[]): readonly string[] {
+  return [...previous, value];
+}
+
+/** For a whole number from 1 to `max`. */
+export function countUpTo(max: number): (value: string) => number {
+  return (value) => {
+    const count = /^\d{1,9}$/.test(value) ? Number(value) : 0;
+    if (count >= 1 && count <= max) return count;
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+  };
+}
+
+/** @param what one line of JSON is */
+export function outputOption(what: string): Option {
+  return new Option('--output <format>', `pretty for people, json for one ${what} per line`)
+    .choices(OUTPUT_FORMATS)
+    .default('pretty');
 }

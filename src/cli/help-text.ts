@@ -33,6 +33,11 @@ const EXAMPLES = {
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette apply checks.yaml --dry-run',
     'SERVICE_URL=https://vedette.example.com API_KEY_FILE=key vedette apply checks.yaml --prune',
   ],
+  status: [
+    'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette status',
+    'vedette status --down --output json',
+    'vedette status --watch',
+  ],
   service: ['DATA_DIR=./data vedette service', 'DATA_DIR=./data vedette service migrate'],
   migrate: [
     'DATA_DIR=./data vedette service migrate',
@@ -83,6 +88,16 @@ service keeps as logicalId. Those without one were not made by a file and are ne
 
 Exit codes: 0 the service matches the file, or --dry-run; 1 something was refused (the rest is
 applied); 2 bad arguments, file or key, or the service cannot be reached.`,
+  status: `
+Lists what is failing first, then what is degraded, then what is unknown and why, then private
+locations of which no agent polls. Where stdout is no terminal, each entry is one line, without
+colours, its fields separated by tabs: state, id, since when (ISO 8601), locations, code, words, name.
+
+With --watch it is shown again after each change, which the service sends as an event; without
+events it is read again, at most once a minute. SIGINT (Ctrl-C) or SIGTERM ends it with exit code 0.
+
+Exit codes: 0 nothing is failing, 1 a check is failing, 2 bad arguments or key, or the service
+cannot be reached.`,
   service: '',
   migrate: '',
   account: `

@@ -3,7 +3,7 @@ import { ROLES, type Role } from '../model/enums.ts';
 import { loadSequentially } from '../runtime/load-sequentially.ts';
 import { VERSION } from '../runtime/version.ts';
 import { addAccountCommands } from './account/account-commands.ts';
-import { notEmpty } from './arguments.ts';
+import { collect, notEmpty, outputOption } from './arguments.ts';
 import {
   firstSteps,
   helpAfter,
@@ -11,8 +11,9 @@ import {
   type VariableRow,
   variableTable,
 } from './help-text.ts';
+import type { OutputFormat } from './print/output-format.ts';
+import { addReadingCommands } from './reading-commands.ts';
 import { reportError } from './report-error.ts';
-import type { OutputFormat } from './run/run-printer.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 import { watchParent } from './up/parent-watch.ts';
 
@@ -46,6 +47,11 @@ export async function runProgram(
 }
 
 type Rows = readonly VariableRow[];
+
+const variablesOfReading = async (): Promise<Rows> => {
+  loadSequentially(import.meta.url, './service-api/connection.js');
+  return (await import('./service-api/connection.ts')).READ_ENVIRONMENT;
+};
 
 /** Loads the variables of each command. */
 const VARIABLES = {
@@ -93,6 +99,7 @@ const VARIABLES = {
     loadSequentially(import.meta.url, './service-api/connection.js');
     return (await import('./service-api/connection.ts')).APPLY_ENVIRONMENT;
   },
+  status: variablesOfReading,
 } as const satisfies Readonly<Record<string, () => Promise<Rows>>>;
 
 type VariablesOf = Readonly<Record<keyof typeof VARIABLES, Rows>>;
@@ -150,7 +157,7 @@ function createProgram(
     .description('Runs each check of a file once, with its retries, and prints the results.')
     .argument('<file>', FILE, notEmpty)
     .addOption(checkOption())
-    .addOption(outputOption())
+    .addOption(outputOption('result object'))
     .option('--no-retries', 'make one attempt, even where the check has retries')
     .option('--env-file <file>', 'values for {{NAME}}, all secret: KEY=VALUE lines', notEmpty)
     .option('--report', 'send the results to a service, as one test session', false)
@@ -247,6 +254,8 @@ function createProgram(
       const options = { ...flags, location: location ?? null };
       finished(await applyCommand(file, options, terminal, exitNow));
     });
+
+  addReadingCommands(program, { terminal, variables, exitNow, finished });
 
   const service = program
     .command('service')
@@ -375,14 +384,4 @@ function checkOption(): Option {
 
 function roleOption(): Option {
   return new Option('--role <role>', 'what the user may do').choices(ROLES).default('read');
-}
-
-function outputOption(): Option {
-  return new Option('--output <format>', 'pretty for people, json for one result object per line')
-    .choices(['pretty', 'json'])
-    .default('pretty');
-}
-
-function collect(value: string, previous: readonly string[]): readonly string[] {
-  return [...previous, value];
 }

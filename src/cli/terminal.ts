@@ -6,6 +6,7 @@ import type { Clock } from '../runtime/clock.ts';
 export type TerminalStream = Writable & {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
 };
 
 type TerminalInput = Readable & { readonly isTTY?: boolean };

@@ -29,3 +29,11 @@ export const DOCUMENTS = [
 export function readDocument(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
+
+/** The commands of the program, with those of its subcommands. */
+export function commandNames(): readonly string[] {
+  const files = ['src/cli/program.ts', 'src/cli/reading-commands.ts'];
+  return files.flatMap((path) =>
+    [...readDocument(path).matchAll(/command\(\s*'([\w-]+)/g)].map(([, name = '']) => name),
+  );
+}

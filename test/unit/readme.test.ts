@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMPARISONS } from '../../src/model/check/assertion.ts';
-import { DOCUMENTS, ROOT, readDocument } from '../support/documents.ts';
+import { commandNames, DOCUMENTS, ROOT, readDocument } from '../support/documents.ts';
 import { endpointsTable } from '../support/openapi/endpoints-table.ts';
 import { readmeTables } from '../support/readme-tables.ts';
 
@@ -95,9 +95,7 @@ describe('the documents', () => {
   });
 
   it('name only commands of vedette', () => {
-    const program = readFileSync(join(ROOT, 'src/cli/program.ts'), 'utf8');
-    const names = [...program.matchAll(/command\(\s*'([\w-]+)/g)].map(([, name]) => name);
-    const commands = new Set([...names, 'help']);
+    const commands = new Set(commandNames());
     expect(unknown(/(?:`|npx )vedette ([a-z]+)/g, (name) => commands.has(name))).toEqual([]);
   });
 

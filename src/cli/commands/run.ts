@@ -7,9 +7,10 @@ import { loadCheckFile, requireChecks } from '../../agent/source/file/load-check
 import type { OwnVariable } from '../../model/check/variable.ts';
 import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import { watchForInterruption } from '../interruption.ts';
+import type { OutputFormat } from '../print/output-format.ts';
 import { readEnvFile } from '../run/env-file.ts';
 import { exitCodeOf } from '../run/run-outcome.ts';
-import { type OutputFormat, RunPrinter } from '../run/run-printer.ts';
+import { RunPrinter } from '../run/run-printer.ts';
 import { selectChecks } from '../run/select-checks.ts';
 import { createSessionReporter } from '../run/send-report.ts';
 import type { Terminal } from '../terminal.ts';

@@ -6,9 +6,10 @@ import { type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from './colour.ts';
 import { harmless } from './harmless.ts';
-import { prettyDuration, timeOfDay } from './time-text.ts';
+import { dayOf, prettyDuration, timeOfDay } from './time-text.ts';
 
-const LABELS: Readonly<Record<RunResult, string>> = {
+/** How a run ended, in one word of at most LABEL_WIDTH characters. */
+export const RUN_LABELS: Readonly<Record<RunResult, string>> = {
   passed: 'PASS',
   degraded: 'SLOW',
   failed: 'FAIL',
@@ -85,18 +86,15 @@ function slotsText({ slot, lastSlot, count }: MissedSlots): string {
   return `${count} slots, ${text(slot)} to ${text(lastSlot)}`;
 }
 
-/** `2026-01-31`, in local time. */
-function dayOf(epochMs: number): string {
-  const day = new Date(epochMs);
-  const twoDigits = (part: number): string => String(part).padStart(2, '0');
-  return `${day.getFullYear()}-${twoDigits(day.getMonth() + 1)}-${twoDigits(day.getDate())}`;
-}
-
 function label(result: CheckResult, ended: RunResult, palette: Palette): string {
   if (result.resultType === 'ATTEMPT') return palette.warning('RETRY'.padEnd(LABEL_WIDTH));
-  const text = LABELS[ended].padEnd(LABEL_WIDTH);
-  if (ended === 'passed') return palette.good(text);
-  return ended === 'degraded' ? palette.warning(text) : palette.bad(text);
+  return paintOfRun(ended, palette)(RUN_LABELS[ended].padEnd(LABEL_WIDTH));
+}
+
+/** The colour of a run that ended so. */
+export function paintOfRun(ended: RunResult, palette: Palette): (text: string) => string {
+  if (ended === 'passed') return palette.good;
+  return ended === 'degraded' ? palette.warning : palette.bad;
 }
 
 function attemptsText({ resultType, attempts }: CheckResult): string | null {

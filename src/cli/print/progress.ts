@@ -1,10 +1,10 @@
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Terminal, TerminalStream } from '../terminal.ts';
+import { fitting, lineWidth } from './columns.ts';
 import { harmless } from './harmless.ts';
 
 /** Back to the first column, and clear to the end of the line (ECMA-48 8.3.41). */
 const CLEAR_LINE = '\r\u001b[K';
-const DEFAULT_COLUMNS = 80;
 
 /** One progress line at the foot of a terminal; nothing if the output is no terminal. */
 export class Progress {
@@ -39,9 +39,8 @@ export class Progress {
 
   show(): void {
     if (!this.#isShown) return;
-    const { columns = 0 } = this.#stream;
-    // A line that wraps could not be cleared again; a terminal of unknown width reports 0.
-    const width = (columns > 0 ? columns : DEFAULT_COLUMNS) - 1;
+    // A line that wraps could not be cleared again.
+    const width = lineWidth(this.#stream);
     let line = `${this.#done} of ${countText(this.#total, 'check')} done`;
     let separator = '; running: ';
     for (const name of this.#running.values()) {
@@ -51,16 +50,4 @@ export class Progress {
     }
     this.#stream.write(CLEAR_LINE + fitting(line, width));
   }
-}
-
-/** As much of the text as fits; characters that are not plain Latin may be two columns wide. */
-function fitting(text: string, columns: number): string {
-  let used = 0;
-  let fit = '';
-  for (const char of text) {
-    used += (char.codePointAt(0) ?? 0) < 0x300 ? 1 : 2;
-    if (used > columns) return fit;
-    fit += char;
-  }
-  return fit;
 }

@@ -4,14 +4,13 @@ import { runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { harmlessJsonLine } from '../print/harmless.ts';
+import type { OutputFormat } from '../print/output-format.ts';
 import { prettyMissed, prettyResult, prettySkipped } from '../print/pretty-result.ts';
 import { Progress } from '../print/progress.ts';
 import { prettyDuration } from '../print/time-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { allPassed, noRunsYet, type RunCounts } from './run-outcome.ts';
 import type { Selection } from './select-checks.ts';
-
-export type OutputFormat = 'pretty' | 'json';
 
 /** Prints the results of `vedette run` as they come, and counts them. */
 export class RunPrinter {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { Dispatcher } from 'undici';
 import { NO_PROXIES } from '../../agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../agent/secrets/cut-scrubbed.ts';
 import {
@@ -17,8 +17,9 @@ import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { sleep } from '../../runtime/wait.ts';
-import { type ErrorResponse, errorResponseIn } from '../../wire/v1/error-response.ts';
+import { errorResponseIn } from '../../wire/v1/error-response.ts';
 import type { Terminal } from '../terminal.ts';
+import { reasonsIn, refusedKey } from './api-refusals.ts';
 import type { Connection, NeededRole } from './connection.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -40,6 +41,8 @@ export interface ApiRefusal {
   readonly message: string;
   /** One or more: each problem of the request, or only the message. */
   readonly reasons: readonly string[];
+  /** What the service does not have (404), such as `check`; for another path nothing. */
+  readonly missing?: string | undefined;
 }
 
 export interface ApiClientOptions extends Connection {
@@ -142,6 +145,25 @@ export class ApiClient {
     throw environment('SERVICE_FAILED', `${reply.message} (GET ${path.split('?', 1)[0]})`);
   }
 
+  /**
+   * Opens the stream of the account's events (server-sent events).
+   *
+   * @param signal ends it, and then reading it throws
+   * @returns its chunks; null if the response is anything else
+   * @throws the error of the connection
+   */
+  async openEvents(signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
+    const headers = { accept: 'text/event-stream' };
+    const { statusCode, headers: received, body } = await this.#request('GET', '/v1/events', {
+      headers,
+      signal,
+    });
+    const type = String(received['content-type'] ?? '');
+    if (statusCode === 200 && type.startsWith('text/event-stream')) return body;
+    await body.dump();
+    return null;
+  }
+
   async close(): Promise<void> {
     await this.#dispatchers.destroy();
   }
@@ -178,28 +200,48 @@ export class ApiClient {
     }
   }
 
-  async #exchange(
+  #request(
     method: Method,
     path: string,
-    { body, ifMatch, signal }: Pick<SendOptions, 'body' | 'ifMatch' | 'signal'>,
-  ): Promise<Received> {
+    {
+      body,
+      headers,
+      signal,
+    }: Pick<SendOptions, 'body' | 'signal'> & {
+      readonly headers: Readonly<Record<string, string>>;
+    },
+  ): Promise<Dispatcher.ResponseData> {
     const { serviceUrl, apiKey } = this.#options;
     const url = new URL(serviceUrl.pathname.replace(/\/+$/, '') + path, serviceUrl.origin);
     const route = this.#dispatchers.routeTo(url);
-    const response = await route.dispatcher.request({
+    return route.dispatcher.request({
       origin: url.origin,
       path: route.path,
       method,
       headers: {
         ...route.headers,
         authorization: `Bearer ${apiKey}`,
-        accept: 'application/json',
-        'accept-encoding': 'gzip',
         'user-agent': `vedette/${VERSION}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+        ...headers,
       },
       body: body === undefined ? null : body instanceof Uint8Array ? body : JSON.stringify(body),
+      signal,
+    });
+  }
+
+  async #exchange(
+    method: Method,
+    path: string,
+    { body, ifMatch, signal }: Pick<SendOptions, 'body' | 'ifMatch' | 'signal'>,
+  ): Promise<Received> {
+    const response = await this.#request(method, path, {
+      headers: {
+        accept: 'application/json',
+        'accept-encoding': 'gzip',
+        ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+      },
+      body,
       signal,
     });
     const { statusCode: status, headers } = response;
@@ -248,16 +290,10 @@ export class ApiClient {
       throw environment('SERVICE_FAILED', message);
     }
     const reasons = reasonsIn(answer);
-    return { kind: 'reply', reply: { ok: false, status, message: answer.message, reasons } };
+    const { resource } = answer.attributes;
+    const missing = status === 404 && typeof resource === 'string' ? resource : undefined;
+    return { kind: 'reply', reply: { ok: false, status, message: answer.message, reasons, missing } };
   }
-}
-
-const problemsSchema = z.array(z.object({ path: z.string(), message: z.string() })).min(1);
-
-function reasonsIn({ message, attributes }: ErrorResponse): readonly string[] {
-  const problems = problemsSchema.safeParse(attributes.problems);
-  if (!problems.success) return [message];
-  return problems.data.map((problem) => `${problem.path} ${problem.message}`.trim());
 }
 
 /** For `onWait`: prints the waits that a person notices. */
@@ -271,22 +307,6 @@ export function waitPrinter({ stderr }: Pick<Terminal, 'stderr'>): (delayMs: num
 /** Whether this is what `send` throws when its signal aborts. */
 export function isInterrupted(thrown: unknown): boolean {
   return thrown instanceof VedetteError && thrown.code === 'INTERRUPTED';
-}
-
-function refusedKey(
-  { origin }: Peer,
-  status: 401 | 403,
-  answer: ErrorResponse | null,
-  role: NeededRole,
-): VedetteError {
-  const reason = answer === null ? `it answers ${status}` : answer.message;
-  const advice =
-    status === 401
-      ? 'see that API_KEY is an API key of this service that was not revoked'
-      : `use a key with the role ${role}${role === 'admin' ? ', which variables need' : ''}`;
-  const what = status === 401 ? 'does not take the key' : 'refuses this to the key';
-  const message = `the service at ${origin} ${what}: ${reason}; ${advice}`;
-  return new VedetteError('config', 'API_KEY_REFUSED', message);
 }
 
 function interrupted(): VedetteError {

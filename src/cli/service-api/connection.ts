@@ -18,7 +18,7 @@ export interface Connection {
   readonly role?: NeededRole;
 }
 
-export type NeededRole = 'run' | 'write' | 'admin';
+export type NeededRole = 'read' | 'run' | 'write' | 'admin';
 
 /** What a command requests of the service, and the lowest role that its key needs. */
 const USES = {
@@ -31,6 +31,11 @@ const USES = {
     role: 'run',
     roleText: 'with the role run',
     service: 'The service that gets the results.',
+  },
+  read: {
+    role: 'read',
+    roleText: 'with the role read',
+    service: 'The service to ask.',
   },
 } as const;
 type Use = keyof typeof USES;
@@ -92,6 +97,9 @@ export const APPLY_ENVIRONMENT: Rows = [...Object.values(variablesOf('apply')), 
 
 /** Those that `vedette run --report` reads besides those of `run`. */
 export const REPORT_ENVIRONMENT: Rows = [...Object.values(variablesOf('report')), ...PROXY_ROWS];
+
+/** The variables of commands that only read from a service. */
+export const READ_ENVIRONMENT: Rows = [...Object.values(variablesOf('read')), ...PROXY_ROWS];
 
 /**
  * @throws VedetteError of kind `config` and code CONFIG_MISSING, CONFIG_INVALID, CONFIG_CONFLICT or

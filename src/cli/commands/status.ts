@@ -1,0 +1,49 @@
+import type { OutputFormat } from '../print/output-format.ts';
+import { askService } from '../service-api/ask-service.ts';
+import { type Board, readBoard } from '../status/board.ts';
+import { BoardPrinter } from '../status/board-printer.ts';
+import { watchBoard } from '../status/watch.ts';
+import { EXIT, type Terminal } from '../terminal.ts';
+
+export interface StatusOptions {
+  /** Lists only what is failing. */
+  readonly down: boolean;
+  /** Shows it again after each change, until a signal ends it. */
+  readonly watch: boolean;
+  readonly output: OutputFormat;
+}
+
+/** How people end `--watch`. */
+const ENDED_BY_SIGNAL: ReadonlySet<number | null> = new Set([EXIT.interrupted, EXIT.terminated]);
+
+/**
+ * Prints what is down at the service, since when, why and from where.
+ *
+ * @returns EXIT.failed where a check is failing, else EXIT.ok; with `watch` EXIT.ok after a signal
+ * @throws VedetteError where a variable, the key or the service is unusable
+ */
+export function statusCommand(
+  { down, watch, output }: StatusOptions,
+  terminal: Terminal,
+  exitNow: (exitCode: number) => void,
+): Promise<number> {
+  const printer = new BoardPrinter(terminal, output);
+  return askService(
+    terminal,
+    exitNow,
+    async ({ client, interruption, signal }) => {
+      const read = (ended: AbortSignal): Promise<Board> => readBoard(client, down, ended);
+      if (watch) {
+        const show = (board: Board, trouble: string | null): void => printer.redraw(board, trouble);
+        await watchBoard({ client, clock: terminal.clock, read, show }, signal);
+        const { exitCode } = interruption;
+        return exitCode === null || ENDED_BY_SIGNAL.has(exitCode) ? EXIT.ok : exitCode;
+      }
+      const board = await read(signal);
+      printer.print(board);
+      return board.counts.failing > 0 ? EXIT.failed : EXIT.ok;
+    },
+    // They would be drawn over.
+    !watch,
+  );
+}

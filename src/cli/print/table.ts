@@ -1,0 +1,68 @@
+import { columnsOf, cutToFit } from './columns.ts';
+
+export interface Cell {
+  /** One line, without anything that steers a terminal. */
+  readonly text: string;
+  /** Colours the text, after it was cut. */
+  readonly paint?: (text: string) => string;
+}
+
+export interface TableLayout {
+  /** Columns of the terminal. No line is longer. */
+  readonly width: number;
+  /** The most columns of each but the last column. */
+  readonly maxColumns: readonly number[];
+}
+
+const GAP = 2;
+/** A last column with less room than this stands below, on lines of its own. */
+const MIN_LAST = 24;
+const INDENT = 4;
+
+/**
+ * Rows in columns, each as wide as its widest cell. The last column gets the rest of the width; where
+ * that is too little, each of its cells is on a line of its own. What does not fit is cut.
+ */
+export function tableLines(
+  rows: readonly (readonly Cell[])[],
+  { width, maxColumns }: TableLayout,
+): readonly string[] {
+  const widths = maxColumns.map((most, at) =>
+    Math.min(most, Math.max(0, ...rows.map((row) => columnsOf(row[at]?.text ?? '')))),
+  );
+  const used = widths.reduce((sum, columns) => sum + (columns === 0 ? 0 : columns + GAP), 0);
+  const rest = width - used;
+  return rows.flatMap((row) => {
+    const last = row[widths.length];
+    if (last === undefined || last.text === '') return [lineOf(row, widths, width)];
+    if (rest >= MIN_LAST) return [lineOf(row, [...widths, rest], width)];
+    const indent = width > 2 * INDENT ? INDENT : 0;
+    const below = painted(last, width - indent);
+    return [lineOf(row, widths, width), `${' '.repeat(indent)}${below.text}`];
+  });
+}
+
+function lineOf(row: readonly Cell[], widths: readonly number[], width: number): string {
+  let line = '';
+  let left = width;
+  for (const [at, columns] of widths.entries()) {
+    if (columns === 0) continue;
+    if (left <= 0) break;
+    const { text, pad } = painted(row[at] ?? { text: '' }, Math.min(columns, left), columns);
+    line += `${text}${' '.repeat(pad + GAP)}`;
+    left -= columns + GAP;
+  }
+  return line.trimEnd();
+}
+
+function painted(
+  { text, paint = (same) => same }: Cell,
+  room: number,
+  columns = room,
+): { readonly text: string; readonly pad: number } {
+  const cut = cutToFit(text, room);
+  return {
+    text: cut === '' ? '' : paint(cut),
+    pad: Math.max(0, columns - columnsOf(cut)),
+  };
+}

@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { loadSequentially } from '../runtime/load-sequentially.ts';
+import { outputOption } from './arguments.ts';
+import type { StatusOptions } from './commands/status.ts';
+import { helpAfter, type VariableRow, variableTable } from './help-text.ts';
+import type { Terminal } from './terminal.ts';
+
+interface ReadingCommandsParts {
+  readonly terminal: Terminal;
+  /** Of each command, for its help. */
+  readonly variables: Readonly<Record<'status', readonly VariableRow[]>>;
+  readonly exitNow: (exitCode: number) => void;
+  /** Gets the exit code of the command that ran. */
+  readonly finished: (exitCode: number) => void;
+}
+
+/** Adds the commands that only read from a service. */
+export function addReadingCommands(
+  program: Command,
+  { terminal, variables, exitNow, finished }: ReadingCommandsParts,
+): void {
+  program
+    .command('status')
+    .summary('print what is down at a service')
+    .description(
+      'Prints what is down at the service at SERVICE_URL, since when, why and from where, and how many checks are in each state.',
+    )
+    .option('--down', 'list only what is failing', false)
+    .option('--watch', 'show it again after each change', false)
+    .addOption(outputOption('object'))
+    .addHelpText('after', variableTable(variables.status))
+    .addHelpText('after', helpAfter('status'))
+    .action(async (options: StatusOptions) => {
+      loadSequentially(import.meta.url, './commands/status.js');
+      const { statusCommand } = await import('./commands/status.ts');
+      finished(await statusCommand(options, terminal, exitNow));
+    });
+}

@@ -1,0 +1,41 @@
+import { type Interruption, watchForInterruption } from '../interruption.ts';
+import type { Terminal } from '../terminal.ts';
+import { createTerminalLog } from '../terminal-log.ts';
+import { ApiClient, isInterrupted, waitPrinter } from './api-client.ts';
+import { loadConnection } from './connection.ts';
+
+export interface ServiceQuestion {
+  readonly client: ApiClient;
+  readonly interruption: Interruption;
+  /** That of the interruption. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * For a command that only reads from the service of the environment.
+ *
+ * @param ask returns the exit code
+ * @param printsWaits whether waits that the service asks for are printed on stderr
+ * @returns its exit code, or that of what interrupted it
+ * @throws VedetteError where a variable, the key or the service is unusable
+ */
+export async function askService(
+  terminal: Terminal,
+  exitNow: (exitCode: number) => void,
+  ask: (question: ServiceQuestion) => Promise<number>,
+  printsWaits = true,
+): Promise<number> {
+  const connection = loadConnection(terminal.env, 'read');
+  const interruption = watchForInterruption(terminal, createTerminalLog(terminal, 'error'), exitNow);
+  const onWait = printsWaits ? waitPrinter(terminal) : () => {};
+  const client = new ApiClient({ ...connection, clock: terminal.clock, onWait });
+  try {
+    return await ask({ client, interruption, signal: interruption.signal });
+  } catch (thrown) {
+    if (isInterrupted(thrown) && interruption.exitCode !== null) return interruption.exitCode;
+    throw thrown;
+  } finally {
+    interruption.dispose();
+    await client.close();
+  }
+}

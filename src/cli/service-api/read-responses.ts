@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import { CHECK_ID } from '../../model/ids.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+import type { ApiClient } from './api-client.ts';
+
+/** The most that the API returns at once. */
+const PAGE_ENTRIES = 100;
+
+/** @throws VedetteError SERVICE_FAILED where the response has another form */
+export function readAs<Value>(schema: z.ZodType<Value>, json: unknown, what: string): Value {
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const message = `SERVICE_URL names no Vedette service: its ${what} is not valid`;
+  throw new VedetteError('environment', 'SERVICE_FAILED', message);
+}
+
+/**
+ * Reads what the API has of a check.
+ *
+ * @param pathOf the path for the encoded id
+ * @throws VedetteError of kind `usage` where there is no such check; else as ApiClient.get
+ */
+export async function getOfCheck(
+  client: Pick<ApiClient, 'send'>,
+  checkId: string,
+  pathOf: (id: string) => string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  // `..` would be another path.
+  if (!CHECK_ID.test(checkId)) throw unknownCheck(checkId);
+  const path = pathOf(encodeURIComponent(checkId));
+  const reply = await client.send('GET', path, { signal });
+  if (reply.ok) return reply.json;
+  if (reply.missing === 'check') throw unknownCheck(checkId);
+  const [bare = path] = path.split('?', 1);
+  throw new VedetteError('environment', 'SERVICE_FAILED', `${reply.message} (GET ${bare})`);
+}
+
+function unknownCheck(checkId: string): VedetteError {
+  const message = `the service has no check with the id ${JSON.stringify(checkId)}`;
+  return new VedetteError('usage', 'UNKNOWN_CHECK', message);
+}
+
+export interface Entries<Entry> {
+  readonly entries: readonly Entry[];
+  /** Whether there are more than `maxPages` pages. */
+  readonly isCut: boolean;
+}
+
+/**
+ * The first pages of a list.
+ *
+ * @param path with its query, which has neither `limit` nor `page`
+ */
+export async function firstPages<Entry>(
+  client: Pick<ApiClient, 'get'>,
+  path: string,
+  read: (json: unknown) => readonly Entry[],
+  { maxPages, signal }: { readonly maxPages: number; readonly signal: AbortSignal },
+): Promise<Entries<Entry>> {
+  const entries: Entry[] = [];
+  const separator = path.includes('?') ? '&' : '?';
+  for (let page = 1; page <= maxPages; page += 1) {
+    const query = `limit=${PAGE_ENTRIES}&page=${page}`;
+    const found = read(await client.get(`${path}${separator}${query}`, signal));
+    entries.push(...found);
+    if (found.length < PAGE_ENTRIES) return { entries, isCut: false };
+  }
+  return { entries, isCut: true };
+}

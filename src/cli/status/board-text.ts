@@ -1,0 +1,124 @@
+import { CHECK_STATES, type CheckState } from '../../model/result/check-state.ts';
+import { countText } from '../../runtime/text/count-text.ts';
+import type { Palette } from '../print/colour.ts';
+import { columnsOf, cutToFit } from '../print/columns.ts';
+import { harmless, harmlessJsonLine } from '../print/harmless.ts';
+import { type Cell, tableLines } from '../print/table.ts';
+import { ageText, whenText } from '../print/time-text.ts';
+import type { Board, ListedStatus, SilentLocation } from './board.ts';
+import { whereOf, whyOf } from './why.ts';
+
+const LABELS = { failing: 'FAIL', degraded: 'SLOW', unknown: 'UNKNOWN' } as const;
+const SILENT_LABEL = 'SILENT';
+
+const MAX_NAME_CHARS = 100;
+const MAX_WHERE = 3;
+/** Columns of the label, the time and the location; the name gets a third of the width. */
+const [LABEL_COLUMNS, SINCE_COLUMNS, WHERE_COLUMNS] = [8, 30, 24];
+
+export interface BoardStyle {
+  readonly palette: Palette;
+  /** Columns; no line is longer. */
+  readonly width: number;
+  readonly nowMs: number;
+}
+
+/** For people: the counts, then what is wrong, the worst first. */
+export function boardLines(board: Board, style: BoardStyle): readonly string[] {
+  const { palette, width } = style;
+  const rows = [
+    ...board.statuses.map((status) => statusRow(status, style)),
+    ...board.silentLocations.map((location) => silentRow(location, style)),
+  ];
+  const maxColumns = [LABEL_COLUMNS, Math.floor(width / 3), SINCE_COLUMNS, WHERE_COLUMNS];
+  const table = tableLines(rows, { width, maxColumns });
+  const note = cutToFit('only the first of them are listed', width);
+  const more = board.isCut ? [palette.faint(note)] : [];
+  return [countsLine(board, style), ...(table.length === 0 ? [] : ['', ...table]), ...more];
+}
+
+/**
+ * For programs: one line for each entry, its fields separated by tabs: the state, the id, the time
+ * since when (ISO 8601), the locations, the code, the words and the name.
+ */
+export function plainLines({ statuses, silentLocations }: Board): readonly string[] {
+  const lineOf = (fields: readonly string[]): string =>
+    fields.map((field) => harmless(field)).join('\t');
+  return [
+    ...statuses.map((status) => {
+      const { code, text } = whyOf(status);
+      const { state, checkId, since, name } = status;
+      return lineOf([state, checkId, since ?? '', whereOf(status).join(','), code, text, name]);
+    }),
+    ...silentLocations.map((location) => {
+      const { slug, since, name } = location;
+      return lineOf(['silent', slug, since, slug, 'location_silent', silentText(location), name]);
+    }),
+  ];
+}
+
+/** As objects of the API: the counts, the statuses and the silent locations. */
+export function jsonLines({ counts, statuses, silentLocations }: Board): readonly string[] {
+  const objects = [
+    { counts },
+    ...statuses,
+    ...silentLocations.map((silentLocation) => ({ silentLocation })),
+  ];
+  return objects.map((each) => harmlessJsonLine(each).trimEnd());
+}
+
+function countsLine({ counts }: Board, { palette, width }: BoardStyle): string {
+  const paints: Readonly<Partial<Record<CheckState, (text: string) => string>>> = {
+    failing: palette.bad,
+    degraded: palette.warning,
+    unknown: palette.warning,
+    passing: palette.good,
+  };
+  const parts = CHECK_STATES.flatMap((state) =>
+    counts[state] === 0 ? [] : [{ state, text: `${counts[state]} ${state}` }],
+  );
+  const plain = parts.length === 0 ? 'no checks' : parts.map(({ text }) => text).join(', ');
+  if (columnsOf(plain) > width || parts.length === 0) return cutToFit(plain, width);
+  return parts.map(({ state, text }) => paints[state]?.(text) ?? text).join(', ');
+}
+
+function statusRow(status: ListedStatus, { palette, nowMs }: BoardStyle): readonly Cell[] {
+  const { state, name, checkId, since } = status;
+  const where = whereOf(status).map((each) => harmless(each, MAX_NAME_CHARS));
+  const more = where.length > MAX_WHERE ? ` and ${where.length - MAX_WHERE} more` : '';
+  const { code, text } = whyOf(status);
+  const isCode = state === 'failing' && code !== '';
+  return [
+    { text: LABELS[state], paint: state === 'failing' ? palette.bad : palette.warning },
+    { text: nameAndId(name, checkId), paint: palette.strong },
+    { text: sinceText(since, nowMs) },
+    { text: `${where.slice(0, MAX_WHERE).join(', ')}${more}` },
+    { text: harmless(isCode ? [code, text].filter((part) => part !== '').join(': ') : text) },
+  ];
+}
+
+function silentRow(location: SilentLocation, { palette, nowMs }: BoardStyle): readonly Cell[] {
+  const { name, slug, since } = location;
+  return [
+    { text: SILENT_LABEL, paint: palette.warning },
+    { text: nameAndId(name, slug), paint: palette.strong },
+    { text: sinceText(since, nowMs) },
+    { text: '' },
+    { text: silentText(location) },
+  ];
+}
+
+function silentText({ checks }: SilentLocation): string {
+  return `no agent polls: ${countText(checks, 'check is', 'checks are')} unknown`;
+}
+
+function nameAndId(name: string, id: string): string {
+  const shown = harmless(name, MAX_NAME_CHARS);
+  return name === id ? shown : `${shown} (${harmless(id, MAX_NAME_CHARS)})`;
+}
+
+function sinceText(since: string | null, nowMs: number): string {
+  const sinceMs = since === null ? Number.NaN : Date.parse(since);
+  if (Number.isNaN(sinceMs)) return '';
+  return `${whenText(sinceMs, nowMs)} (${ageText(nowMs - sinceMs)})`;
+}

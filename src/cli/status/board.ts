@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { CHECK_STATES, type CheckState } from '../../model/result/check-state.ts';
+import type { ApiClient } from '../service-api/api-client.ts';
+import { firstPages, readAs } from '../service-api/read-responses.ts';
+
+/** The states that are listed, in the order of the service: what is worst comes first. */
+const LISTED = ['failing', 'degraded', 'unknown'] as const satisfies readonly CheckState[];
+
+const MAX_PAGES = 10;
+
+const countsSchema = z.object(
+  Object.fromEntries(CHECK_STATES.map((state) => [state, z.int()])) as Record<CheckState, z.ZodInt>,
+);
+export type StateCounts = z.output<typeof countsSchema>;
+
+const statusSchema = z.looseObject({
+  checkId: z.string(),
+  name: z.string(),
+  checkType: z.string(),
+  locations: z.array(z.string()),
+  state: z.enum(LISTED),
+  since: z.string().nullable(),
+  unknownReason: z.string().nullable(),
+  hasErrors: z.boolean(),
+  lastRunLocation: z.string().nullable(),
+  lastResponseTime: z.number().nullable(),
+  usualResponseTime: z.number().nullable(),
+  lastError: z
+    .looseObject({
+      code: z.string().nullable(),
+      message: z.string().nullable(),
+      location: z.string(),
+    })
+    .nullable(),
+});
+/** A check that does not pass, as the API has it (src/service/README.md, "Check statuses"). */
+export type ListedStatus = z.output<typeof statusSchema>;
+
+const breakdownSchema = z.object({
+  entries: z.array(
+    z.object({
+      value: z.string().nullable(),
+      name: z.string().nullable(),
+      silentSince: z.string().nullable(),
+      counts: z.object({ unknown: z.int() }),
+    }),
+  ),
+});
+
+/** A private location of which no agent polls. */
+export interface SilentLocation {
+  readonly slug: string;
+  readonly name: string;
+  /** ISO 8601. */
+  readonly since: string;
+  /** How many checks are unknown for it. */
+  readonly checks: number;
+}
+
+export interface Board {
+  readonly counts: StateCounts;
+  /** Without those that are unknown because their locations are silent. */
+  readonly statuses: readonly ListedStatus[];
+  /** Whether there are more. */
+  readonly isCut: boolean;
+  readonly silentLocations: readonly SilentLocation[];
+}
+
+/**
+ * Reads what is wrong now.
+ *
+ * @param onlyDown leaves out all that is not failing
+ * @throws VedetteError as ApiClient.get
+ */
+export async function readBoard(
+  client: Pick<ApiClient, 'get'>,
+  onlyDown: boolean,
+  signal: AbortSignal,
+): Promise<Board> {
+  const counted = await client.get('/v1/check-state-counts', signal);
+  const counts = readAs(countsSchema, counted, 'count of checks');
+  const states = onlyDown ? (['failing'] as const) : LISTED;
+  const query = states.map((state) => `state=${state}`).join('&');
+  const list = z.array(statusSchema);
+  const { entries, isCut } = await firstPages(
+    client,
+    `/v1/check-statuses?${query}&silent=false`,
+    (json) => readAs(list, json, 'list of statuses'),
+    { maxPages: MAX_PAGES, signal },
+  );
+  const silentLocations =
+    onlyDown || counts.unknown === 0 ? [] : await readSilentLocations(client, signal);
+  // While checks change their states, pages shift, and an entry may come twice.
+  const byId = new Map(entries.map((entry) => [entry.checkId, entry]));
+  return { counts, statuses: [...byId.values()], isCut, silentLocations };
+}
+
+async function readSilentLocations(
+  client: Pick<ApiClient, 'get'>,
+  signal: AbortSignal,
+): Promise<readonly SilentLocation[]> {
+  const path = '/v1/check-state-breakdown?by=location&silent=true';
+  const { entries } = readAs(breakdownSchema, await client.get(path, signal), 'list of locations');
+  return entries.flatMap(({ value, name, silentSince: since, counts: { unknown: checks } }) =>
+    value === null || since === null ? [] : [{ slug: value, name: name ?? value, since, checks }],
+  );
+}
