@@ -38,6 +38,10 @@ const EXAMPLES = {
     'vedette status --down --output json',
     'vedette status --watch',
   ],
+  history: [
+    'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette history homepage',
+    'vedette history homepage --limit 100 --output json',
+  ],
   service: ['DATA_DIR=./data vedette service', 'DATA_DIR=./data vedette service migrate'],
   migrate: [
     'DATA_DIR=./data vedette service migrate',
@@ -97,6 +101,13 @@ With --watch it is shown again after each change, which the service sends as an 
 events it is read again, at most once a minute. SIGINT (Ctrl-C) or SIGTERM ends it with exit code 0.
 
 Exit codes: 0 nothing is failing, 1 a check is failing, 2 bad arguments or key, or the service
+cannot be reached.`,
+  history: `
+Of a heartbeat it prints the events. Where stdout is no terminal, each run is one line, without
+colours, its fields separated by tabs: result, slot (ISO 8601), response time in milliseconds,
+location, attempts, error code, words; each event: state, time, pings, source.
+
+Exit codes: 0 done, also where runs failed, 2 bad arguments or key, no such check, or the service
 cannot be reached.`,
   service: '',
   migrate: '',

@@ -100,6 +100,7 @@ const VARIABLES = {
     return (await import('./service-api/connection.ts')).APPLY_ENVIRONMENT;
   },
   status: variablesOfReading,
+  history: variablesOfReading,
 } as const satisfies Readonly<Record<string, () => Promise<Rows>>>;
 
 type VariablesOf = Readonly<Record<keyof typeof VARIABLES, Rows>>;

@@ -1,14 +1,19 @@
 import type { Command } from 'commander';
 import { loadSequentially } from '../runtime/load-sequentially.ts';
-import { outputOption } from './arguments.ts';
+import { countUpTo, notEmpty, outputOption } from './arguments.ts';
+import type { HistoryOptions } from './commands/history.ts';
 import type { StatusOptions } from './commands/status.ts';
 import { helpAfter, type VariableRow, variableTable } from './help-text.ts';
 import type { Terminal } from './terminal.ts';
 
+const CHECK = 'the id of the check';
+/** What the API returns at once. */
+const MAX_RUNS = 100;
+
 interface ReadingCommandsParts {
   readonly terminal: Terminal;
   /** Of each command, for its help. */
-  readonly variables: Readonly<Record<'status', readonly VariableRow[]>>;
+  readonly variables: Readonly<Record<'status' | 'history', readonly VariableRow[]>>;
   readonly exitNow: (exitCode: number) => void;
   /** Gets the exit code of the command that ran. */
   readonly finished: (exitCode: number) => void;
@@ -34,5 +39,19 @@ export function addReadingCommands(
       loadSequentially(import.meta.url, './commands/status.js');
       const { statusCommand } = await import('./commands/status.ts');
       finished(await statusCommand(options, terminal, exitNow));
+    });
+  program
+    .command('history')
+    .summary('print the last runs of a check')
+    .description('Prints the last runs of a check at the service at SERVICE_URL, newest first.')
+    .argument('<check>', CHECK, notEmpty)
+    .option('--limit <n>', `how many, up to ${MAX_RUNS}`, countUpTo(MAX_RUNS), 10)
+    .addOption(outputOption('run'))
+    .addHelpText('after', variableTable(variables.history))
+    .addHelpText('after', helpAfter('history'))
+    .action(async (check: string, options: HistoryOptions) => {
+      loadSequentially(import.meta.url, './commands/history.js');
+      const { historyCommand } = await import('./commands/history.ts');
+      finished(await historyCommand(check, options, terminal, exitNow));
     });
 }

@@ -41,6 +41,10 @@ describe('what is wrong on the command line', () => {
       "vedette: unknown option '--prun' (Did you mean --prune?); see vedette --help",
     ],
     [
+      ['history', 'a', '--limit', '101'],
+      "vedette: option '--limit <n>' argument '101' is invalid. It must be a whole number from 1 to 100; see vedette --help",
+    ],
+    [
       ['help', 'rnu'],
       "vedette: no command or topic is named 'rnu' (did you mean run?); vedette help lists them all",
     ],
@@ -126,7 +130,7 @@ describe('the program as it is shipped', () => {
 });
 
 describe('help', () => {
-  it.each(['run', 'validate', 'agent', 'up', 'apply', 'status', 'service'])(
+  it.each(['run', 'validate', 'agent', 'up', 'apply', 'status', 'history', 'service'])(
     'of %s has an example',
     async (command) => {
       const { code, stdout, stderr } = await run(['help', command]);
@@ -162,7 +166,7 @@ describe('help', () => {
     expect(stdout).toMatch(/^ {2}LOG_LEVEL .* Default warn\.$/m);
   });
 
-  it.each(['status'])('of %s lists how it reaches the service', async (command) => {
+  it.each(['status', 'history'])('of %s lists how it reaches the service', async (command) => {
     const { stdout } = await run(['help', command]);
     const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) +\S/gm)].map(([, name]) => name);
     const proxies = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
