@@ -42,6 +42,7 @@ const EXAMPLES = {
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette history homepage',
     'vedette history homepage --limit 100 --output json',
   ],
+  explain: ['SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette explain homepage'],
   service: ['DATA_DIR=./data vedette service', 'DATA_DIR=./data vedette service migrate'],
   migrate: [
     'DATA_DIR=./data vedette service migrate',
@@ -109,6 +110,14 @@ location, attempts, error code, words; each event: state, time, pings, source.
 
 Exit codes: 0 done, also where runs failed, 2 bad arguments or key, no such check, or the service
 cannot be reached.`,
+  explain: `
+A value that is the default counts as the default, also if the check names it. The next slots are
+computed by the clock of this machine. Where stdout is no terminal, each setting, slot and agent is
+one line, without colours, its fields separated by tabs: setting, name, value, source; slot, time
+(ISO 8601), locations, paused or nothing; agent, location, state of the location, id of the agent,
+why it does not run the check or nothing.
+
+Exit codes: 0 done, 2 bad arguments or key, no such check, or the service cannot be reached.`,
   service: '',
   migrate: '',
   account: `

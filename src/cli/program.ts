@@ -101,6 +101,7 @@ const VARIABLES = {
   },
   status: variablesOfReading,
   history: variablesOfReading,
+  explain: variablesOfReading,
 } as const satisfies Readonly<Record<string, () => Promise<Rows>>>;
 
 type VariablesOf = Readonly<Record<keyof typeof VARIABLES, Rows>>;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { loadSequentially } from '../runtime/load-sequentially.ts';
 import { countUpTo, notEmpty, outputOption } from './arguments.ts';
+import type { ExplainOptions } from './commands/explain.ts';
 import type { HistoryOptions } from './commands/history.ts';
 import type { StatusOptions } from './commands/status.ts';
 import { helpAfter, type VariableRow, variableTable } from './help-text.ts';
@@ -13,7 +14,7 @@ const MAX_RUNS = 100;
 interface ReadingCommandsParts {
   readonly terminal: Terminal;
   /** Of each command, for its help. */
-  readonly variables: Readonly<Record<'status' | 'history', readonly VariableRow[]>>;
+  readonly variables: Readonly<Record<'status' | 'history' | 'explain', readonly VariableRow[]>>;
   readonly exitNow: (exitCode: number) => void;
   /** Gets the exit code of the command that ran. */
   readonly finished: (exitCode: number) => void;
@@ -53,5 +54,20 @@ export function addReadingCommands(
       loadSequentially(import.meta.url, './commands/history.js');
       const { historyCommand } = await import('./commands/history.ts');
       finished(await historyCommand(check, options, terminal, exitNow));
+    });
+  program
+    .command('explain')
+    .summary('print how a check runs, and why so')
+    .description(
+      'Prints the settings in effect for a check at the service at SERVICE_URL and where each comes from (the check, its group, the account or the default), its next five slots, and the agents of its private locations.',
+    )
+    .argument('<check>', CHECK, notEmpty)
+    .addOption(outputOption('object'))
+    .addHelpText('after', variableTable(variables.explain))
+    .addHelpText('after', helpAfter('explain'))
+    .action(async (check: string, options: ExplainOptions) => {
+      loadSequentially(import.meta.url, './commands/explain.js');
+      const { explainCommand } = await import('./commands/explain.ts');
+      finished(await explainCommand(check, options, terminal, exitNow));
     });
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { CHECK_ID } from '../../model/ids.ts';
 import { VedetteError } from '../../runtime/errors.ts';
+import { parseTolerantly } from '../../wire/v1/tolerant-parse.ts';
 import type { ApiClient } from './api-client.ts';
 
 /** The most that the API returns at once. */
@@ -10,8 +11,23 @@ const PAGE_ENTRIES = 100;
 export function readAs<Value>(schema: z.ZodType<Value>, json: unknown, what: string): Value {
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
+  throw notValid(what);
+}
+
+/** The same for the strict schemas of the model: a newer service may return more fields. */
+export function readTolerantly<Value>(
+  schema: z.ZodType<Value>,
+  json: unknown,
+  what: string,
+): Value {
+  const parsed = parseTolerantly(schema, json);
+  if (parsed.ok) return parsed.value;
+  throw notValid(what);
+}
+
+function notValid(what: string): VedetteError {
   const message = `SERVICE_URL names no Vedette service: its ${what} is not valid`;
-  throw new VedetteError('environment', 'SERVICE_FAILED', message);
+  return new VedetteError('environment', 'SERVICE_FAILED', message);
 }
 
 /**

@@ -130,7 +130,7 @@ describe('the program as it is shipped', () => {
 });
 
 describe('help', () => {
-  it.each(['run', 'validate', 'agent', 'up', 'apply', 'status', 'history', 'service'])(
+  it.each(['run', 'validate', 'agent', 'up', 'apply', 'status', 'history', 'explain', 'service'])(
     'of %s has an example',
     async (command) => {
       const { code, stdout, stderr } = await run(['help', command]);
@@ -166,7 +166,7 @@ describe('help', () => {
     expect(stdout).toMatch(/^ {2}LOG_LEVEL .* Default warn\.$/m);
   });
 
-  it.each(['status', 'history'])('of %s lists how it reaches the service', async (command) => {
+  it.each(['status', 'history', 'explain'])('of %s lists how it reaches the service', async (command) => {
     const { stdout } = await run(['help', command]);
     const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) +\S/gm)].map(([, name]) => name);
     const proxies = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];

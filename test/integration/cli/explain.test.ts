@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
+import { runHere } from '../../support/agent/cli.ts';
+import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
+import { startAgent } from '../../support/service/live-agent.ts';
+import { NOW, useResultsFixture } from '../../support/service/results-fixture.ts';
+import { useRunningService } from '../../support/service/service-fixture.ts';
+
+describe('vedette explain', () => {
+  const running = useRunningService('pglite');
+  const fixture = useResultsFixture(running);
+
+  const given = async () => {
+    const { features, mine, check, berlin } = fixture();
+    const { key } = await features.apiKeys.create(mine.accountId, { name: 'ann', role: 'read' });
+    const made = await mine.post('/v1/check-groups', { name: 'Front', tags: ['web'], muted: true });
+    await check('shop', {
+      groupId: made.json.id,
+      frequency: 1,
+      frequencyOffset: 10,
+      privateLocations: ['oslo', 'berlin'],
+      maxResponseTime: 4000,
+    });
+    await mine.patch(`/v1/accounts/${mine.accountId}/alert-settings`, {
+      runBasedEscalation: { failedRunThreshold: 2 },
+    });
+    await startAgent(fixture(), berlin.id);
+    return { SERVICE_URL: `http://127.0.0.1:${running().app.port}`, API_KEY: key };
+  };
+
+  it('prints what is in effect, from where, the next slots and the agents', async () => {
+    const env = await given();
+    const { code, stdout, stderr } = await runHere(['explain', 'shop'], env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout.split('\n').slice(0, -1);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'setting\tmuted\tyes\tgroup',
+        'setting\ttags\tweb\tgroup',
+        'setting\tprivateLocations\toslo, berlin\tcheck',
+        'setting\tmaxResponseTime\t4000 ms\tcheck',
+        'setting\tshouldFail\tno\tdefault',
+        'setting\talertSettings\tafter 2 failed runs; no reminders\taccount',
+        'agent\tberlin\tonline\tagent\t',
+        'agent\toslo\tnew\t\t',
+      ]),
+    );
+    const slots = lines.filter((line) => line.startsWith('slot\t')).map((line) => line.split('\t'));
+    expect(slots.map(([, at = '']) => (Date.parse(at) - NOW) / 60_000)).toEqual([1, 2, 3, 4, 5]);
+    expect(new Set(slots.map(([, , location]) => location))).toEqual(new Set(['oslo', 'berlin']));
+  });
+
+  it('is a page on a terminal, and objects with --output json', async () => {
+    const env = { ...(await given()), NO_COLOR: '1' };
+    const { terminal, stdout } = memoryTerminal({ isTTY: true, columns: 100 });
+    expect(await runProgram(['explain', 'shop'], { ...terminal, env }, () => {})).toBe(0);
+    expect(stdout()).toMatch(/^Check shop \(shop\), URL\n\nSettings in effect, .*\n/);
+    expect(stdout()).toMatch(/^muted +\(group Front\) +yes$/m);
+    expect(stdout()).toMatch(/\n\nNext slots\n.* \(in 1 min\) {2}(?:oslo|berlin)\n/);
+    expect(stdout()).toMatch(/^berlin {2}online {2}agent agent runs \d checks?$/m);
+    expect(Math.max(...stdout().split('\n').map(({ length }) => length))).toBeLessThan(100);
+    const json = await runHere(['explain', 'shop', '--output', 'json'], env);
+    const objects = json.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown);
+    expect(objects).toContainEqual({
+      setting: { name: 'maxResponseTime', value: 4000, source: 'check' },
+    });
+  });
+
+  it('has neither slots nor locations of a heartbeat', async () => {
+    const env = await given();
+    const heartbeat = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };
+    const { json } = await fixture().mine.post('/v1/checks/heartbeats', { name: 'Backup', heartbeat });
+    const { code, stdout } = await runHere(['explain', json.id], env);
+    expect(code).toBe(0);
+    expect(stdout).toContain('setting\theartbeat\ta ping every 1 HOURS, up to 5 MINUTES late\tcheck\n');
+    expect(stdout.split('\n').filter((line) => !/^setting\t|^$/.test(line))).toEqual([]);
+  });
+});
