@@ -24,6 +24,7 @@ const EXAMPLES = {
     'vedette run checks.yaml',
     'vedette run checks.yaml --check shop --output json',
     'vedette run checks.yaml --env-file .env',
+    'vedette run checks.yaml --junit report.xml',
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette run checks.yaml --report --project shop',
   ],
   validate: ['vedette validate checks.yaml'],
@@ -74,8 +75,13 @@ a line or after white space; "export " before a name is ignored; '...' is taken 
 understands \\n, \\r, \\t, \\" and \\\\; both may span several lines. $NAME is not replaced. The
 values override the variables of the check file; a check's own variables override both.
 
+The JUnit report has one test case for each check: a check that failed is a failure, one that could
+not be run, was stopped or was missed an error, and one that is not activated is skipped. Only its
+owner can read the file.
+
 Exit codes: 0 all passed (degraded counts as passed), 1 a check failed or could not be judged,
-2 bad arguments or file, or all passed and --report could not send the results to the service.`,
+2 bad arguments or file, or all passed and the results could not be sent (--report) or written
+(--junit).`,
   validate: '\nExit codes: 0 no problems, 2 problems or no such file.',
   agent: '',
   up: `

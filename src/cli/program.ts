@@ -162,6 +162,7 @@ function createProgram(
     .addOption(outputOption('result object'))
     .option('--no-retries', 'make one attempt, even where the check has retries')
     .option('--env-file <file>', 'values for {{NAME}}, all secret: KEY=VALUE lines', notEmpty)
+    .option('--junit <file>', 'also write a JUnit XML report to this file', notEmpty)
     .option('--report', 'send the results to a service, as one test session', false)
     .option(
       '--project <slug>',
@@ -174,13 +175,13 @@ function createProgram(
     .addHelpText('after', variableTable(variables.report, 'With --report also'))
     .addHelpText('after', helpAfter('run'))
     .action(async (file: string, given: RunFlags) => {
-      const { project, sessionName, environment, envFile = null, ...flags } = given;
+      const { project, sessionName, environment, envFile = null, junit = null, ...flags } = given;
       loadSequentially(import.meta.url, './commands/run.js');
       const { runCommand } = await import('./commands/run.ts');
       loadSequentially(import.meta.url, './run/report-facts.js');
       const { reportFactsOf } = await import('./run/report-facts.ts');
       const report = reportFactsOf(flags.report, { project, sessionName, environment });
-      finished(await runCommand(file, { ...flags, envFile, report }, terminal, exitNow));
+      finished(await runCommand(file, { ...flags, envFile, junit, report }, terminal, exitNow));
     });
 
   program
@@ -361,6 +362,7 @@ interface RunFlags {
   readonly output: OutputFormat;
   readonly retries: boolean;
   readonly envFile?: string;
+  readonly junit?: string;
   readonly report: boolean;
   readonly project?: string;
   readonly sessionName?: string;

@@ -4,11 +4,13 @@ import { scrubError } from '../../agent/secrets/scrub-error.ts';
 import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
 import { LOCAL } from '../../agent/source/file/file-source.ts';
 import { loadCheckFile, requireChecks } from '../../agent/source/file/load-check-file.ts';
+import type { Check } from '../../model/check/check.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
 import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import { watchForInterruption } from '../interruption.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { readEnvFile } from '../run/env-file.ts';
+import { type JunitFile, openJunitFile } from '../run/junit-file.ts';
 import { exitCodeOf } from '../run/run-outcome.ts';
 import { RunPrinter } from '../run/run-printer.ts';
 import { selectChecks } from '../run/select-checks.ts';
@@ -23,17 +25,20 @@ export interface RunOptions {
   readonly retries: boolean;
   /** The file of --env-file, whose values override those of the check file; null for none. */
   readonly envFile: string | null;
+  /** The file of --junit, which gets a report of the run; null for none. */
+  readonly junit: string | null;
   /** The facts of the test session sent to a service; null if none is sent. */
   readonly report: TestSessionFacts | null;
 }
 
 /**
  * Runs each check of a file once, with its retries, and prints the results as they come. Then a
- * service gets them, where --report is given and nothing interrupted the run.
+ * service gets them, where --report is given and nothing interrupted the run, and the file of --junit.
  *
  * @returns EXIT.ok where all passed (degraded counts as passed), EXIT.failed where one did not, or
- *   what interrupted it; EXIT.unusable where all passed and the service did not get the results
- * @throws VedetteError where the file, an id or the environment is not valid
+ *   what interrupted it; EXIT.unusable where all passed and the service or the file of --junit did not
+ *   get the results
+ * @throws VedetteError where a file, an id or the environment is not valid
  */
 export async function runCommand(
   file: string,
@@ -62,9 +67,11 @@ export async function runCommand(
   const selection = selectChecks(checks, options.check);
   const reporter = options.report === null ? null : createSessionReporter(options.report, terminal);
   const printer = new RunPrinter(terminal, options.output, selection.selected);
+  const junit = await junitFileOf(file, options, checks, terminal);
   const interruption = watchForInterruption(terminal, log, exitNow);
   try {
     printer.skipped(selection);
+    junit?.report.skipped(selection.skipped);
     await runOnce({
       set: { checks: selection.selected, clientCertificates },
       config,
@@ -76,25 +83,41 @@ export async function runCommand(
       onResult: (result) => {
         printer.result(result);
         reporter?.report.result(result);
+        junit?.report.result(result);
       },
       onMissed: (missed) => {
         printer.missed(missed);
         reporter?.report.missed(missed);
+        junit?.report.missed(missed);
       },
       onStarted: (check) => printer.started(check),
     });
     printer.summary();
-    const isReported = (await reporter?.send(interruption.signal)) ?? true;
+    const isWritten = (await junit?.write()) ?? true;
+    const isSent = (await reporter?.send(interruption.signal)) ?? true;
     return exitCodeOf({
       counts: printer.counts,
       interruptedWith: interruption.exitCode,
-      isReported,
+      isReported: isWritten && isSent,
     });
   } catch (thrown) {
     throw scrubError(thrown, secrets.scrubber);
   } finally {
     interruption.dispose();
+    await junit?.close();
   }
+}
+
+async function junitFileOf(
+  file: string,
+  { junit, envFile }: Pick<RunOptions, 'junit' | 'envFile'>,
+  checks: readonly Check[],
+  terminal: Terminal,
+): Promise<JunitFile | null> {
+  if (junit === null) return null;
+  const suite = { name: file, startedAtMs: terminal.clock.wallMs(), checks };
+  const inputs = envFile === null ? [file] : [file, envFile];
+  return openJunitFile(junit, suite, inputs, terminal);
 }
 
 /** A variable of `first` replaces those of the same key. */

@@ -18,7 +18,7 @@ export interface RunOutcome {
   readonly counts: Readonly<RunCounts>;
   /** The exit code of what interrupted the run; null if nothing did. */
   readonly interruptedWith: number | null;
-  /** False if a service should have got the results and did not. */
+  /** False if a service or a file should have got the results and did not. */
   readonly isReported: boolean;
 }
 

@@ -1,0 +1,65 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { harmless } from '../print/harmless.ts';
+import type { Terminal } from '../terminal.ts';
+import { JunitReport, type JunitSuite } from './junit-report.ts';
+
+/** The report of a run and the file that gets it. */
+export interface JunitFile {
+  /** Collects the results. */
+  readonly report: JunitReport;
+  /**
+   * Writes the report, and prints a line on stderr where that fails.
+   *
+   * @returns whether it is written
+   */
+  write(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/**
+ * Empties or creates the file, so that a report of an earlier run does not stay.
+ *
+ * @param inputs files that the run reads: none of them is overwritten
+ * @throws VedetteError for a file that is one of them, or that cannot be written: before any check runs
+ */
+export async function openJunitFile(
+  path: string,
+  suite: JunitSuite,
+  inputs: readonly string[],
+  { stderr, clock }: Pick<Terminal, 'stderr' | 'clock'>,
+): Promise<JunitFile> {
+  if (inputs.some((input) => resolve(input) === resolve(path))) {
+    const message = `--junit would overwrite ${path}, which the run reads: name another file`;
+    throw new VedetteError('usage', 'JUNIT_FILE', message);
+  }
+  const file = await openForWriting(path);
+  const report = new JunitReport(suite);
+  const startMs = clock.monotonicMs();
+  return {
+    report,
+    async write() {
+      try {
+        await file.writeFile(report.xml(clock.monotonicMs() - startMs));
+        return true;
+      } catch (error) {
+        stderr.write(`vedette: ${harmless(problemOf(path, error), 2_000)}\n`);
+        return false;
+      }
+    },
+    close: () => file.close(),
+  };
+}
+
+async function openForWriting(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'w');
+  } catch (error) {
+    throw new VedetteError('environment', 'JUNIT_FILE', problemOf(path, error));
+  }
+}
+
+function problemOf(path: string, error: unknown): string {
+  return `the JUnit report cannot be written to ${path} (${systemCodeOf(error) ?? messageOf(error)})`;
+}

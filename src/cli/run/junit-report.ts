@@ -1,0 +1,133 @@
+import type { Check } from '../../model/check/check.ts';
+import { reasonsOf } from '../../model/result/reasons.ts';
+import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
+import { detailOf } from '../../model/result/result-summary.ts';
+import { type RunResult, runResultOf } from '../../model/result/run-result.ts';
+import { shortened } from '../../runtime/text/cut-text.ts';
+import { xmlElement, xmlText } from './xml-text.ts';
+
+/** The parts of a test case that consumers count. */
+type Outcome = 'passed' | 'failures' | 'errors' | 'skipped';
+
+interface TestCase {
+  readonly outcome: Outcome;
+  readonly xml: string;
+}
+
+interface Ended {
+  readonly outcome: Outcome;
+  readonly durationMs: number;
+  /** Elements of its test case. */
+  readonly content: readonly string[];
+}
+
+export interface JunitSuite {
+  /** The check file. */
+  readonly name: string;
+  /** Epoch milliseconds. */
+  readonly startedAtMs: number;
+  /** All that may have results, and those that are skipped. */
+  readonly checks: readonly Check[];
+}
+
+const MAX_MESSAGE_BYTES = 1_000;
+const MAX_TEXT_BYTES = 20_000;
+
+/**
+ * Collects the results of a run for a JUnit XML report: one test suite with a test case for each check.
+ * A check that failed is a failure; one that could not be judged, was cancelled or missed is an error;
+ * a degraded one passes.
+ */
+export class JunitReport {
+  readonly #suite: JunitSuite;
+  readonly #checks: ReadonlyMap<string, Check>;
+  readonly #cases: TestCase[] = [];
+
+  constructor(suite: JunitSuite) {
+    this.#suite = suite;
+    this.#checks = new Map(suite.checks.map((check) => [check.id, check]));
+  }
+
+  /** Attempts that are retried do not count. */
+  result(result: CheckResult): void {
+    if (result.resultType !== 'FINAL') return;
+    const check = this.#checks.get(result.checkId);
+    const ended = runResultOf(result);
+    // Another type under the same id is another check.
+    const same = check?.checkType === result.checkType ? check : null;
+    const reasons = ended === 'passed' ? [] : reasonsOf(result, ended, same);
+    const durationMs = result.responseTime;
+    this.#add(result.checkId, result.name, { ...endOf(result, ended, reasons), durationMs });
+  }
+
+  missed({ checkId, reason }: MissedSlots): void {
+    const name = this.#checks.get(checkId)?.name ?? checkId;
+    const content = [problem('error', reason, [MISSED_REASONS[reason]])];
+    this.#add(checkId, name, { outcome: 'errors', durationMs: 0, content });
+  }
+
+  /** Checks that are not activated. */
+  skipped(checks: readonly Check[]): void {
+    for (const { id, name } of checks) {
+      const content = [xmlElement('skipped', { message: 'it is not activated' })];
+      this.#add(id, name, { outcome: 'skipped', durationMs: 0, content });
+    }
+  }
+
+  /** @param durationMs of the whole run */
+  xml(durationMs: number): string {
+    const count = (outcome: Outcome): number =>
+      this.#cases.filter((each) => each.outcome === outcome).length;
+    const { name, startedAtMs } = this.#suite;
+    const counts = {
+      tests: this.#cases.length,
+      failures: count('failures'),
+      errors: count('errors'),
+      skipped: count('skipped'),
+      time: secondsOf(durationMs),
+    };
+    const timestamp = new Date(startedAtMs).toISOString().slice(0, 19);
+    const cases = this.#cases.map(({ xml }) => `\n    ${xml}`);
+    const suite = xmlElement('testsuite', { name, ...counts, timestamp }, [...cases, '\n  ']);
+    const suites = xmlElement('testsuites', { name: 'vedette', ...counts }, [`\n  ${suite}\n`]);
+    return `<?xml version="1.0" encoding="UTF-8"?>\n${suites}\n`;
+  }
+
+  #add(checkId: string, name: string, { outcome, durationMs, content }: Ended): void {
+    const attributes = { name, classname: checkId, time: secondsOf(durationMs) };
+    this.#cases.push({ outcome, xml: xmlElement('testcase', attributes, content) });
+  }
+}
+
+/** How consumers count the end of a run, and what they show of it. */
+function endOf(
+  result: CheckResult,
+  ended: RunResult,
+  reasons: readonly string[],
+): Pick<Ended, 'outcome' | 'content'> {
+  const code = detailOf(result)?.requestErrorCode ?? ended.toUpperCase();
+  switch (ended) {
+    case 'passed':
+      return { outcome: 'passed', content: [] };
+    case 'degraded':
+      return { outcome: 'passed', content: [xmlElement('system-out', {}, [textOf(reasons)])] };
+    case 'failed':
+      return { outcome: 'failures', content: [problem('failure', code, reasons)] };
+    case 'error':
+    case 'cancelled':
+      return { outcome: 'errors', content: [problem('error', code, reasons)] };
+  }
+}
+
+function problem(element: 'failure' | 'error', type: string, reasons: readonly string[]): string {
+  const message = shortened(reasons[0] ?? '', MAX_MESSAGE_BYTES);
+  return xmlElement(element, { message, type }, [textOf(reasons)]);
+}
+
+function textOf(lines: readonly string[]): string {
+  return xmlText(shortened(lines.join('\n'), MAX_TEXT_BYTES));
+}
+
+function secondsOf(durationMs: number): string {
+  return (durationMs / 1000).toFixed(6);
+}
