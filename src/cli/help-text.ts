@@ -44,6 +44,11 @@ const EXAMPLES = {
     'vedette history homepage --limit 100 --output json',
   ],
   explain: ['SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette explain homepage'],
+  completion: [
+    'eval "$(vedette completion bash)"',
+    'eval "$(vedette completion zsh)"',
+    'vedette completion fish | source',
+  ],
   service: ['DATA_DIR=./data vedette service', 'DATA_DIR=./data vedette service migrate'],
   migrate: [
     'DATA_DIR=./data vedette service migrate',
@@ -124,6 +129,9 @@ one line, without colours, its fields separated by tabs: setting, name, value, s
 why it does not run the check or nothing.
 
 Exit codes: 0 done, 2 bad arguments or key, no such check, or the service cannot be reached.`,
+  completion: `
+Put the line into the file that the shell runs at its start: ~/.bashrc, ~/.zshrc (after compinit),
+or ~/.config/fish/config.fish. bash needs release 4.4 or later.`,
   service: '',
   migrate: '',
   account: `

@@ -1,9 +1,10 @@
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { ROLES, type Role } from '../model/enums.ts';
 import { loadSequentially } from '../runtime/load-sequentially.ts';
 import { VERSION } from '../runtime/version.ts';
 import { addAccountCommands } from './account/account-commands.ts';
 import { collect, notEmpty, outputOption } from './arguments.ts';
+import { SHELLS, type Shell } from './completion/shells.ts';
 import {
   firstSteps,
   helpAfter,
@@ -340,6 +341,20 @@ function createProgram(
       loadSequentially(import.meta.url, './commands/operator.js');
       const { resetPasswordCommand } = await import('./commands/operator.ts');
       finished(await resetPasswordCommand(email, terminal));
+    });
+
+  program
+    .command('completion')
+    .summary('print a script that completes command lines in a shell')
+    .description(
+      'Prints a script by which a shell completes the commands and options of vedette.',
+    )
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .addHelpText('after', helpAfter('completion'))
+    .action(async (shell: Shell) => {
+      loadSequentially(import.meta.url, './commands/completion.js');
+      const { completionCommand } = await import('./commands/completion.ts');
+      finished(completionCommand(shell, program, terminal));
     });
 
   program

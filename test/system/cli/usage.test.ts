@@ -130,14 +130,14 @@ describe('the program as it is shipped', () => {
 });
 
 describe('help', () => {
-  it.each(['run', 'validate', 'agent', 'up', 'apply', 'status', 'history', 'explain', 'service'])(
-    'of %s has an example',
-    async (command) => {
-      const { code, stdout, stderr } = await run(['help', command]);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toMatch(/Examples?:\n {2}\$ .*vedette/);
-    },
-  );
+  it.each([
+    ...['run', 'validate', 'agent', 'up', 'apply', 'status', 'history', 'explain', 'completion'],
+    'service',
+  ])('of %s has an example', async (command) => {
+    const { code, stdout, stderr } = await run(['help', command]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/Examples?:\n {2}\$ .*vedette/);
+  });
 
   it('of agent lists its variables', async () => {
     const { stdout } = await run(['help', 'agent']);

@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import { bashCompletion } from '../completion/bash.ts';
+import { type CommandNode, commandTree } from '../completion/command-tree.ts';
+import { fishCompletion } from '../completion/fish.ts';
+import type { Shell } from '../completion/shells.ts';
+import { zshCompletion } from '../completion/zsh.ts';
+import { EXIT, type Terminal } from '../terminal.ts';
+
+const SCRIPTS: Readonly<Record<Shell, (tree: CommandNode) => string>> = {
+  bash: bashCompletion,
+  zsh: zshCompletion,
+  fish: fishCompletion,
+};
+
+/** Prints the completion script of a shell for the commands and options of the program. */
+export function completionCommand(
+  shell: Shell,
+  program: Command,
+  { stdout }: Pick<Terminal, 'stdout'>,
+): number {
+  stdout.write(SCRIPTS[shell](commandTree(program)));
+  return EXIT.ok;
+}
