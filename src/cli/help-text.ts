@@ -109,8 +109,9 @@ Lists what is failing first, then what is degraded, then what is unknown and why
 locations of which no agent polls. Where stdout is no terminal, each entry is one line, without
 colours, its fields separated by tabs: state, id, since when (ISO 8601), locations, code, words, name.
 
-With --watch it is shown again after each change, which the service sends as an event; without
-events it is read again, at most once a minute. SIGINT (Ctrl-C) or SIGTERM ends it with exit code 0.
+With --watch it is shown again after each change, which the service sends as an event, and once a
+minute. If no events can be received, it is read again after some seconds, then less and less often.
+SIGINT (Ctrl-C) or SIGTERM ends it with exit code 0.
 
 Exit codes: 0 nothing is failing, 1 a check is failing, 2 bad arguments or key, or the service
 cannot be reached.`,

@@ -20,7 +20,10 @@ const MAX_NAME_CHARS = 100;
 const [FIELD_COLUMNS, SOURCE_COLUMNS, TIME_COLUMNS, SLUG_COLUMNS] = [27, 24, 32, 24];
 
 /** For people: the settings, the next slots, and the agents of each location. */
-export function explainLines(explanation: CheckExplanation, style: ExplainStyle): readonly string[] {
+export function explainLines(
+  explanation: CheckExplanation,
+  style: ExplainStyle,
+): readonly string[] {
   const { palette, width } = style;
   const { check, groupName, slots, locations, moreLocations } = explanation;
   const fit = (text: string): string => cutToFit(text, width);
