@@ -292,7 +292,8 @@ export class ApiClient {
     const reasons = reasonsIn(answer);
     const { resource } = answer.attributes;
     const missing = status === 404 && typeof resource === 'string' ? resource : undefined;
-    return { kind: 'reply', reply: { ok: false, status, message: answer.message, reasons, missing } };
+    const { message: said } = answer;
+    return { kind: 'reply', reply: { ok: false, status, message: said, reasons, missing } };
   }
 }
 

@@ -26,7 +26,8 @@ export async function askService(
   printsWaits = true,
 ): Promise<number> {
   const connection = loadConnection(terminal.env, 'read');
-  const interruption = watchForInterruption(terminal, createTerminalLog(terminal, 'error'), exitNow);
+  const log = createTerminalLog(terminal, 'error');
+  const interruption = watchForInterruption(terminal, log, exitNow);
   const onWait = printsWaits ? waitPrinter(terminal) : () => {};
   const client = new ApiClient({ ...connection, clock: terminal.clock, onWait });
   try {

@@ -69,10 +69,15 @@ describe('vedette explain', () => {
   it('has neither slots nor locations of a heartbeat', async () => {
     const env = await given();
     const heartbeat = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };
-    const { json } = await fixture().mine.post('/v1/checks/heartbeats', { name: 'Backup', heartbeat });
+    const { json } = await fixture().mine.post('/v1/checks/heartbeats', {
+      name: 'Backup',
+      heartbeat,
+    });
     const { code, stdout } = await runHere(['explain', json.id], env);
     expect(code).toBe(0);
-    expect(stdout).toContain('setting\theartbeat\ta ping every 1 HOURS, up to 5 MINUTES late\tcheck\n');
+    expect(stdout).toContain(
+      'setting\theartbeat\ta ping every 1 HOURS, up to 5 MINUTES late\tcheck\n',
+    );
     expect(stdout.split('\n').filter((line) => !/^setting\t|^$/.test(line))).toEqual([]);
   });
 });

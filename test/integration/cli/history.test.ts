@@ -3,7 +3,11 @@ import { runProgram } from '../../../src/cli/program.ts';
 import { runHere } from '../../support/agent/cli.ts';
 import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { HTTP_DETAIL } from '../../support/samples/http-results.ts';
-import { minutesAgo, resultOfRun, useResultsFixture } from '../../support/service/results-fixture.ts';
+import {
+  minutesAgo,
+  resultOfRun,
+  useResultsFixture,
+} from '../../support/service/results-fixture.ts';
 import { useRunningService } from '../../support/service/service-fixture.ts';
 
 const timeOf = (ago: number): string => new Date(minutesAgo(ago)).toISOString();

@@ -58,7 +58,9 @@ describe('vedette run --junit', () => {
     const before = readFileSync(file, 'utf8');
     const missing = await runHere(['run', file, '--junit', `${junit}/no/such`]);
     expect(missing).toMatchObject({ code: 2, stdout: '' });
-    expect(missing.stderr).toMatch(/^vedette: the JUnit report cannot be written to .* \(ENOENT\)\n$/);
+    expect(missing.stderr).toMatch(
+      /^vedette: the JUnit report cannot be written to .* \(ENOENT\)\n$/,
+    );
     const same = await runHere(['run', file, '--junit', file]);
     expect(same).toMatchObject({ code: 2, stdout: '' });
     expect(same.stderr).toMatch(/^vedette: --junit would overwrite .*, which the run reads: /);
