@@ -1,0 +1,29 @@
+import { stableNumber } from '../../../model/ids.ts';
+
+/** Leaves room for a number behind it: an id has at most 100 characters. */
+const MAX_SLUG_CHARS = 90;
+
+/** Ids made of names: the same names in the same order give the same ids. */
+export class UniqueIds {
+  readonly #taken = new Set<string>();
+
+  take(name: string): string {
+    const slug = slugOf(name);
+    let id = slug;
+    for (let n = 2; this.#taken.has(id); n += 1) id = `${slug}-${n}`;
+    this.#taken.add(id);
+    return id;
+  }
+}
+
+function slugOf(name: string): string {
+  const slug = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_SLUG_CHARS)
+    .replace(/^-+|-+$/g, '');
+  // A name in another script still gives the same id each time.
+  return slug === '' ? `check-${stableNumber(name, 1_000_000)}` : slug;
+}

@@ -1,0 +1,31 @@
+import { isMapping } from '../../agent/source/common/check-defaults.ts';
+import type { SourceFile } from './common/source-file.ts';
+
+export const IMPORT_FORMATS = ['blackbox', 'gatus', 'uptime-kuma', 'file-sd'] as const;
+export type ImportFormat = (typeof IMPORT_FORMATS)[number];
+
+/** What a file is. Modules and scrape jobs are two files of one format. */
+export type FileKind = 'modules' | 'scrape-jobs' | Exclude<ImportFormat, 'blackbox'>;
+
+/** @returns null for a file of no known format */
+export function kindOf({ value }: SourceFile): FileKind | null {
+  if (Array.isArray(value)) return value.some(isTargetGroup) ? 'file-sd' : null;
+  if (!isMapping(value)) return null;
+  if (Array.isArray(value.monitorList)) return 'uptime-kuma';
+  if (isMapping(value.modules)) return 'modules';
+  if (Array.isArray(value.scrape_configs)) return 'scrape-jobs';
+  const isGatus = ['endpoints', 'external-endpoints', 'suites'].some((key) =>
+    Array.isArray(value[key]),
+  );
+  return isGatus ? 'gatus' : null;
+}
+
+/** Whether a file can be read as the format that the user named. */
+export function isOfFormat(kind: FileKind, format: ImportFormat): boolean {
+  if (format !== 'blackbox') return kind === format;
+  return kind === 'modules' || kind === 'scrape-jobs' || kind === 'file-sd';
+}
+
+function isTargetGroup(item: unknown): boolean {
+  return isMapping(item) && Array.isArray(item.targets);
+}
