@@ -1,0 +1,85 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { countText } from '../../runtime/text/count-text.ts';
+import { checkFileText } from '../import/common/check-file-text.ts';
+import type { Draft } from '../import/common/draft.ts';
+import { readSourceFile, type SourceFile } from '../import/common/source-file.ts';
+import type { ImportFormat } from '../import/format.ts';
+import { importFiles } from '../import/import-files.ts';
+import { harmless } from '../print/harmless.ts';
+import { EXIT, type Terminal } from '../terminal.ts';
+
+export interface ImportOptions {
+  /** null to go by the contents of the files. */
+  readonly from: ImportFormat | null;
+  /** The check file to write; null for stdout. */
+  readonly output: string | null;
+  /** Whether an existing file may be replaced. */
+  readonly force: boolean;
+  /** Whether something left out is a failure. */
+  readonly strict: boolean;
+}
+
+const MAX_FILES = 100;
+const MAX_LINE_CHARS = 2000;
+
+/**
+ * Makes a check file of configurations of other programs. What did not carry over goes to stderr, one
+ * line each.
+ *
+ * @returns EXIT.ok, or EXIT.incomplete with `strict` where something was left out
+ * @throws VedetteError where a file cannot be read or written, or contains nothing to check
+ */
+export async function importCommand(
+  names: readonly string[],
+  { from, output, force, strict }: ImportOptions,
+  { stdout, stderr }: Terminal,
+): Promise<number> {
+  if (names.length > MAX_FILES) {
+    const message = `at most ${MAX_FILES} files can be imported at once, not ${names.length}`;
+    throw new VedetteError('usage', 'IMPORT_TOO_MANY_FILES', message);
+  }
+  if (output !== null && names.some((name) => resolve(name) === resolve(output))) {
+    const message = `${output} is one of the files to import; choose another name for --output`;
+    throw new VedetteError('usage', 'IMPORT_OUTPUT_IS_INPUT', message);
+  }
+  const files: SourceFile[] = [];
+  for (const name of names) files.push(await readSourceFile(name));
+  const draft = importFiles(files, from);
+  for (const line of draft.report.lines()) stderr.write(`${harmless(line, MAX_LINE_CHARS)}\n`);
+  if (draft.isEmpty) {
+    const message = `${names.join(', ')}: there is nothing in it that a check could do, so no file is written`;
+    throw new VedetteError('input', 'IMPORT_EMPTY', message);
+  }
+  const text = checkFileText(draft);
+  if (output === null) stdout.write(text);
+  else await writeOutput(output, text, force);
+  stderr.write(`vedette: ${harmless(summaryOf(draft), MAX_LINE_CHARS)}\n`);
+  return strict && draft.report.leftOutCount > 0 ? EXIT.incomplete : EXIT.ok;
+}
+
+async function writeOutput(file: string, text: string, force: boolean): Promise<void> {
+  try {
+    await writeFile(file, text, { flag: force ? 'w' : 'wx' });
+  } catch (thrown) {
+    const code = systemCodeOf(thrown);
+    const message =
+      code === 'EEXIST'
+        ? `${file} exists; choose another name for --output, or add --force to replace it`
+        : `${file} cannot be written (${code ?? 'unknown reason'})`;
+    throw new VedetteError('input', 'IMPORT_NOT_WRITTEN', message, { cause: thrown });
+  }
+}
+
+/** `imported 4 checks, 1 heartbeat; left out 2 things; set 1 variable: SHOP_PASSWORD`. */
+function summaryOf({ checks, heartbeats, report, variables }: Draft): string {
+  const made = [
+    ...(checks.length === 0 ? [] : [countText(checks.length, 'check')]),
+    ...(heartbeats.length === 0 ? [] : [countText(heartbeats.length, 'heartbeat')]),
+  ].join(', ');
+  const { leftOutCount } = report;
+  const names = variables.list.map(({ name }) => name);
+  const set = names.length === 0 ? '' : `; set ${countText(names.length, 'variable')}: ${names.join(', ')}`;
+  return `imported ${made}; left out ${countText(leftOutCount, 'thing')}${set}`;
+}

@@ -1,0 +1,40 @@
+import { VedetteError } from '../../runtime/errors.ts';
+import { importBlackbox } from './blackbox/import-blackbox.ts';
+import { Draft } from './common/draft.ts';
+import type { SourceFile } from './common/source-file.ts';
+import { type FileKind, type ImportFormat, isOfFormat, kindOf } from './format.ts';
+import { importGatus } from './gatus/import-gatus.ts';
+import { importUptimeKuma } from './uptime-kuma/import-uptime-kuma.ts';
+
+const UNKNOWN =
+  'is none of the files that can be imported: modules of blackbox_exporter, scrape jobs of Prometheus, a configuration of Gatus, a backup of Uptime Kuma, or targets for file_sd';
+
+/**
+ * Makes one draft of all files.
+ *
+ * @param format that all files must have; null to go by their contents
+ * @throws VedetteError of kind `input` where a file has no known format, or another one
+ */
+export function importFiles(files: readonly SourceFile[], format: ImportFormat | null): Draft {
+  const draft = new Draft();
+  const byKind = new Map<FileKind, SourceFile[]>();
+  for (const file of files) {
+    const kind = kindOf(file);
+    if (kind === null) throw new VedetteError('input', 'IMPORT_UNKNOWN', `${file.name} ${UNKNOWN}`);
+    if (format !== null && !isOfFormat(kind, format)) {
+      const message = `${file.name} is not of the format ${format} (--from); it looks like ${kind}`;
+      throw new VedetteError('input', 'IMPORT_OTHER_FORMAT', message);
+    }
+    byKind.set(kind, [...(byKind.get(kind) ?? []), file]);
+  }
+  const of = (kind: FileKind): readonly SourceFile[] => byKind.get(kind) ?? [];
+  const blackbox = {
+    modules: of('modules'),
+    scrapeJobs: of('scrape-jobs'),
+    targets: of('file-sd'),
+  };
+  if (Object.values(blackbox).some((list) => list.length > 0)) importBlackbox(blackbox, draft);
+  for (const file of of('gatus')) importGatus(file, draft);
+  for (const file of of('uptime-kuma')) importUptimeKuma(file, draft);
+  return draft;
+}
