@@ -28,6 +28,11 @@ const EXAMPLES = {
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette run checks.yaml --report --project shop',
   ],
   validate: ['vedette validate checks.yaml'],
+  import: [
+    'vedette import blackbox.yml prometheus.yml targets/*.json --output checks.yaml',
+    'vedette import gatus.yaml > checks.yaml',
+    'vedette import kuma-backup.json --output checks.yaml --strict',
+  ],
   agent: ['CHECKS_FILE=checks.yaml JOB_CONCURRENCY=50 vedette agent'],
   up: ['vedette up', 'vedette up --file checks.yaml --data ~/vedette'],
   apply: [
@@ -88,6 +93,12 @@ Exit codes: 0 all passed (degraded counts as passed), 1 a check failed or could 
 2 bad arguments or file, or all passed and the results could not be sent (--report) or written
 (--junit).`,
   validate: '\nExit codes: 0 no problems, 2 problems or no such file.',
+  import: `
+Secrets are never copied: {{NAME}} stands in their place, and the last line on stderr lists the
+variables to set. More: vedette help importing
+
+Exit codes: 0 done, 2 a file cannot be read or written, or has nothing to check, 3 with --strict:
+something was left out (the check file is written).`,
   agent: '',
   up: `
 Its data is in ./.vedette, or in the folder of --data: the keys of the API and of the agent in

@@ -12,6 +12,7 @@ import {
   type VariableRow,
   variableTable,
 } from './help-text.ts';
+import { IMPORT_FORMATS, type ImportFormat } from './import/import-formats.ts';
 import type { OutputFormat } from './print/output-format.ts';
 import { addReadingCommands } from './reading-commands.ts';
 import { reportError } from './report-error.ts';
@@ -195,6 +196,27 @@ function createProgram(
       loadSequentially(import.meta.url, './commands/validate.js');
       const { validateCommand } = await import('./commands/validate.ts');
       finished(await validateCommand(file, terminal));
+    });
+
+  program
+    .command('import')
+    .summary('make a check file of configurations of other programs')
+    .description(
+      'Makes a check file of modules of blackbox_exporter with scrape jobs of Prometheus, of Gatus, of a backup of Uptime Kuma, or of targets for file_sd. What did not carry over goes to stderr, one line each.',
+    )
+    .argument('<file...>', 'the files, whose formats are recognised by their contents')
+    .addOption(
+      new Option('--from <format>', 'the format that the files must have').choices(IMPORT_FORMATS),
+    )
+    .option('--output <file>', 'write the check file to this file, not to stdout', notEmpty)
+    .option('--force', 'replace the file of --output if it exists', false)
+    .option('--strict', 'exit with 3 if something was left out', false)
+    .addHelpText('after', helpAfter('import'))
+    .action(async (files: readonly string[], { from, output, ...flags }: ImportFlags) => {
+      loadSequentially(import.meta.url, './commands/import.js');
+      const { importCommand } = await import('./commands/import.ts');
+      const options = { ...flags, from: from ?? null, output: output ?? null };
+      finished(await importCommand(files, options, terminal));
     });
 
   program
@@ -382,6 +404,13 @@ interface RunFlags {
   readonly project?: string;
   readonly sessionName?: string;
   readonly environment?: string;
+}
+
+interface ImportFlags {
+  readonly from?: ImportFormat;
+  readonly output?: string;
+  readonly force: boolean;
+  readonly strict: boolean;
 }
 
 interface InviteFlags {

@@ -30,6 +30,8 @@ export const EXIT = {
   failed: 1,
   /** The command line, a file, a variable or the machine is unusable. */
   unusable: 2,
+  /** `import --strict`: something was left out. */
+  incomplete: 3,
   /** A bug in this program. */
   internal: 70,
   /** As in shells, 128 and the signal's number. */

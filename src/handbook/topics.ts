@@ -68,6 +68,13 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
         headings: ['The check file'],
       },
       {
+        name: 'importing',
+        title: 'Checks of other programs',
+        summary: 'make a check file of blackbox_exporter, Gatus, Uptime Kuma or file_sd',
+        document: CHECKS,
+        headings: ['Checks of other programs'],
+      },
+      {
         name: 'assertions',
         title: 'Assertions',
         summary: 'sources and comparisons',

@@ -5,8 +5,8 @@ import { countText } from '../../runtime/text/count-text.ts';
 import { checkFileText } from '../import/common/check-file-text.ts';
 import type { Draft } from '../import/common/draft.ts';
 import { readSourceFile, type SourceFile } from '../import/common/source-file.ts';
-import type { ImportFormat } from '../import/format.ts';
 import { importFiles } from '../import/import-files.ts';
+import type { ImportFormat } from '../import/import-formats.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 

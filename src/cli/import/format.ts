@@ -1,10 +1,8 @@
 import { isMapping } from '../../agent/source/common/check-defaults.ts';
 import type { SourceFile } from './common/source-file.ts';
+import type { ImportFormat } from './import-formats.ts';
 
-export const IMPORT_FORMATS = ['blackbox', 'gatus', 'uptime-kuma', 'file-sd'] as const;
-export type ImportFormat = (typeof IMPORT_FORMATS)[number];
-
-/** What a file is. Modules and scrape jobs are two files of one format. */
+/** What a file is. */
 export type FileKind = 'modules' | 'scrape-jobs' | Exclude<ImportFormat, 'blackbox'>;
 
 /** @returns null for a file of no known format */

@@ -2,8 +2,9 @@ import { VedetteError } from '../../runtime/errors.ts';
 import { importBlackbox } from './blackbox/import-blackbox.ts';
 import { Draft } from './common/draft.ts';
 import type { SourceFile } from './common/source-file.ts';
-import { type FileKind, type ImportFormat, isOfFormat, kindOf } from './format.ts';
+import { type FileKind, isOfFormat, kindOf } from './format.ts';
 import { importGatus } from './gatus/import-gatus.ts';
+import type { ImportFormat } from './import-formats.ts';
 import { importUptimeKuma } from './uptime-kuma/import-uptime-kuma.ts';
 
 const UNKNOWN =

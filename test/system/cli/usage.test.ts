@@ -131,7 +131,7 @@ describe('the program as it is shipped', () => {
 
 describe('help', () => {
   it.each([
-    ...['run', 'validate', 'agent', 'up', 'apply', 'status', 'history', 'explain', 'completion'],
+    ...['run', 'validate', 'import', 'agent', 'up', 'apply', 'status', 'history', 'explain', 'completion'],
     'service',
   ])('of %s has an example', async (command) => {
     const { code, stdout, stderr } = await run(['help', command]);

@@ -199,7 +199,7 @@ describe.skipIf(lack !== null)(
           command,
         );
         expect(code).toBe(2);
-        expect(stderr).toContain('vedette: this image has agent, run, validate and apply;');
+        expect(stderr).toContain('vedette: this image has agent, run, validate, import and apply;');
       }
     });
   },

@@ -116,7 +116,7 @@ function authOf(client: RawMapping, name: string, draft: Draft): HttpProbe['auth
 }
 
 /** `$NAME` and `${NAME}` as `{{NAME}}`; `$$` is a dollar sign. */
-export function withEnvironment(text: string, draft: Draft): string {
+function withEnvironment(text: string, draft: Draft): string {
   return text.replace(
     /\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g,
     (_, plain?: string, braced?: string) => {
