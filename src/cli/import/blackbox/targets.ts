@@ -1,4 +1,5 @@
 import { listOf, mappingOf, textOf, textsOf } from '../common/fields.ts';
+import { shownTarget } from '../common/import-variables.ts';
 import { hostAndPort, PLAIN_GET, type Probe } from '../common/probe.ts';
 import { below, type Origin } from '../common/source-file.ts';
 import type { Draft } from '../common/draft.ts';
@@ -28,10 +29,17 @@ export function targetsIn(groups: unknown, origin: Origin): readonly Target[] {
   });
 }
 
-/** `name:value` of each label that Prometheus would store, but for the target's own name. */
+/**
+ * `name:value` of each label that Prometheus would store, but for the target's own name. A label may
+ * repeat the target, and with it a password.
+ */
 export function tagsOf(labels: Labels): readonly string[] {
   const stored = [...labels].filter(([name]) => !name.startsWith('__') && name !== 'instance');
-  return stored.map(([name, value]) => `${name}:${value}`);
+  const target = labels.get('__param_target');
+  return stored.map(([name, value]) => {
+    const isTarget = value === target || value.includes('://');
+    return `${name}:${isTarget ? shownTarget(value) : value}`;
+  });
 }
 
 /** The modules of all given files. Each is read when the first target needs it. */

@@ -16,7 +16,7 @@ export interface SourceFile {
   /** As it was given on the command line. */
   readonly name: string;
   readonly value: unknown;
-  /** The line of the value at the path, from 1; null if lines are not known. */
+  /** The line of the key or item at the path, from 1; null if lines are not known. */
   lineAt(path: DocumentPath): number | null;
 }
 
@@ -54,7 +54,7 @@ export function parseSourceText(text: string, name: string): SourceFile {
   return {
     name,
     value: withMergedKeys(document.value, new Map()),
-    lineAt: (path) => document.locate(path).line,
+    lineAt: (path) => document.locateKey(path).line,
   };
 }
 

@@ -27,10 +27,10 @@ const TOP_REASONS: Readonly<Record<string, Reason>> = {
   connectivity: ['whether the agent has a network is a setting of the agent', 'set CONNECTIVITY_CHECK of the agent'],
   tunneling: ['checks have no tunnels', 'run an agent in that network'],
 };
-/** Of Gatus itself, not of what it monitors. */
-const NOT_ABOUT_CHECKS = [
-  ...['web', 'ui', 'storage', 'metrics', 'security', 'debug', 'concurrency'],
-  ...['disable-monitoring-lock', 'skip-invalid-config-update'],
+/** Besides endpoints, what is about Gatus itself, not about what it monitors. */
+const HANDLED = [
+  ...['endpoints', 'external-endpoints', 'web', 'ui', 'storage', 'metrics', 'security'],
+  ...['debug', 'concurrency', 'disable-monitoring-lock', 'skip-invalid-config-update'],
 ];
 const ENDPOINT_REASONS: Readonly<Record<string, Reason>> = {
   alerts: ALERTS,
@@ -55,10 +55,16 @@ const CLIENT_REASONS: Readonly<Record<string, Reason>> = {
 export function importGatus(file: SourceFile, draft: Draft): void {
   const root = mappingOf(file.value);
   const origin: Origin = { file, path: [] };
-  reportOthers(root, origin, draft.report, {
-    handled: ['endpoints', 'external-endpoints', ...NOT_ABOUT_CHECKS],
+  const known = Object.entries(root).filter(([key]) => Object.hasOwn(TOP_REASONS, key));
+  reportOthers(Object.fromEntries(known), origin, draft.report, {
+    handled: [],
     reasons: TOP_REASONS,
   });
+  for (const key of Object.keys(root)) {
+    if (Object.hasOwn(TOP_REASONS, key) || HANDLED.includes(key)) continue;
+    // Usually it only holds what aliases repeat.
+    draft.report.note(below(origin, key), 'Gatus does not read the field, and neither does the import');
+  }
   for (const [index, raw] of listOf(root.endpoints).entries()) {
     importEndpoint(mappingOf(raw), below(origin, 'endpoints', index), draft);
   }

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { expectedImport, imported, importedSources } from '../../../../support/imported.ts';
+
+const FILES = ['blackbox.yml', 'prometheus.yml', 'targets.json'] as const;
+
+const MODULE = `modules:
+  web: { prober: http }
+`;
+
+describe('modules of blackbox_exporter with the jobs of Prometheus', () => {
+  it('become a check for each target', () => {
+    expect(importedSources(...FILES).value).toEqual(expectedImport('blackbox'));
+  });
+
+  it('leave a line for each thing that did not carry over', () => {
+    const { lines, leftOut } = importedSources(...FILES);
+    expect(lines).toEqual([
+      'prometheus.yml:5: scrape_configs[0]: note: the job does not use the exporter: what it scrapes is no check',
+      'prometheus.yml:9: scrape_configs[1]: changed: runs every 30 s instead of every 45 s, the nearest period of API checks',
+      'prometheus.yml:32: scrape_configs[2].file_sd_configs[0].files[1]: left out: no given file has this name, so its targets are not known; give the file of targets on the command line, too',
+      'prometheus.yml:33: scrape_configs[2].kubernetes_sd_configs: left out: its targets are only known to Prometheus while it runs; write them into a file of targets (its page Service discovery shows them)',
+      'blackbox.yml:23: modules.web_signed_in.http.proxy_url: left out: checks have no proxy of their own; set proxyUrl of the private location',
+      'prometheus.yml:28: scrape_configs[2]: changed: the time limit is 5 s instead of 20 s, the longest of TCP checks',
+      'blackbox.yml:41: modules.ping.icmp.ttl: left out: echo requests of checks have the TTL of the system; nothing is needed',
+      'prometheus.yml:28: scrape_configs[2]: changed: the time limit is 5 s instead of 29.5 s, the longest of DNS checks',
+      'blackbox.yml:48: modules.health: left out: no type of check does what the prober "grpc" does; a TCP check can at least see that the port is open',
+    ]);
+    expect(leftOut).toBe(5);
+  });
+
+  it('name the variables to set, and contain no secret', () => {
+    const { text, lines, variables } = importedSources(...FILES);
+    expect(variables).toEqual([
+      { name: 'WEB_X_API_KEY', meaning: 'the header X-Api-Key of web' },
+      { name: 'WEB_TOKEN', meaning: 'the query parameter token of web' },
+      { name: 'WEB_SIGNED_IN_PASSWORD', meaning: 'the password of the module web_signed_in' },
+    ]);
+    expect(text).toContain('#   WEB_TOKEN: the query parameter token of web\n');
+    expect(text + lines.join('\n')).not.toContain('s3cret');
+  });
+
+  it('say at each check where it comes from', () => {
+    const { text } = importedSources(...FILES);
+    expect(text).toContain('# prometheus.yml:16 scrape_configs[1].static_configs[0].targets[0]\n');
+  });
+
+  it('have no targets alone', () => {
+    const { lines } = imported({ 'blackbox.yml': MODULE });
+    expect(lines).toEqual([
+      'blackbox.yml:1: modules: left out: modules alone have no targets; give the configuration of Prometheus, or files of targets, on the command line, too',
+    ]);
+  });
+
+  it('are guessed by the name where only the jobs are given', () => {
+    const job = `scrape_configs:
+  - job_name: up
+    metrics_path: /probe
+    params: { module: [http_2xx] }
+    static_configs: [{ targets: [shop.example] }]
+    relabel_configs: [{ source_labels: [__address__], target_label: __param_target }]
+`;
+    const { value, lines } = imported({ 'prometheus.yml': job });
+    expect(value).toMatchObject({
+      checks: [{ id: 'up-shop-example', checkType: 'URL', request: { url: 'http://shop.example' } }],
+    });
+    expect(lines).toEqual([
+      expect.stringContaining('left out: the module http_2xx is not in the given files'),
+    ]);
+  });
+
+  it('leave out a rule that is not understood, and go on', () => {
+    const job = `scrape_configs:
+  - job_name: up
+    params: { module: [web] }
+    static_configs: [{ targets: [shop.example] }]
+    relabel_configs:
+      - { source_labels: [__address__], target_label: __param_target }
+      - { source_labels: [__address__], target_label: shard, modulus: 2, action: hashmod }
+`;
+    const { value, lines } = imported({ 'blackbox.yml': MODULE, 'prometheus.yml': job });
+    expect(value).toMatchObject({ checks: [{ id: 'up-shop-example' }] });
+    expect(lines).toEqual([
+      'prometheus.yml:7: scrape_configs[0].relabel_configs[1]: left out: the import does not understand its action or its regular expression; see whether the targets and tags of the job are right',
+    ]);
+  });
+});
+
+describe('files of targets alone', () => {
+  it('become checks of the types that their targets look like', () => {
+    const targets = `- targets: ["https://shop.example/", "db.example:5432", "192.0.2.1", "[2001:db8::1]:22"]
+  labels: { team: shop }
+`;
+    const { value, lines } = imported({ 'targets.yml': targets });
+    const common = { tags: ['team:shop'], frequency: 1 };
+    expect(value).toMatchObject({
+      checks: [
+        { ...common, checkType: 'URL', request: { url: 'https://shop.example/' } },
+        { ...common, checkType: 'TCP', request: { hostname: 'db.example', port: 5432 } },
+        { ...common, checkType: 'ICMP', request: { hostname: '192.0.2.1' } },
+        { ...common, checkType: 'TCP', request: { hostname: '2001:db8::1', port: 22 } },
+      ],
+    });
+    expect(lines).toHaveLength(2);
+  });
+
+  it('use the modules of the exporter that their labels name', () => {
+    const targets = '[{ "targets": ["shop.example"], "labels": { "__param_module": "web" } }]';
+    const { value } = imported({ 'blackbox.yml': MODULE, 'targets.json': targets });
+    const twoHundreds = { source: 'STATUS_CODE', comparison: 'LESS_THAN', target: '300' };
+    expect(value).toMatchObject({ checks: [{ request: { assertions: [twoHundreds] } }] });
+  });
+});

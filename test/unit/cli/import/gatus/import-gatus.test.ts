@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { expectedImport, imported, importedSources } from '../../../../support/imported.ts';
+
+describe('a configuration of Gatus', () => {
+  it('becomes checks, groups and heartbeats', () => {
+    expect(importedSources('gatus.yaml').value).toEqual(expectedImport('gatus'));
+  });
+
+  it('leaves a line for each thing that did not carry over', () => {
+    const { lines, leftOut } = importedSources('gatus.yaml');
+    const alerts =
+      'left out: alerts are settings of the service; add alertChannels to the file, and alertSettings to its checks';
+    expect(lines).toEqual([
+      `gatus.yaml:1: alerting: ${alerts}`,
+      'gatus.yaml:7: usual: note: Gatus does not read the field, and neither does the import',
+      `gatus.yaml:30: endpoints[0].alerts: ${alerts}`,
+      'gatus.yaml:29: endpoints[0].conditions[6]: left out: assertions compare with fixed values only; write an assertion by hand',
+      'gatus.yaml:36: endpoints[1].conditions: left out: a check passes on statuses under 400 or on others, not on both: those under 400 remain; add a second check with shouldFail',
+      'gatus.yaml:39: endpoints[2]: changed: the time limit is 5 s instead of 10 s, the longest of DNS checks',
+      'gatus.yaml:47: endpoints[3]: changed: the time limit is 5 s instead of 10 s, the longest of TCP checks',
+      'gatus.yaml:52: endpoints[4]: changed: runs every 60 s instead of every 10 s, the nearest period of ICMP checks',
+      'gatus.yaml:57: endpoints[5]: left out: no type of check signs in over SSH; a TCP check sees that the port is open',
+      'gatus.yaml:66: external-endpoints[0]: changed: it is a heartbeat, which only a service has: run vedette apply, and let the job ping the address that the service shows for backup',
+    ]);
+    expect(leftOut).toBe(5);
+  });
+
+  it('names the variables to set, and contains no secret', () => {
+    const { text, lines, variables } = importedSources('gatus.yaml');
+    expect(variables.map(({ name }) => name)).toEqual(['SHOP_HOST', 'CART_AUTHORIZATION']);
+    expect(text + lines.join('\n')).not.toContain('s3cret');
+  });
+
+  it('with a name that would end a comment or steer a terminal stays harmless', () => {
+    const { text, value } = imported({
+      'gatus.yaml': `endpoints:
+  - name: "a\\nchecks: []\\e[2J"
+    url: https://shop.example/
+    conditions: ["[STATUS] == 200"]
+`,
+    });
+    expect(value).toMatchObject({ checks: [{ id: 'a-checks-2j', checkType: 'URL' }] });
+    expect(text).not.toContain('\u001b');
+  });
+});

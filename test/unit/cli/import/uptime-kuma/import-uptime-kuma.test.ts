@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { expectedImport, importedSources } from '../../../../support/imported.ts';
+
+const FILE = 'uptime-kuma.json';
+
+describe('a backup of Uptime Kuma', () => {
+  it('becomes checks, groups and heartbeats', () => {
+    expect(importedSources(FILE).value).toEqual(expectedImport('uptime-kuma'));
+  });
+
+  it('leaves a line for each thing that did not carry over', () => {
+    const { lines, leftOut } = importedSources(FILE);
+    expect(lines).toEqual([
+      `${FILE}:37: monitorList[1].proxyId: left out: checks have no proxy of their own; set proxyUrl of the private location`,
+      `${FILE}:13: monitorList[1]: changed: runs every 60 s instead of every 90 s, the nearest period of API checks`,
+      `${FILE}:13: monitorList[1]: changed: the time limit is 30 s instead of 48 s, the longest of API checks`,
+      `${FILE}:50: monitorList[2].upsideDown: changed: upside down, it passes on a status of 400 or more, and without a response`,
+      `${FILE}:84: monitorList[6].dns_resolve_server: left out: a check asks one name server, and only the first is taken; copy the check for each of the others`,
+      `${FILE}:90: monitorList[7]: changed: it is a heartbeat, which only a service has: run vedette apply, and let the job ping the address that the service shows for backup`,
+      `${FILE}:99: monitorList[8]: left out: no type of check does what the type "mqtt" does; a check of another type may do: TCP sees that a port is open`,
+      `${FILE}:3: notificationList: left out: 1 notification: their settings contain secrets, and belong to alert channels; add alertChannels to the file`,
+      `${FILE}:11: monitorList: left out: expiryNotification of 1 monitor: alert channels tell of certificates; set sslExpiry of a channel`,
+    ]);
+    expect(leftOut).toBe(5);
+  });
+
+  it('names the variables to set, and contains no secret', () => {
+    const { text, lines, variables } = importedSources(FILE);
+    expect(variables.map(({ name }) => name)).toEqual([
+      'CART_PASSWORD',
+      'CART_COOKIE',
+      'CART_BODY',
+      'CART_PASSWORD_2',
+    ]);
+    expect(text + lines.join('\n')).not.toContain('s3cret');
+  });
+});
