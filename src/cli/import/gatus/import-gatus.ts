@@ -32,10 +32,10 @@ const HANDLED = [
   ...['endpoints', 'external-endpoints', 'web', 'ui', 'storage', 'metrics', 'security'],
   ...['debug', 'concurrency', 'disable-monitoring-lock', 'skip-invalid-config-update'],
 ];
+const SSH: Reason = ['no type of check signs in over SSH', 'a TCP check sees that the port is open'];
 const ENDPOINT_REASONS: Readonly<Record<string, Reason>> = {
   alerts: ALERTS,
   'maintenance-windows': WINDOWS,
-  ssh: ['no type of check signs in over SSH', 'a TCP check sees that the port is open'],
   store: ['checks run by themselves, without values of other checks', 'nothing takes its place'],
   'always-run': ['checks run by themselves', 'nothing is needed'],
 };
@@ -77,7 +77,7 @@ function importEndpoint(endpoint: RawMapping, origin: Origin, draft: Draft): voi
   const { report } = draft;
   const facts = factsOf(endpoint, origin, draft);
   if (endpoint.ssh !== undefined) {
-    report.leftOut(origin, ...(ENDPOINT_REASONS.ssh ?? ['', '']));
+    report.leftOut(origin, ...SSH);
     return;
   }
   const names = { name: textOf(endpoint.name) ?? facts.name, group: facts.group };

@@ -3,7 +3,7 @@ import type { Assertion } from '../../../model/check/assertion.ts';
 import { statusRuleOf } from '../common/accepted-statuses.ts';
 import { assertion, jsonPathOf } from '../common/assertions.ts';
 import type { Draft } from '../common/draft.ts';
-import { isTrue, mappingOf, numberOf, textOf, textsOf } from '../common/fields.ts';
+import { isTrue, numberOf, textOf, textsOf } from '../common/fields.ts';
 import { type HttpProbe, hostAndPort, type KeyValue, PLAIN_GET, type Probe } from '../common/probe.ts';
 import { below, type Origin } from '../common/source-file.ts';
 
@@ -230,8 +230,7 @@ function other(target: Made['target'], monitor: RawMapping): Made {
   return { target, assertions: [], shouldFail: false, ipFamily: familyOf(monitor) };
 }
 
-function familyOf(monitor: RawMapping): Probe['ipFamily'] {
-  const { ipFamily } = mappingOf(monitor);
+function familyOf({ ipFamily }: RawMapping): Probe['ipFamily'] {
   if (ipFamily === 'ipv4') return 'IPv4';
   return ipFamily === 'ipv6' ? 'IPv6' : 'ANY';
 }
