@@ -6,11 +6,18 @@ const MAX_SLUG_CHARS = 90;
 /** Ids made of names: the same names in the same order give the same ids. */
 export class UniqueIds {
   readonly #taken = new Set<string>();
+  /** The number behind the next id of each slug: thousands of names may be alike. */
+  readonly #next = new Map<string, number>();
 
   take(name: string): string {
     const slug = slugOf(name);
-    let id = slug;
-    for (let n = 2; this.#taken.has(id); n += 1) id = `${slug}-${n}`;
+    let n = this.#next.get(slug) ?? 1;
+    let id = n === 1 ? slug : `${slug}-${n}`;
+    while (this.#taken.has(id)) {
+      n += 1;
+      id = `${slug}-${n}`;
+    }
+    this.#next.set(slug, n + 1);
     this.#taken.add(id);
     return id;
   }

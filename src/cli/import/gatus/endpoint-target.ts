@@ -29,14 +29,16 @@ export function targetOf(
     return { type: 'HTTP', target: httpTarget(endpoint, url, names, draft) };
   }
   const [, scheme = '', rest = ''] = /^([a-z]+):\/\/(.*)$/is.exec(url) ?? [];
-  const parsed = hostAndPort(rest);
+  const tls = TLS_OF_SCHEME.get(scheme);
+  if (tls === undefined && scheme !== 'icmp') {
+    return { why: `no type of check speaks ${scheme === '' ? 'its protocol' : scheme}` };
+  }
+  const parsed = hostAndPort(rest.replace(/\/.*$/s, ''));
   if (parsed === null) return { why: 'the import does not understand its url' };
   const { hostname, port } = parsed;
-  if (scheme === 'icmp') {
+  if (tls === undefined) {
     return { type: 'ICMP', target: { type: 'ICMP', request: { hostname, pingCount: 1 } } };
   }
-  const tls = TLS_OF_SCHEME.get(scheme);
-  if (tls === undefined) return { why: `no type of check speaks ${scheme === '' ? 'its protocol' : scheme}` };
   if (port === null) return { why: 'its url has no port' };
   const data = draft.variables.text(text(endpoint.body), `${names.name}_DATA`);
   const request = {
