@@ -31,7 +31,7 @@ export function imported(texts: Readonly<Record<string, string>>) {
     value: parse(text) as unknown,
     lines: draft.report.lines(),
     leftOut: draft.report.leftOutCount,
-    variables: draft.variables.list,
+    variables: draft.wantedVariables,
   };
 }
 

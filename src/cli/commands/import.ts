@@ -73,13 +73,13 @@ async function writeOutput(file: string, text: string, force: boolean): Promise<
 }
 
 /** `imported 4 checks, 1 heartbeat; left out 2 things; set 1 variable: SHOP_PASSWORD`. */
-function summaryOf({ checks, heartbeats, report, variables }: Draft): string {
+function summaryOf({ checks, heartbeats, report, wantedVariables }: Draft): string {
   const made = [
     ...(checks.length === 0 ? [] : [countText(checks.length, 'check')]),
     ...(heartbeats.length === 0 ? [] : [countText(heartbeats.length, 'heartbeat')]),
   ].join(', ');
   const { leftOutCount } = report;
-  const names = variables.list.map(({ name }) => name);
+  const names = wantedVariables.map(({ name }) => name);
   const set = names.length === 0 ? '' : `; set ${countText(names.length, 'variable')}: ${names.join(', ')}`;
   return `imported ${made}; left out ${countText(leftOutCount, 'thing')}${set}`;
 }

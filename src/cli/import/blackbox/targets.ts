@@ -1,10 +1,10 @@
+import type { Draft } from '../common/draft.ts';
 import { listOf, mappingOf, textOf, textsOf } from '../common/fields.ts';
 import { shownTarget } from '../common/import-variables.ts';
 import { hostAndPort, PLAIN_GET, type Probe } from '../common/probe.ts';
 import { below, type Origin } from '../common/source-file.ts';
-import type { Draft } from '../common/draft.ts';
-import type { Labels } from './relabel.ts';
 import { type ProbeModule, readModule } from './module.ts';
+import type { Labels } from './relabel.ts';
 
 /** A target with its labels, of `static_configs` or of a file of targets. */
 export interface Target {

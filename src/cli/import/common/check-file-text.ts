@@ -9,7 +9,7 @@ const INTRODUCTION = [
 ];
 
 /** The draft as a check file in YAML, with a comment at each entry that says where it comes from. */
-export function checkFileText({ checks, groups, heartbeats, variables }: Draft): string {
+export function checkFileText({ checks, groups, heartbeats, wantedVariables }: Draft): string {
   const sections = { groups, heartbeats, checks };
   const filled = Object.entries(sections).filter(([, entries]) => entries.length > 0);
   const content = Object.fromEntries(
@@ -20,7 +20,7 @@ export function checkFileText({ checks, groups, heartbeats, variables }: Draft):
     { aliasDuplicateObjects: false },
   );
   for (const [name, entries] of filled) comment(document.get(name), entries);
-  const wanted = variables.list.map(({ name, meaning }) => `  ${name}: ${meaning}`);
+  const wanted = wantedVariables.map(({ name, meaning }) => `  ${name}: ${meaning}`);
   const list =
     wanted.length === 0
       ? []

@@ -1,14 +1,14 @@
 import { withDefaults } from '../../../agent/source/common/check-defaults.ts';
+import { pathText } from '../../../agent/source/common/file-problem.ts';
 import { withoutReferences } from '../../../agent/source/file/resources/references.ts';
 import { assertionProblems } from '../../../model/check/assertion-problems.ts';
 import { checkBodySchema } from '../../../model/check/check.ts';
 import { heartbeatCheckSchema } from '../../../model/check/heartbeat.ts';
 import { namesIn } from '../../../model/check/template.ts';
 import { maskProblems } from '../../../model/credentials/retained-credentials.ts';
-import { pathText } from '../../../agent/source/common/file-problem.ts';
 import { shortAssertion } from './assertions.ts';
 import { ImportReport } from './import-report.ts';
-import { ImportVariables } from './import-variables.ts';
+import { ImportVariables, type WantedVariable } from './import-variables.ts';
 import { bodyOf, type Probe } from './probe.ts';
 import type { Origin } from './source-file.ts';
 import { UniqueIds } from './unique-ids.ts';
@@ -71,6 +71,12 @@ export class Draft {
 
   get isEmpty(): boolean {
     return this.checks.length === 0 && this.heartbeats.length === 0;
+  }
+
+  /** Those that its checks name: what was left out may have needed others. */
+  get wantedVariables(): readonly WantedVariable[] {
+    const named = new Set(this.checks.flatMap(({ entry }) => namesIn(JSON.stringify(entry))));
+    return this.variables.list.filter(({ name }) => named.has(name));
   }
 
   /**

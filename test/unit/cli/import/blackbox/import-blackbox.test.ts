@@ -110,3 +110,89 @@ describe('files of targets alone', () => {
     expect(value).toMatchObject({ checks: [{ request: { assertions: [twoHundreds] } }] });
   });
 });
+
+describe('modules with settings that are seldom used', () => {
+  const probeOf = (module: string, target: string) => {
+    const job = `scrape_configs:
+  - job_name: j
+    params: { module: [m] }
+    static_configs: [{ targets: ["${target}"] }]
+    relabel_configs: [{ source_labels: [__address__], target_label: __param_target }]
+`;
+    const { value, lines } = imported({ 'blackbox.yml': `modules:\n  m: ${module}\n`, 'p.yml': job });
+    const [check] = (value as { checks?: { request: object }[] }).checks ?? [];
+    return { request: check?.request, lines };
+  };
+
+  it('assert on headers, versions and TLS', () => {
+    const { request, lines } = probeOf(
+      `{ prober: http, http: { valid_http_versions: [HTTP/1.1, HTTP/2.0], fail_if_not_ssl: true,
+        fail_if_header_matches: [{ header: Set-Cookie, regexp: ".*", allow_missing: true }],
+        fail_if_header_not_matches: [{ header: Server, regexp: "^nginx" }, { header: Via, regexp: x, allow_missing: true }] } }`,
+      'https://shop.example/',
+    );
+    expect(request).toMatchObject({
+      assertions: [
+        { source: 'STATUS_CODE' },
+        { source: 'HTTP_VERSION', comparison: 'NOT_NULL', regex: '^(?:1\\.1|2)$' },
+        { source: 'CERTIFICATE', property: 'protocol', comparison: 'NOT_NULL' },
+        { source: 'HEADERS', property: 'Set-Cookie', comparison: 'IS_NULL', regex: '.*' },
+        { source: 'HEADERS', property: 'Server', comparison: 'NOT_NULL', regex: '^nginx' },
+      ],
+    });
+    expect(lines).toEqual([
+      expect.stringContaining(
+        'left out: no assertion passes both without the header and with a value that matches',
+      ),
+    ]);
+  });
+
+  it('authenticate with tokens', () => {
+    const { request } = probeOf(
+      `{ prober: http, http: { oauth2: { client_id: probe, client_secret: s3cret, token_url: "https://id.example/token",
+        scopes: [read, list], endpoint_params: { audience: shop } } } }`,
+      'https://shop.example/',
+    );
+    expect(request).toMatchObject({
+      auth: {
+        type: 'OAUTH2_CLIENT_CREDENTIALS',
+        tokenUrl: 'https://id.example/token',
+        clientId: 'probe',
+        clientSecret: '{{M_CLIENT_SECRET}}',
+        scope: 'read list',
+        audience: 'shop',
+      },
+    });
+    const bearer = probeOf('{ prober: http, http: { bearer_token_file: /run/token } }', 'http://a/');
+    expect(bearer.request).toMatchObject({
+      headers: [{ key: 'Authorization', value: 'Bearer {{M_TOKEN}}' }],
+    });
+  });
+
+  it('send first what the exporter sends after it expected something', () => {
+    const { request } = probeOf(
+      `{ prober: tcp, tcp: { tls: true, tls_config: { server_name: irc.example }, query_response: [
+        { send: "NICK probe" }, { expect: "^PING", send: "PONG" }, { expect: " 001 " }] } }`,
+      '192.0.2.1:6697',
+    );
+    expect(request).toEqual({
+      hostname: '192.0.2.1',
+      port: 6697,
+      tls: 'ON',
+      serverName: 'irc.example',
+      steps: [
+        { send: 'NICK probe\n', expect: '(?:^|\\n)PING' },
+        { send: 'PONG\n', expect: ' 001 ' },
+      ],
+    });
+  });
+
+  it('make no check of a conversation that repeats what it heard', () => {
+    const { request, lines } = probeOf(
+      `{ prober: tcp, tcp: { query_response: [{ expect: "PING (.+)", send: "PONG \${1}" }] } }`,
+      'irc.example:6667',
+    );
+    expect(request).toBeUndefined();
+    expect(lines).toEqual([expect.stringContaining('left out: steps cannot send what arrived before')]);
+  });
+});
