@@ -37,6 +37,8 @@ export interface RunConfig {
 export interface DaemonConfig extends RunConfig {
   /** 0..65535; 0 takes any free port. */
   readonly healthPort: number;
+  /** Tags in labels of metrics; see labelChecks. */
+  readonly metricTags: readonly string[];
   readonly externalObservability: boolean;
   /** Whether network failures are traced and captured. */
   readonly evidence: EvidenceMode;
@@ -174,6 +176,7 @@ function readDaemonConfig(env: Environment): DaemonConfig {
   return {
     ...readRunConfig(env),
     healthPort: readVariable(env, VARIABLES.healthPort),
+    metricTags: readVariable(env, VARIABLES.metricTags),
     externalObservability: readVariable(env, VARIABLES.externalObservability),
     evidence: readVariable(env, VARIABLES.evidence),
     shutdownGraceMs: readVariable(env, VARIABLES.shutdownGraceSeconds) * 1000,

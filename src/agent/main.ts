@@ -46,7 +46,7 @@ export interface AgentParts {
 export async function runAgent(parts: AgentParts): Promise<void> {
   const { config, log, secrets, reports, stop } = parts;
   const clock = systemClock;
-  const metrics = createMetrics({ version: VERSION, clock });
+  const metrics = createMetrics({ version: VERSION, clock, chosenTags: config.metricTags });
   let status = (): HealthStatus => HEALTH_OF_START;
   const server = await startHealthServer({
     port: config.healthPort,

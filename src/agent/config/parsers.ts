@@ -50,3 +50,9 @@ export function proxyUrl(text: string): Parsed<HttpProxy> {
   const value = parseProxy(text);
   return value === null ? { ok: false, culprit: withoutCredentials(text) } : { ok: true, value };
 }
+
+/** A tag of checks, or the start of tags followed by `*`. */
+export function tagPattern(text: string): Parsed<string> {
+  const isRight = text.length <= 255 && !text.slice(0, -1).includes('*');
+  return isRight ? { ok: true, value: text } : { ok: false, culprit: text };
+}

@@ -15,7 +15,7 @@ import { type Exemption, exemption } from '../net/proxy/no-proxy.ts';
 import type { HttpProxy } from '../net/proxy/proxy-url.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';
 import { MAX_OPERATOR_VARIABLES, variableName } from './operator-variables.ts';
-import { hostAndPort, locationKey, proxyUrl, serviceUrl } from './parsers.ts';
+import { hostAndPort, locationKey, proxyUrl, serviceUrl, tagPattern } from './parsers.ts';
 import { type VariableTarget, variableTarget } from './variable-targets.ts';
 
 /** The longest wait that Node's timers can do, in whole seconds: about 24 days. */
@@ -25,6 +25,7 @@ const MAX_NETWORKS = 1000;
 const MAX_TARGETS = 1000;
 const MAX_ORIGINS = 100;
 const MAX_EXEMPTIONS = 1000;
+const MAX_METRIC_TAGS = 100;
 const PROXY_URL =
   'an http or https URL without a path, perhaps with a user and password (percent-encoded), for example http://proxy.example.com:3128';
 const MAX_SPOOL_MIB = 1_048_576;
@@ -130,6 +131,16 @@ export const VARIABLES = {
     allowed: 'a whole number from 0 to 65535',
     secret: false,
     parse: wholeNumber(0, 65_535),
+  }),
+  metricTags: variable<readonly string[]>({
+    name: 'METRIC_TAGS',
+    default: null,
+    whenUnset: [],
+    meaning:
+      'Tags of checks that metrics of checks have in their label `tags`. Every further value makes more series in Prometheus.',
+    allowed: `a list of at most ${MAX_METRIC_TAGS} tags, separated by commas or spaces, with * at the end for all that begin so, for example production, team:*`,
+    secret: false,
+    parse: listParser(tagPattern, MAX_METRIC_TAGS),
   }),
   externalObservability: variable<boolean>({
     name: 'EXTERNAL_OBSERVABILITY',

@@ -1,95 +1,140 @@
-import { Gauge, type Registry } from 'prom-client';
-import type { Check } from '../../model/check/check.ts';
+import {
+  type RunState,
+  type StateHistory,
+  sinceOf,
+  stateOfRun,
+  withRun,
+} from '../../model/result/check-state.ts';
 import type { CheckResult } from '../../model/result/result.ts';
-import { certificateOf } from '../../model/result/tls-facts.ts';
+import { runResultOf } from '../../model/result/run-result.ts';
+import { metricText } from '../../runtime/metrics/exposition.ts';
+import type { RenderedMetric } from '../../runtime/metrics/metrics-text.ts';
+import {
+  type GaugedCheck,
+  hasSameLabels,
+  identityLabelsOf,
+  type LabelledCheck,
+  labelChecks,
+  labelsOf,
+  type LeftOut,
+  NOTHING_LEFT_OUT,
+} from './check-labels.ts';
+import {
+  type CertificateTimes,
+  certificateTimesOf,
+  type JudgedRun,
+  judgedRunOf,
+} from './judged-run.ts';
 import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
-
-type CheckLabels = Record<'check_id' | 'check_name' | 'check_type', string>;
-type CheckGauge = Gauge<keyof CheckLabels>;
-
-export type GaugedCheck = Pick<Check, 'id' | 'name' | 'checkType'>;
 
 /** The state of each check by its last judged run. */
 export interface CheckGauges {
-  /** Removes the series of checks that are gone or have another name or type now. */
+  /** Removes the series of checks that are gone or have other labels now. */
   setChecks(checks: readonly GaugedCheck[]): void;
-  /** Takes a FINAL result that judges its target. */
+  /** Takes a FINAL result. */
   judged(result: CheckResult): void;
+  /** Of the checks at hand. */
+  readonly leftOut: LeftOut;
+  readonly metrics: readonly RenderedMetric[];
 }
 
-/** Series exist only for checks of the current set: a late result does not restore a removed one. */
-export function createCheckGauges(registry: Registry): CheckGauges {
-  const gaugeOf = ({ name, meaning, labels }: MetricRow): CheckGauge =>
-    new Gauge({ name, help: meaning, labelNames: [...labels], registers: [registry] });
-  const up = gaugeOf(METRIC_TABLE.up);
-  const responseTime = gaugeOf(METRIC_TABLE.responseTime);
-  const certificateDays = gaugeOf(METRIC_TABLE.certificateDays);
-  const lastRun = gaugeOf(METRIC_TABLE.lastRun);
-  const packetLoss = gaugeOf(METRIC_TABLE.packetLoss);
+/** The numbers of `vedette_check_state`. */
+const STATE_NUMBERS: Readonly<Record<RunState, number>> = { passing: 0, degraded: 1, failing: 2 };
 
-  let known: ReadonlyMap<string, GaugedCheck> = new Map();
-  /** Ids of checks with a value: removing a missing one is not free, and most have none. */
-  const withCertificate = new Set<string>();
-  const withLoss = new Set<string>();
+/** What the metrics show of a check that was judged. */
+interface CheckSeries {
+  readonly location: string;
+  /** In the text format. Made once: there are many series, and labels that contain any text. */
+  readonly labels: string;
+  readonly identity: string;
+  readonly history: StateHistory;
+  readonly run: JudgedRun;
+  readonly certificate: CertificateTimes | null;
+}
+
+type LinesOf = (series: CheckSeries) => readonly string[] | string | null;
+
+/** Series exist only for checks of the current set: a late result does not restore a removed one. */
+export function createCheckGauges(chosenTags: readonly string[]): CheckGauges {
+  let known: ReadonlyMap<string, LabelledCheck> = new Map();
+  let leftOut = NOTHING_LEFT_OUT;
+  const judged = new Map<string, CheckSeries>();
+
+  const metric = (row: MetricRow, linesOf: LinesOf): RenderedMetric => ({
+    render: () =>
+      metricText(
+        row,
+        [...judged.values()].flatMap((series) => linesOf(series) ?? []),
+      ),
+  });
+  /** A metric with one series for each check; null for none. */
+  const value = (row: MetricRow, read: (series: CheckSeries) => number | null): RenderedMetric =>
+    metric(row, (series) => {
+      const number = read(series);
+      return number === null ? null : `${row.name}{${series.labels}} ${number}`;
+    });
+  const { state, phaseDuration, errorInfo, certificateDays } = METRIC_TABLE;
+
   return {
     setChecks(checks) {
-      const next = new Map(checks.map((check) => [check.id, check]));
+      const { labelled, leftOut: now } = labelChecks(checks, chosenTags);
+      leftOut = now;
+      const next = new Map(labelled.map((check) => [check.id, check]));
       for (const [id, check] of known) {
-        if (hasSameLabels(next.get(id), check)) continue;
-        const labels = labelsOf(check);
-        for (const gauge of [up, responseTime, certificateDays, lastRun, packetLoss]) {
-          gauge.remove(labels);
-        }
-        withCertificate.delete(id);
-        withLoss.delete(id);
+        if (!hasSameLabels(next.get(id), check)) judged.delete(id);
       }
       known = next;
     },
     judged(result) {
       const check = known.get(result.checkId);
-      if (check === undefined) return;
-      const labels = labelsOf(check);
-      up.set(labels, result.hasFailures ? 0 : 1);
-      responseTime.set(labels, result.responseTime / 1000);
-      lastRun.set(labels, Date.parse(result.stoppedAt) / 1000);
-      setOrRemove(certificateDays, withCertificate, labels, certificateDaysOf(result));
-      setOrRemove(packetLoss, withLoss, labels, packetLossOf(result));
+      const runState = stateOfRun(runResultOf(result));
+      if (check === undefined || runState === null) return;
+      const before = judged.get(check.id);
+      const { runLocation: location, checkRunId: slotMs } = result;
+      const certificate = certificateTimesOf(result);
+      judged.set(check.id, {
+        location,
+        labels: before?.location === location ? before.labels : labelsOf(check, location),
+        identity: before?.identity ?? identityLabelsOf(check),
+        history: historyWith(before?.history ?? null, { state: runState, slotMs }),
+        run: judgedRunOf(result),
+        certificate: certificate === undefined ? (before?.certificate ?? null) : certificate,
+      });
     },
+    get leftOut() {
+      return leftOut;
+    },
+    metrics: [
+      value(METRIC_TABLE.up, ({ run }) => (run.isUp ? 1 : 0)),
+      value(state, ({ history }) => STATE_NUMBERS[history.state]),
+      value(METRIC_TABLE.stateSince, ({ history }) => sinceOf(history) / 1000),
+      value(METRIC_TABLE.responseTime, ({ run }) => run.responseSeconds),
+      metric(phaseDuration, ({ labels, run }) =>
+        run.phases.map(
+          ([phase, seconds]) => `${phaseDuration.name}{${labels},phase="${phase}"} ${seconds}`,
+        ),
+      ),
+      value(METRIC_TABLE.statusCode, ({ run }) => run.statusCode),
+      metric(errorInfo, ({ labels, run: { errorCode } }) =>
+        errorCode === null ? null : `${errorInfo.name}{${labels},code="${errorCode}"} 1`,
+      ),
+      value(METRIC_TABLE.checkAttempts, ({ run }) => run.attempts),
+      value(METRIC_TABLE.certificateExpiry, ({ certificate }) => certificate?.expirySeconds ?? null),
+      metric(certificateDays, ({ identity, certificate }) =>
+        certificate === null
+          ? null
+          : `${certificateDays.name}{${identity}} ${certificate.daysRemaining}`,
+      ),
+      value(METRIC_TABLE.lastRun, ({ run }) => run.stoppedSeconds),
+      value(METRIC_TABLE.packetLoss, ({ run }) => run.packetLoss),
+    ],
   };
 }
 
-function labelsOf({ id, name, checkType }: GaugedCheck): CheckLabels {
-  return { check_id: id, check_name: name, check_type: checkType };
-}
-
-function hasSameLabels(one: GaugedCheck | undefined, other: GaugedCheck): boolean {
-  return one?.name === other.name && one.checkType === other.checkType;
-}
-
-/** undefined: unknown, the last value stays. null: there is no value any more. */
-function setOrRemove(
-  gauge: CheckGauge,
-  having: Set<string>,
-  labels: CheckLabels,
-  value: number | null | undefined,
-): void {
-  if (value === undefined) return;
-  if (value !== null) {
-    gauge.set(labels, value);
-    having.add(labels.check_id);
-  } else if (having.delete(labels.check_id)) gauge.remove(labels);
-}
-
-/** While the target does not answer, the last expiry stays visible. */
-function certificateDaysOf(result: CheckResult): number | null | undefined {
-  const certificate = certificateOf(result);
-  if (certificate !== null) return certificate.daysRemaining;
-  const { apiCheckResult, tcpCheckResult, dnsCheckResult } = result;
-  return (apiCheckResult ?? tcpCheckResult ?? dnsCheckResult)?.response === null ? undefined : null;
-}
-
-/** Where no request was sent (no address), there is no packet loss to report. */
-function packetLossOf({ icmpCheckResult }: CheckResult): number | null {
-  const percent = icmpCheckResult?.response?.packetLoss;
-  return percent === undefined ? null : percent / 100;
+/** A late run that may interrupt the current state changes nothing: only all earlier slots could tell. */
+function historyWith(
+  history: StateHistory | null,
+  run: { readonly state: RunState; readonly slotMs: number },
+): StateHistory {
+  return history === null ? { ...run, before: null } : (withRun(history, run) ?? history);
 }

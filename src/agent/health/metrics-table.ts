@@ -1,3 +1,5 @@
+import { CHECK_LABELS } from './check-labels.ts';
+
 /** One metric of the agent: a row of the README's table. */
 export interface MetricRow {
   readonly name: string;
@@ -5,8 +7,6 @@ export interface MetricRow {
   readonly labels: readonly string[];
   readonly meaning: string;
 }
-
-const CHECK_LABELS = ['check_id', 'check_name', 'check_type'] as const;
 
 export const METRIC_TABLE = {
   startLateness: {
@@ -182,6 +182,13 @@ export const METRIC_TABLE = {
     labels: ['version'],
     meaning: 'Always 1; the label has the version.',
   },
+  labelsLeftOut: {
+    name: 'vedette_check_labels_left_out',
+    type: 'gauge',
+    labels: ['label'],
+    meaning:
+      'Values that labels of the current checks lack: targets that were cut, and tags of METRIC_TAGS that were left out.',
+  },
   up: {
     name: 'vedette_check_up',
     type: 'gauge',
@@ -189,17 +196,62 @@ export const METRIC_TABLE = {
     meaning:
       '1 if the last judged run passed or was degraded, 0 if it failed. Runs that ended by a fault of the agent do not count.',
   },
+  state: {
+    name: 'vedette_check_state',
+    type: 'gauge',
+    labels: CHECK_LABELS,
+    meaning: 'The state by the last judged run: 0 passing, 1 degraded, 2 failing.',
+  },
+  stateSince: {
+    name: 'vedette_check_state_since_timestamp_seconds',
+    type: 'gauge',
+    labels: CHECK_LABELS,
+    meaning:
+      'The first slot in this state, in seconds since the epoch, as far as this agent has run the check since its start.',
+  },
   responseTime: {
     name: 'vedette_check_response_time_seconds',
     type: 'gauge',
     labels: CHECK_LABELS,
     meaning: 'Response time of the last judged run.',
   },
+  phaseDuration: {
+    name: 'vedette_check_phase_duration_seconds',
+    type: 'gauge',
+    labels: [...CHECK_LABELS, 'phase'],
+    meaning:
+      'Phases of the last judged run. URL and API: wait, dns, tcp, tls, first_byte, download. TCP: dns, connection, tls, data. DNS over DOT and DOH: tcp, tls, query. ICMP: dns.',
+  },
+  statusCode: {
+    name: 'vedette_check_status_code',
+    type: 'gauge',
+    labels: CHECK_LABELS,
+    meaning: 'HTTP status of the last judged run; none without a response. URL and API checks only.',
+  },
+  errorInfo: {
+    name: 'vedette_check_error_info',
+    type: 'gauge',
+    labels: [...CHECK_LABELS, 'code'],
+    meaning: 'Always 1; the label has the error code of the last judged run, if it has one.',
+  },
+  checkAttempts: {
+    name: 'vedette_check_attempts',
+    type: 'gauge',
+    labels: CHECK_LABELS,
+    meaning: 'Attempts that the last judged run took, retries included.',
+  },
+  certificateExpiry: {
+    name: 'vedette_check_certificate_expiry_timestamp_seconds',
+    type: 'gauge',
+    labels: CHECK_LABELS,
+    meaning: "When the target's certificate ends, in seconds since the epoch; TLS targets only.",
+  },
   certificateDays: {
     name: 'vedette_check_certificate_days_remaining',
     type: 'gauge',
-    labels: CHECK_LABELS,
-    meaning: "Days until the target's certificate ends, negative after it; TLS targets only.",
+    labels: ['check_id', 'check_name', 'check_type'],
+    meaning:
+      "Deprecated: use vedette_check_certificate_expiry_timestamp_seconds. Days until the target's certificate ends, negative after it.",
   },
   lastRun: {
     name: 'vedette_check_last_run_timestamp_seconds',

@@ -1,17 +1,11 @@
-import {
-  Counter,
-  type CounterConfiguration,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
-  Registry,
-} from 'prom-client';
+import { Counter, type CounterConfiguration, Gauge, Histogram, Registry } from 'prom-client';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
 import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import { sharedMetricsText } from '../../runtime/metrics-text.ts';
+import { sharedMetricsText } from '../../runtime/metrics/metrics-text.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
+import { collectProcessMetrics } from '../../runtime/metrics/process-metrics.ts';
 import type { BackendStatus } from '../backend/backend-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
 import { BODY_USES, type BodyUse } from '../probes/http/body/body-memory.ts';
@@ -22,7 +16,8 @@ import {
   type SpoolDropReason,
   type SpoolKind,
 } from '../spool/spool.ts';
-import { createCheckGauges, type GaugedCheck } from './check-gauges.ts';
+import { createCheckGauges } from './check-gauges.ts';
+import type { GaugedCheck } from './check-labels.ts';
 import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
 import { RecentMaximum } from './recent-maximum.ts';
 
@@ -82,16 +77,18 @@ export interface AgentMetrics {
 const LATENESS_BUCKETS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
-const LAG_SAMPLING_MS = 20;
 const RECENT_MS = 300_000;
 
 /** With a registry of its own: two agents in one process are possible. */
 export function createMetrics({
   version,
   clock = systemClock,
+  chosenTags = [],
 }: {
   readonly version: string;
   readonly clock?: Clock;
+  /** METRIC_TAGS: the tags that metrics of checks have in their label `tags`. */
+  readonly chosenTags?: readonly string[];
 }): AgentMetrics {
   const registry = new Registry();
   const options = ({ name, meaning, labels }: MetricRow) => ({
@@ -151,8 +148,14 @@ export function createMetrics({
     const { clockAheadMs } = backend();
     return clockAheadMs === null ? null : clockAheadMs / 1000;
   });
-  const gauges = createCheckGauges(registry);
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
+  const gauges = createCheckGauges(chosenTags);
+  new Gauge({
+    ...options(METRIC_TABLE.labelsLeftOut),
+    collect() {
+      for (const [label, count] of Object.entries(gauges.leftOut)) this.set({ label }, count);
+    },
+  });
+  collectProcessMetrics(registry);
 
   // Each counter starts at 0: one that appears at 1 shows no increase.
   for (const reason of Object.keys(MISSED_REASONS)) missedSlots.inc({ reason }, 0);
@@ -180,10 +183,9 @@ export function createMetrics({
     finished(result) {
       counted.attempts += 1;
       if (result.resultType !== 'FINAL') return;
-      const ended = runResultOf(result);
-      counted.runs[result.checkType][ended] += 1;
+      counted.runs[result.checkType][runResultOf(result)] += 1;
       counted.retries += result.attempts;
-      if (ended !== 'error' && ended !== 'cancelled') gauges.judged(result);
+      gauges.judged(result);
     },
     missed({ reason, count }) {
       missedSlots.inc({ reason }, count);
@@ -211,7 +213,7 @@ export function createMetrics({
       checkFile = checkFileFrom;
       backend = backendFrom;
     },
-    text: sharedMetricsText(registry),
+    text: sharedMetricsText(registry, gauges.metrics),
   };
 }
 

@@ -1,6 +1,7 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { sharedMetricsText } from '../../runtime/metrics-text.ts';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { sharedMetricsText } from '../../runtime/metrics/metrics-text.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
+import { collectProcessMetrics } from '../../runtime/metrics/process-metrics.ts';
 import {
   NO_SUBSCRIPTION_COUNTS,
   type SubscriptionCounts,
@@ -10,8 +11,6 @@ import {
 const DURATION_BUCKETS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
-/** How often the event loop's lag is sampled, in milliseconds. */
-const LAG_SAMPLING_MS = 20;
 const METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -273,7 +272,7 @@ export function createServiceMetrics(options: {
     labelNames: ['version'],
     registers,
   }).set({ version: options.version }, 1);
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
+  collectProcessMetrics(registry);
   return {
     registry,
     text: sharedMetricsText(registry),

@@ -1,17 +1,26 @@
 import { describe, expect, it } from 'vitest';
+import type { GaugedCheck } from '../../../../src/agent/health/check-labels.ts';
 import { AGENT_METRICS, createMetrics } from '../../../../src/agent/health/metrics.ts';
 import { MISSED_REASONS } from '../../../../src/model/result/result.ts';
 import { resultFor } from '../../../support/samples/results.ts';
 
-const CHECK = { id: 'a-check', name: 'A check', checkType: 'URL' } as const;
-const LABELS = 'check_id="a-check",check_name="A check",check_type="URL"';
+const CHECK = {
+  id: 'a-check',
+  name: 'A check',
+  checkType: 'URL',
+  tags: [],
+  request: { url: 'https://example.com/' } as never,
+} satisfies GaugedCheck;
+const IDENTITY = 'check_id="a-check",check_name="A check",check_type="URL"';
+const LABELS = `${IDENTITY},target="https://example.com/",location="local",tags=""`;
+const EXPIRY = '2026-02-01T00:00:00.000Z';
 
 async function linesOf(metrics: { text(): Promise<string> }): Promise<string[]> {
   return (await metrics.text()).split('\n');
 }
 
 function httpDetail(fields: object) {
-  const tls = { certificate: { daysRemaining: 12 } };
+  const tls = { certificate: { daysRemaining: 12, validTo: EXPIRY } };
   return { apiCheckResult: { response: { tls }, ...fields } as never };
 }
 
@@ -71,7 +80,7 @@ describe('the exposition', () => {
     };
     // One for each metric would be seconds where the loop is busy.
     expect(await turnsFor(0)).toBeLessThan(AGENT_METRICS.length / 2);
-    expect(await turnsFor(10_000)).toBeGreaterThanOrEqual(3);
+    expect(await turnsFor(30_000)).toBeGreaterThanOrEqual(3);
   });
 });
 
@@ -194,7 +203,12 @@ describe('the gauges of a check', () => {
     expect(lines).toContain('vedette_checks 1');
     expect(lines).toContain(`vedette_check_up{${LABELS}} 1`);
     expect(lines).toContain(`vedette_check_response_time_seconds{${LABELS}} 1.5`);
-    expect(lines).toContain(`vedette_check_certificate_days_remaining{${LABELS}} 12`);
+    expect(lines).toContain(`vedette_check_certificate_days_remaining{${IDENTITY}} 12`);
+    expect(lines).toContain(
+      `vedette_check_certificate_expiry_timestamp_seconds{${LABELS}} ${Date.parse(EXPIRY) / 1000}`,
+    );
+    expect(lines).toContain(`vedette_check_attempts{${LABELS}} 1`);
+    expect(lines).toContain(`vedette_check_state{${LABELS}} 0`);
     expect(lines).toContain(
       `vedette_check_last_run_timestamp_seconds{${LABELS}} ${Date.UTC(2026, 0, 1) / 1000 + 1.5}`,
     );
@@ -202,6 +216,59 @@ describe('the gauges of a check', () => {
     expect(await linesOf(metrics)).toContain(`vedette_check_up{${LABELS}} 1`);
     metrics.finished(resultFor({ hasFailures: true }));
     expect(await linesOf(metrics)).toContain(`vedette_check_up{${LABELS}} 0`);
+  });
+
+  it('show the state, and since which slot it lasts', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.setChecks([CHECK]);
+    const shown = async () =>
+      (await linesOf(metrics))
+        .filter((line) => line.startsWith('vedette_check_state'))
+        .map((line) => Number(line.split(' ').at(-1)));
+    const minute = (n: number) => ({ checkRunId: n * 60_000 });
+    metrics.finished(resultFor(minute(1)));
+    metrics.finished(resultFor({ ...minute(2), hasFailures: true }));
+    metrics.finished(resultFor({ ...minute(3), hasFailures: true }));
+    expect(await shown()).toEqual([2, 120]);
+    // A retry of another location that ended late.
+    metrics.finished(resultFor({ ...minute(2), hasFailures: true }));
+    expect(await shown()).toEqual([2, 120]);
+    metrics.finished(resultFor({ ...minute(4), isDegraded: true }));
+    expect(await shown()).toEqual([1, 240]);
+  });
+
+  it('show the status, the phases, the error code and the attempts of the last run', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.setChecks([CHECK]);
+    const timingPhases = { dns: 2, tcp: 10, firstByte: 250, total: 262 };
+    const response = { status: 503, tls: null, timingPhases };
+    metrics.finished(
+      resultFor({ hasFailures: true, attempts: 2, ...httpDetail({ response }) }),
+    );
+    const lines = await linesOf(metrics);
+    expect(lines).toContain(`vedette_check_status_code{${LABELS}} 503`);
+    expect(lines).toContain(`vedette_check_attempts{${LABELS}} 3`);
+    const phases = lines.filter((line) => line.startsWith('vedette_check_phase_duration_seconds{'));
+    expect(phases).toEqual([
+      `vedette_check_phase_duration_seconds{${LABELS},phase="dns"} 0.002`,
+      `vedette_check_phase_duration_seconds{${LABELS},phase="tcp"} 0.01`,
+      `vedette_check_phase_duration_seconds{${LABELS},phase="first_byte"} 0.25`,
+    ]);
+    expect(lines.filter((line) => line.startsWith('vedette_check_error_info{'))).toEqual([]);
+
+    const refused = { response: null, requestErrorCode: 'CONNECTION_REFUSED' };
+    metrics.finished(resultFor({ hasFailures: true, ...httpDetail(refused) }));
+    const text = await metrics.text();
+    expect(text).toContain(`vedette_check_error_info{${LABELS},code="CONNECTION_REFUSED"} 1`);
+    expect(text).not.toContain('vedette_check_status_code{');
+  });
+
+  it('have the tags that are chosen, and the location of the last run', async () => {
+    const metrics = createMetrics({ version: '1', chosenTags: ['production', 'team:*'] });
+    metrics.setChecks([{ ...CHECK, tags: ['team:shop', 'other', 'production'] }]);
+    metrics.finished(resultFor({ runLocation: 'office' }));
+    const up = (await linesOf(metrics)).find((line) => line.startsWith('vedette_check_up{'));
+    expect(up).toContain(',location="office",tags=",production,team:shop,"} 1');
   });
 
   it('are not changed by attempts or by faults of the agent', async () => {
@@ -217,18 +284,20 @@ describe('the gauges of a check', () => {
   it('retain the certificate while the target does not answer, and drop it without TLS', async () => {
     const metrics = createMetrics({ version: '1' });
     metrics.setChecks([CHECK]);
-    const shown = `vedette_check_certificate_days_remaining{${LABELS}}`;
-    const shakenHands = { response: null, tls: { certificate: { daysRemaining: -3 } } };
+    const shown = `vedette_check_certificate_days_remaining{${IDENTITY}}`;
+    const certificate = { daysRemaining: -3, validTo: EXPIRY };
+    const shakenHands = { response: null, tls: { certificate } };
     metrics.finished(resultFor({ hasFailures: true, ...httpDetail(shakenHands) }));
     metrics.finished(resultFor({ hasFailures: true, ...httpDetail({ response: null }) }));
     expect(await linesOf(metrics)).toContain(`${shown} -3`);
     metrics.finished(resultFor(httpDetail({ response: { tls: null } })));
     expect(await metrics.text()).not.toContain(shown);
+    expect(await metrics.text()).not.toContain('vedette_check_certificate_expiry_timestamp_seconds{');
   });
 
   it('show packet loss as a ratio, and no value where no echo was sent', async () => {
     const metrics = createMetrics({ version: '1' });
-    const check = { ...CHECK, checkType: 'ICMP' } as const;
+    const check = { ...CHECK, checkType: 'ICMP' } satisfies GaugedCheck;
     metrics.setChecks([check]);
     const shown = 'vedette_check_packet_loss_ratio{check_id="a-check"';
     const icmpCheckResult = { response: { packetLoss: 20 } } as never;
@@ -271,7 +340,7 @@ describe('the gauges of a check', () => {
     metrics.finished(resultFor());
     const up = (await linesOf(metrics)).filter((line) => line.startsWith('vedette_check_up{'));
     expect(up).toEqual([
-      'vedette_check_up{check_id="a-check",check_name="a\\"} 1\\nvedette_check_up{check_id=\\"b\\"} 0\\\\",check_type="URL"} 1',
+      'vedette_check_up{check_id="a-check",check_name="a\\"} 1\\nvedette_check_up{check_id=\\"b\\"} 0\\\\",check_type="URL",target="https://example.com/",location="local",tags=""} 1',
     ]);
   });
 });

@@ -1,7 +1,8 @@
 import { Gauge, Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { sharedMetricsText } from '../../../src/runtime/metrics-text.ts';
-import { createServiceMetrics, NO_COUNTS } from '../../../src/service/http/metrics.ts';
+import { labelsText, metricText } from '../../../../src/runtime/metrics/exposition.ts';
+import { sharedMetricsText } from '../../../../src/runtime/metrics/metrics-text.ts';
+import { createServiceMetrics, NO_COUNTS } from '../../../../src/service/http/metrics.ts';
 
 it('renders the metrics once for concurrent calls, and again for later ones', async () => {
   const registry = new Registry();
@@ -19,6 +20,17 @@ it('renders the metrics once for concurrent calls, and again for later ones', as
   const first = '# HELP reads How often it was read.\n# TYPE reads gauge\nreads 1\n';
   expect(await Promise.all([text(), text(), text()])).toEqual([first, first, first]);
   expect(await text()).toContain('reads 2\n');
+});
+
+it('renders further metrics after those of the registry', async () => {
+  const registry = new Registry();
+  new Gauge({ name: 'one', help: 'One.', registers: [registry] }).set(1);
+  const other = { name: 'other', type: 'gauge', meaning: 'Another.' };
+  const labels = labelsText({ name: 'a "quoted"\n\\' });
+  const further = { render: () => metricText(other, [`other{${labels}} 2`]) };
+  expect(await sharedMetricsText(registry, [further])()).toBe(
+    `# HELP one One.\n# TYPE one gauge\none 1\n\n# HELP other Another.\n# TYPE other gauge\nother{name="a \\"quoted\\"\\n\\\\"} 2\n`,
+  );
 });
 
 it('is used for the metrics of the service', async () => {

@@ -1,0 +1,77 @@
+import type { CheckResult } from '../../model/result/result.ts';
+import { certificateOf } from '../../model/result/tls-facts.ts';
+
+/** The last run of a check that judged its target, as its metrics show it. */
+export interface JudgedRun {
+  readonly isUp: boolean;
+  readonly responseSeconds: number;
+  /** Seconds since the epoch. */
+  readonly stoppedSeconds: number;
+  readonly attempts: number;
+  /** Of URL and API checks; null without a response. */
+  readonly statusCode: number | null;
+  readonly errorCode: string | null;
+  /** Each phase that the run reached, with its seconds. */
+  readonly phases: readonly (readonly [phase: string, seconds: number])[];
+  /** 0 to 1; null where no echo request was sent. */
+  readonly packetLoss: number | null;
+}
+
+export interface CertificateTimes {
+  /** Seconds since the epoch. */
+  readonly expirySeconds: number;
+  readonly daysRemaining: number;
+}
+
+export function judgedRunOf(result: CheckResult): JudgedRun {
+  const { apiCheckResult, icmpCheckResult, responseTime } = result;
+  const detail = detailOf(result);
+  const lossPercent = icmpCheckResult?.response?.packetLoss;
+  return {
+    isUp: !result.hasFailures,
+    responseSeconds: responseTime / 1000,
+    stoppedSeconds: Date.parse(result.stoppedAt) / 1000,
+    attempts: result.attempts + 1,
+    statusCode: apiCheckResult?.response?.status ?? null,
+    errorCode: detail?.requestErrorCode ?? null,
+    phases: phasesOf(result),
+    packetLoss: lossPercent === undefined ? null : lossPercent / 100,
+  };
+}
+
+/**
+ * The certificate of the target; null if it has none, undefined if that is unknown: while the target
+ * does not answer, the last expiry stays visible.
+ */
+export function certificateTimesOf(result: CheckResult): CertificateTimes | null | undefined {
+  const certificate = certificateOf(result);
+  if (certificate !== null) {
+    const { validTo, daysRemaining } = certificate;
+    return { expirySeconds: Date.parse(validTo) / 1000, daysRemaining };
+  }
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult } = result;
+  return (apiCheckResult ?? tcpCheckResult ?? dnsCheckResult)?.response === null ? undefined : null;
+}
+
+function detailOf(result: CheckResult) {
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
+  return apiCheckResult ?? tcpCheckResult ?? dnsCheckResult ?? icmpCheckResult;
+}
+
+/** The total is the response time. */
+function phasesOf(result: CheckResult): JudgedRun['phases'] {
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
+  const phases =
+    apiCheckResult?.response?.timingPhases ??
+    apiCheckResult?.timingPhases ??
+    tcpCheckResult?.timingPhases ??
+    dnsCheckResult?.timingPhases ??
+    icmpCheckResult?.timingPhases ??
+    {};
+  return Object.entries(phases)
+    .filter(([phase]) => phase !== 'total')
+    .map(([phase, ms]) => [PHASE_NAMES[phase] ?? phase, Number(ms) / 1000] as const);
+}
+
+/** Names of labels and their values are in snake case, as Prometheus has them. */
+const PHASE_NAMES: Readonly<Record<string, string>> = { firstByte: 'first_byte' };
