@@ -78,6 +78,7 @@ import type { RootCauseAnalyses } from './root-cause/root-cause-analyses.ts';
 import { createSecretScrubbing } from './secrets/secret-scrubbing.ts';
 import { createUserFeatures, type UserFeatures } from './sessions/create-feature.ts';
 import { createSnippets, type Snippets } from './snippets/snippets.ts';
+import { createStateCounter } from './state-counts/state-counts.ts';
 import { createPageAccess, type PageAccess } from './status-pages/access/page-access.ts';
 import {
   createStatusPageFeatures,
@@ -290,6 +291,7 @@ export function createFeatures(given: FeatureParts): Features {
     retentionDays,
   });
   const outdatedStates = createOutdatedStates(parts);
+  const stateCounter = createStateCounter(parts);
   const checks = createChecks({ ...parts, checkVariables, outdatedStates });
   const { auditRetentionDays = DEFAULT_AUDIT_DAYS } = parts.config;
   const auditLog = createAuditLog({ ...parts, retentionDays: auditRetentionDays });
@@ -323,6 +325,7 @@ export function createFeatures(given: FeatureParts): Features {
     missedSlots.maintain,
     locationSilence.maintain,
     outdatedStates.maintain,
+    stateCounter.maintain,
     errorGroups.maintain,
     events.maintain,
     rootCauseAnalyses.maintain,
@@ -439,6 +442,8 @@ export function createFeatures(given: FeatureParts): Features {
       events: events.counts(),
       signIns: auditLog.failedSignIns.counts,
       subscriptions: subscriptionFeatures.subscriptionCounts(),
+      states: stateCounter.counts(),
+      alertDeliveries: alertFeatures.alertDeliveryCounts,
     }),
     async work(signal) {
       // Each maintenance task adds listeners, which is no leak.

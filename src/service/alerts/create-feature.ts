@@ -36,6 +36,8 @@ export interface AlertFeatureParts {
 export interface AlertFeatures {
   readonly alertChannels: AlertChannels;
   readonly alertDeliveries: AlertDeliveries;
+  /** Deliveries that ended in this process. */
+  readonly alertDeliveryCounts: Readonly<Record<'sent' | 'failed', number>>;
   readonly alertEngine: AlertEngine;
   readonly alertRecipients: AlertRecipients;
   readonly alertSettings: AccountAlertSettings;
@@ -57,9 +59,14 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
   });
   const checkAlerts = createCheckAlerts(parts);
   const alertDeliveries = createAlertDeliveries(parts);
+  const alertDeliveryCounts = { sent: 0, failed: 0 };
+  const onFinished = (result: 'sent' | 'failed'): void => {
+    alertDeliveryCounts[result] += 1;
+  };
   return {
     alertChannels: createAlertChannels({ ...parts, sender }),
     alertDeliveries,
+    alertDeliveryCounts,
     alertEngine,
     alertRecipients: createAlertRecipients({ ...parts, silences: maintenanceSilences }),
     alertSettings: createAccountAlertSettings(parts),
@@ -69,7 +76,7 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
       alertEngine.maintain,
       checkAlerts.maintain,
       alertDeliveries.maintain,
-      (signal) => runDeliveryWorker({ ...parts, sender }, signal).finally(sender.close),
+      (signal) => runDeliveryWorker({ ...parts, sender, onFinished }, signal).finally(sender.close),
     ],
   };
 }

@@ -2,6 +2,8 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { sharedMetricsText } from '../../runtime/metrics/metrics-text.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import { collectProcessMetrics } from '../../runtime/metrics/process-metrics.ts';
+import { NO_STATE_COUNTS, type StateCounts } from '../state-counts/counts.ts';
+import { addStateMetrics } from '../state-counts/state-metrics.ts';
 import {
   NO_SUBSCRIPTION_COUNTS,
   type SubscriptionCounts,
@@ -47,6 +49,10 @@ export interface FeatureCounts {
     readonly unrecorded: number;
   };
   readonly subscriptions: SubscriptionCounts;
+  /** Now. */
+  readonly states: StateCounts;
+  /** By result. */
+  readonly alertDeliveries: Readonly<Record<'sent' | 'failed', number>>;
 }
 
 export const NO_COUNTS: FeatureCounts = {
@@ -57,6 +63,8 @@ export const NO_COUNTS: FeatureCounts = {
   events: { open: 0, slow: 0, dropped: 0 },
   signIns: { failures: 0, unrecorded: 0 },
   subscriptions: NO_SUBSCRIPTION_COUNTS,
+  states: NO_STATE_COUNTS,
+  alertDeliveries: { sent: 0, failed: 0 },
 };
 
 export interface FinishedRequest {
@@ -266,6 +274,7 @@ export function createServiceMetrics(options: {
       }
     },
   });
+  addStateMetrics(registry, options.counts);
   new Gauge({
     name: 'vedette_service_build_info',
     help: 'Always 1; the label tells the version.',

@@ -84,6 +84,10 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
       (samples) => samples.length > 0,
     );
 
+    for (const port of [agent.healthPort, service.port]) {
+      expect(await misnamedMetrics(port)).toEqual([]);
+    }
+
     const asked = dashboardExpressions({
       agent: `127.0.0.1:${agent.healthPort}`,
       service: `127.0.0.1:${service.port}`,
@@ -122,4 +126,22 @@ async function startTarget(): Promise<number> {
     server.close();
   });
   return (server.address() as AddressInfo).port;
+}
+
+/** What promtool finds wrong with names and help of the metrics, except for deprecated ones. */
+async function misnamedMetrics(port: number): Promise<readonly string[]> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const file = join(makeTestFolder(), 'metrics.txt');
+  writeFileSync(file, text);
+  const { stdout, stderr } = await runCommand([
+    'sh',
+    '-c',
+    'promtool check metrics <"$1"',
+    'sh',
+    file,
+  ]);
+  const deprecated = [...text.matchAll(/^# HELP (\S+) Deprecated: /gm)].map(([, name]) => name);
+  return `${stdout}${stderr}`
+    .split('\n')
+    .filter((line) => line !== '' && !deprecated.includes(line.split(' ', 1)[0]));
 }

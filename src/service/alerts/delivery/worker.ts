@@ -17,6 +17,8 @@ export interface DeliveryWorkerParts extends SealedSending {
   readonly log: Logger;
   /** Makes a UUID. */
   readonly ids: () => string;
+  /** Called for each delivery that is sent, or failed for good, once that is stored. */
+  readonly onFinished?: (result: 'sent' | 'failed') => void;
 }
 
 /** At once in this process, to one channel and for one account: none keeps the others waiting. */
@@ -67,7 +69,9 @@ export async function runDeliveryWorker(
     },
     async record({ id, attempt }, sent, { atMs, wasCut }) {
       const outcome = outcomeOfAttempt(sent, { attempt, wasCut: wasCut && !sent.ok, atMs });
-      await recordAttempt(store, { outbox: 'alert_deliveries', id, owner, attempt, atMs, outcome });
+      const by = { outbox: 'alert_deliveries', id, owner, attempt } as const;
+      const isStored = await recordAttempt(store, { ...by, atMs, outcome });
+      if (isStored && outcome.state !== 'waiting') parts.onFinished?.(outcome.state);
     },
     onEnd({ channelId, accountId }) {
       channels.remove(String(channelId));

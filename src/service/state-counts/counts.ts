@@ -1,0 +1,19 @@
+import type { CheckState } from '../../model/result/check-state.ts';
+
+/** The live agents of one private location. */
+export type LocationAgents = {
+  readonly accountId: string;
+  readonly location: string;
+  readonly agents: number;
+};
+
+/** What the service has at the moment, of all accounts. */
+export interface StateCounts {
+  /** null before the first reading. */
+  readonly checks: Readonly<Record<CheckState, number>> | null;
+  readonly agents: readonly LocationAgents[];
+  /** Private locations beyond those that `agents` names. */
+  readonly locationsLeftOut: number;
+}
+
+export const NO_STATE_COUNTS: StateCounts = { checks: null, agents: [], locationsLeftOut: 0 };

@@ -1,0 +1,67 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { runEvery } from '../../runtime/run-every.ts';
+import type { Store } from '../database/store.ts';
+import { storeErrorKind } from '../database/store-errors.ts';
+import { NO_STATE_COUNTS, type StateCounts } from './counts.ts';
+import { countCheckStates, countLiveAgents } from './sql.ts';
+
+export interface StateCounterParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Counts checks by state and live agents by location for the metrics: a scrape must not wait for it. */
+export interface StateCounter {
+  /** Reads the database once. */
+  read(): Promise<void>;
+  /** Reads about every 30 seconds until the signal aborts. Logs failures. */
+  maintain(signal: AbortSignal): Promise<void>;
+  /** As of the last reading. */
+  counts(): StateCounts;
+}
+
+const READ_EVERY_MS = 30_000;
+const MAX_BACK_OFF_MS = 120_000;
+/** Each one is a series. */
+const MAX_LOCATIONS = 1_000;
+
+export function createStateCounter({ store, clock, log }: StateCounterParts): StateCounter {
+  let counts = NO_STATE_COUNTS;
+
+  async function read(): Promise<void> {
+    const found = new Map(
+      (await countCheckStates(store)).map(({ state, checks }) => [state, checks]),
+    );
+    const { first, locations } = await countLiveAgents(store, { limit: MAX_LOCATIONS });
+    counts = {
+      // A state without checks is 0, not unknown.
+      checks: {
+        failing: 0,
+        degraded: 0,
+        unknown: 0,
+        passing: 0,
+        paused: 0,
+        ...Object.fromEntries(found),
+      },
+      agents: first,
+      locationsLeftOut: Math.max(0, locations - first.length),
+    };
+  }
+
+  return {
+    read,
+    maintain(signal) {
+      const options = {
+        everyMs: READ_EVERY_MS,
+        maxMs: MAX_BACK_OFF_MS,
+        failure: 'checks and agents could not be counted for the metrics',
+        kindOf: storeErrorKind,
+        log,
+      };
+      return runEvery(clock, options, read, signal);
+    },
+    counts: () => counts,
+  };
+}
