@@ -16,7 +16,12 @@ import { ERROR_CODES } from '../../src/model/result/error-codes.ts';
 import { MISSED_REASONS } from '../../src/model/result/result.ts';
 import { NOTICE_VARIABLES } from '../../src/service/alerts/senders/notice-variables.ts';
 import { SERVICE_ENVIRONMENT } from '../../src/service/config.ts';
-import { alertsTable } from './compose/prometheus-files.ts';
+import {
+  ALERT_RULES,
+  alertRules,
+  alertsTable,
+  TARGET_RULES,
+} from './compose/prometheus-files.ts';
 
 /** The part of JSON Schema that zod generates for our fields. */
 interface Schema {
@@ -108,7 +113,8 @@ export function readmeTables(): Readonly<Record<string, string>> {
       ['Variable', 'Value'],
       NOTICE_VARIABLES.map(({ name, meaning }) => [code(name), meaning]),
     ),
-    alerts: alertsTable(),
+    alerts: alertsTable(alertRules([ALERT_RULES])),
+    'target-alerts': alertsTable(alertRules([TARGET_RULES])),
     metrics: table(
       ['Metric', 'Type', 'Labels', 'Meaning'],
       AGENT_METRICS.map((row) => [

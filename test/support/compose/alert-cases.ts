@@ -9,6 +9,8 @@ export interface AlertCase {
 const AGENT = 'job="vedette-agent", instance="agent-1:8081"';
 const OTHER_AGENT = 'job="vedette-agent", instance="agent-2:8081"';
 const SERVICE = 'job="vedette-service", instance="service:8080"';
+const TARGET = `${AGENT}, check_id="shop", check_name="Shop", check_type="URL", target="https://shop.example/", location="office"`;
+const LOCATION = `${SERVICE}, account_id="acme", location="office"`;
 const POLL = 'method="POST", route="/agent/v1/poll"';
 const LATENCY = 'vedette_service_http_request_duration_seconds_bucket';
 /** Zero for ten minutes, then one: a counter that existed from the start. */
@@ -123,6 +125,23 @@ export const ALERT_CASES: readonly AlertCase[] = [
       [`process_max_fds{${SERVICE}}`]: '1000x15',
     },
   },
+  { alert: 'VedetteTargetDown', series: { [`vedette_check_state{${TARGET}}`]: '0x5 2x10' } },
+  { alert: 'VedetteTargetDegraded', series: { [`vedette_check_state{${TARGET}}`]: '1x15' } },
+  {
+    alert: 'VedetteTargetSlow',
+    series: {
+      [`vedette_check_state{${TARGET}}`]: '0x90',
+      [`vedette_check_response_time_seconds{${TARGET}}`]: '0.1x65 0.5x24',
+    },
+  },
+  {
+    alert: 'VedetteTargetCertificate',
+    series: { [`vedette_check_certificate_expiry_timestamp_seconds{${TARGET}}`]: '864000x15' },
+  },
+  {
+    alert: 'VedetteLocationWithoutAgents',
+    series: { [`vedette_service_agents_live{${LOCATION}}`]: '2x10 0x10' },
+  },
 ];
 
 /** A healthy stack under load. */
@@ -157,10 +176,18 @@ export const ALL_IS_WELL: AlertCase['series'] = {
   [`nodejs_eventloop_lag_p99_seconds{${AGENT}}`]: '0.022x40',
   [`process_open_fds{${SERVICE}}`]: '50x40',
   [`process_max_fds{${SERVICE}}`]: '1000x40',
+  [`vedette_check_state{${TARGET}}`]: '0x10 2x1 0x10 1x5 0x10',
+  // Twice as slow as usual, but by a few milliseconds only.
+  [`vedette_check_response_time_seconds{${TARGET}}`]: '0.01x20 0.03x19',
+  [`vedette_check_certificate_expiry_timestamp_seconds{${TARGET}}`]: '8640000x40',
+  // One of two agents was replaced.
+  [`vedette_service_agents_live{${LOCATION}}`]: '2x20 1x19',
+  // It never had an agent.
+  [`vedette_service_agents_live{${SERVICE}, account_id="acme", location="empty"}`]: '0x40',
 };
 
 /** For `promtool test rules`: each case separately, and the alerts that fire at its end. */
-export function alertTests(rules: string): unknown {
+export function alertTests(ruleFiles: readonly string[]): unknown {
   const test = (name: string, series: AlertCase['series'], firing: readonly AlertCase[]) => {
     const minutes = Math.max(...Object.values(series).map(minutesOf));
     return {
@@ -180,7 +207,7 @@ export function alertTests(rules: string): unknown {
     };
   };
   return {
-    rule_files: [rules],
+    rule_files: ruleFiles,
     evaluation_interval: '1m',
     tests: [
       ...ALERT_CASES.map((one) => test(one.alert, one.series, [one])),

@@ -6,6 +6,8 @@ import { selectorsOf } from './promql.ts';
 export const DOCKER = join(import.meta.dirname, '../../../docker');
 export const PROMETHEUS_CONFIG = join(DOCKER, 'prometheus/prometheus.yaml');
 export const ALERT_RULES = join(DOCKER, 'prometheus/alerts.yaml');
+export const TARGET_RULES = join(DOCKER, 'prometheus/targets.yaml');
+export const RULE_FILES = [ALERT_RULES, TARGET_RULES];
 
 export interface AlertRule {
   readonly alert: string;
@@ -20,18 +22,21 @@ export interface ScrapeJob {
   readonly static_configs: readonly { readonly targets: readonly string[] }[];
 }
 
-export function alertRules(): readonly AlertRule[] {
-  const file: { groups: { rules: AlertRule[] }[] } = parse(readFileSync(ALERT_RULES, 'utf8'));
-  return file.groups.flatMap(({ rules }) => rules);
+/** The rules of these files, in their order. */
+export function alertRules(files: readonly string[] = RULE_FILES): readonly AlertRule[] {
+  return files.flatMap((path) => {
+    const file: { groups: { rules: AlertRule[] }[] } = parse(readFileSync(path, 'utf8'));
+    return file.groups.flatMap(({ rules }) => rules);
+  });
 }
 
 export function scrapeJobs(): readonly ScrapeJob[] {
   return parse(readFileSync(PROMETHEUS_CONFIG, 'utf8')).scrape_configs;
 }
 
-/** The README's table of alerts. */
-export function alertsTable(): string {
-  const rows = alertRules().map(({ alert, expr, annotations }) => {
+/** A README's table of alerts. */
+export function alertsTable(rules: readonly AlertRule[]): string {
+  const rows = rules.map(({ alert, expr, annotations }) => {
     const metrics = [...new Set(selectorsOf(expr).map(({ metric }) => `\`${metric}\``))];
     return `| ${alert} | ${metrics.join(', ')} | ${annotations.description} | ${annotations.action} |`;
   });

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { makeTestFolder } from '../process/test-folder.ts';
 import { until } from '../service/deployment.ts';
-import { ALERT_RULES, PROMETHEUS_CONFIG, type ScrapeJob } from './prometheus-files.ts';
+import { PROMETHEUS_CONFIG, RULE_FILES, type ScrapeJob } from './prometheus-files.ts';
 
 /** From Debian's package `prometheus`. */
 export const PROMETHEUS_NEEDS = { commands: ['prometheus', 'promtool'], files: [] };
@@ -37,7 +37,7 @@ export async function startPrometheus(
   const folder = makeTestFolder();
   const config = parse(readFileSync(PROMETHEUS_CONFIG, 'utf8'));
   config.global = { scrape_interval: '1s', evaluation_interval: '1s' };
-  config.rule_files = [ALERT_RULES];
+  config.rule_files = RULE_FILES;
   config.scrape_configs = config.scrape_configs.map((job: ScrapeJob) => ({
     ...job,
     static_configs: [{ targets: ports[job.job_name]?.map((port) => `127.0.0.1:${port}`) ?? [] }],

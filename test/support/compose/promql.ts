@@ -116,6 +116,10 @@ export function selectorsOf(expression: string): readonly Selector[] {
       take(']');
       for (const one of found.slice(first)) one.hasRange = true;
     }
+    if (peek() === 'offset') {
+      take();
+      take();
+    }
   }
 
   function operation(open: readonly string[]): void {

@@ -8,9 +8,9 @@ import { ALERT_CASES, alertTests } from '../../support/compose/alert-cases.ts';
 import { dashboardExpressions } from '../../support/compose/dashboard.ts';
 import { PROMETHEUS_NEEDS, startPrometheus } from '../../support/compose/prometheus.ts';
 import {
-  ALERT_RULES,
   alertRules,
   PROMETHEUS_CONFIG,
+  RULE_FILES,
 } from '../../support/compose/prometheus-files.ts';
 import { runCommand } from '../../support/compose/scripts.ts';
 import { lacking } from '../../support/process/system-needs.ts';
@@ -30,7 +30,7 @@ const MAY_BE_EMPTY = [
 describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () => {
   it.each([
     ['its configuration', ['check', 'config', PROMETHEUS_CONFIG]],
-    ['the alert rules', ['check', 'rules', ALERT_RULES]],
+    ['the alert rules', ['check', 'rules', ...RULE_FILES]],
   ])('takes %s', async (_, args) => {
     const { code, stdout, stderr } = await runCommand(['promtool', ...args]);
     expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
@@ -39,7 +39,7 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
   it('each alert fires in its case, and none fires when all is well', async () => {
     expect(ALERT_CASES.map(({ alert }) => alert)).toEqual(alertRules().map(({ alert }) => alert));
     const file = join(makeTestFolder(), 'tests.yaml');
-    writeFileSync(file, stringify(alertTests(ALERT_RULES)));
+    writeFileSync(file, stringify(alertTests(RULE_FILES)));
     const { code, stdout, stderr } = await runCommand(['promtool', 'test', 'rules', file]);
     expect(stdout + stderr).not.toContain('FAILED');
     expect(code, stdout + stderr).toBe(0);

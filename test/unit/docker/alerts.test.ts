@@ -60,7 +60,7 @@ describe('the alert rules', () => {
   });
 
   it('make a table, with a row for each', () => {
-    const rows = alertsTable().split('\n').slice(2);
+    const rows = alertsTable(rules).split('\n').slice(2);
     expect(rows).toHaveLength(rules.length);
     for (const row of rows) expect(row.split(' | ')).toHaveLength(4);
   });
