@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DOCKER } from './prometheus-files.ts';
 
-export const DASHBOARD = join(DOCKER, 'grafana/vedette.json');
+/** The files in docker/grafana without `.json`: one about Vedette itself, one about checks. */
+export const DASHBOARDS = ['vedette', 'checks'] as const;
+export type DashboardName = (typeof DASHBOARDS)[number];
 
 export interface GridPosition {
   readonly x: number;
@@ -43,26 +45,31 @@ export interface Dashboard {
   readonly panels: readonly Panel[];
 }
 
-export function readDashboard(): Dashboard {
-  return JSON.parse(readFileSync(DASHBOARD, 'utf8'));
+export function readDashboard(name: DashboardName): Dashboard {
+  return JSON.parse(readFileSync(join(DOCKER, `grafana/${name}.json`), 'utf8'));
 }
 
+/** Values of the variables of both dashboards; all by default. */
+export type VariableValues = Readonly<
+  Partial<Record<'agent' | 'service' | 'location' | 'check' | 'tag', string>>
+>;
+
 /** Replaces variables as Grafana does, for a graph of some hours. */
-export function withoutVariables(
-  expression: string,
-  values: { readonly agent: string; readonly service: string } = { agent: '.*', service: '.*' },
-): string {
+export function withoutVariables(expression: string, values: VariableValues = {}): string {
   return expression
     .replaceAll('$__rate_interval', '1m')
-    .replaceAll('$agent', values.agent)
-    .replaceAll('$service', values.service);
+    .replaceAll(
+      /\$(agent|service|location|check|tag)\b/g,
+      (_, name: keyof VariableValues) => values[name] ?? '.*',
+    );
 }
 
 /** Every expression with its panel, variables replaced. */
 export function dashboardExpressions(
-  values?: Parameters<typeof withoutVariables>[1],
+  name: DashboardName,
+  values?: VariableValues,
 ): readonly { readonly title: string; readonly expr: string; readonly legend: string }[] {
-  return readDashboard().panels.flatMap(({ title, targets = [] }) =>
+  return readDashboard(name).panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr, legendFormat }) => ({
       title,
       expr: withoutVariables(expr, values),

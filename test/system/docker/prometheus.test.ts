@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { ALERT_CASES, alertTests } from '../../support/compose/alert-cases.ts';
-import { dashboardExpressions } from '../../support/compose/dashboard.ts';
+import { DASHBOARDS, dashboardExpressions } from '../../support/compose/dashboard.ts';
 import { PROMETHEUS_NEEDS, startPrometheus } from '../../support/compose/prometheus.ts';
 import {
   alertRules,
@@ -15,13 +15,14 @@ import {
 import { runCommand } from '../../support/compose/scripts.ts';
 import { lacking } from '../../support/process/system-needs.ts';
 import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { createAuthority } from '../../support/servers/certificates.ts';
+import { listenTls } from '../../support/servers/tls-servers.ts';
 import { startAgent, startService, until } from '../../support/service/deployment.ts';
 
 const lacks = lacking(PROMETHEUS_NEEDS);
 
 /** Panels without data if there were no errors or no such events. */
 const MAY_BE_EMPTY = [
-  'Certificates that end first',
   'Packet loss',
   'Check file',
   'Errors by route',
@@ -45,11 +46,16 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
     expect(code, stdout + stderr).toBe(0);
   });
 
-  it('every panel of the dashboard has data of a real agent and a real service', async () => {
+  it('every panel of the dashboards has data of a real agent and a real service', async () => {
     const target = await startTarget();
     const service = await startService();
     const { slug, key } = await service.addLocation('office');
-    const common = { privateLocations: [slug], frequency: 1, name: 'A check' };
+    const common = {
+      privateLocations: [slug],
+      frequency: 1,
+      name: 'A check',
+      tags: ['team:shop', 'not-chosen'],
+    };
     const url = `http://127.0.0.1:${target}/`;
     const checks = [
       await service.addCheck('url', { ...common, request: { url } }),
@@ -59,8 +65,18 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
         retryStrategy: null,
         request: { hostname: '127.0.0.1', port: 9 },
       }),
+      await service.addCheck('tcp', {
+        ...common,
+        request: { hostname: '127.0.0.1', port: await startTlsTarget(), tls: 'ON', skipSSL: true },
+      }),
+      await service.addCheck('icmp', { ...common, request: { hostname: '127.0.0.1' } }),
     ];
-    const agent = await startAgent({ serviceUrl: service.url, key, dataDir: makeTestFolder() });
+    const agent = await startAgent({
+      serviceUrl: service.url,
+      key,
+      dataDir: makeTestFolder(),
+      env: { METRIC_TAGS: 'team:*' },
+    });
     const prometheus = await startPrometheus({
       'vedette-agent': [agent.healthPort],
       'vedette-service': [service.port],
@@ -77,6 +93,10 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
       (samples) => samples.length > 0,
     );
     await until(
+      () => prometheus.query(`count(vedette_check_state{tags=",team:shop,"}) == ${checks.length}`),
+      (samples) => samples.length > 0,
+    );
+    await until(
       () =>
         prometheus.query(
           'sum(increase(vedette_service_http_requests_total{route="/agent/v1/results"}[1m])) > 0',
@@ -88,10 +108,14 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
       expect(await misnamedMetrics(port)).toEqual([]);
     }
 
-    const asked = dashboardExpressions({
+    const values = {
       agent: `127.0.0.1:${agent.healthPort}`,
       service: `127.0.0.1:${service.port}`,
-    });
+      location: slug,
+      check: 'A check',
+      tag: 'team:shop',
+    };
+    const asked = DASHBOARDS.flatMap((name) => dashboardExpressions(name, values));
     const empty = new Set<string>();
     for (const { title, expr } of asked) {
       const samples = await prometheus.query(expr);
@@ -126,6 +150,14 @@ async function startTarget(): Promise<number> {
     server.close();
   });
   return (server.address() as AddressInfo).port;
+}
+
+/** Shakes hands, with a certificate that nobody trusts. */
+async function startTlsTarget(): Promise<number> {
+  const authority = await createAuthority();
+  const server = await listenTls(await authority.issue());
+  onTestFinished(() => server.close());
+  return server.port;
 }
 
 /** What promtool finds wrong with names and help of the metrics, except for deprecated ones. */

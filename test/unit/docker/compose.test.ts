@@ -321,7 +321,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('shows Grafana the dashboard', () => {
+  it('shows Grafana the dashboards', () => {
     const mounts = (composeService('grafana').volumes ?? []).map(mountOf);
     const dashboard = mounts.find(({ source }) => source === './grafana/vedette.json');
     const provider = parse(
@@ -330,6 +330,12 @@ describe('compose.yaml', () => {
     expect(dashboard?.target).toBe(`${provider.options.path}/vedette.json`);
     expect(composeService('grafana').environment?.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH).toBe(
       dashboard?.target,
+    );
+    expect(mounts).toContainEqual(
+      expect.objectContaining({
+        source: './grafana/checks.json',
+        target: `${provider.options.path}/checks.json`,
+      }),
     );
     for (const kind of ['datasources', 'dashboards']) {
       expect(mounts).toContainEqual(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AGENT_METRICS } from '../../../src/agent/health/metrics-table.ts';
 import {
+  DASHBOARDS,
   dashboardExpressions,
   type GridPosition,
   readDashboard,
@@ -8,12 +9,33 @@ import {
 import { exposedMetrics, misuseOf } from '../../support/compose/exposed-metrics.ts';
 import { selectorsOf } from '../../support/compose/promql.ts';
 
-const dashboard = readDashboard();
-const expressions = dashboardExpressions();
 const exposed = exposedMetrics();
-const charts = dashboard.panels.filter(({ type }) => type !== 'row');
 
-describe('the Grafana dashboard', () => {
+/** What differs between the dashboards. */
+const OWN = {
+  vedette: { uid: 'vedette', title: 'Vedette', variables: ['agent', 'service'] },
+  checks: {
+    uid: 'vedette-checks',
+    title: 'Vedette: checks',
+    variables: ['location', 'tag', 'check'],
+  },
+} as const;
+
+it('the Grafana dashboards show every metric of the agent that is not deprecated', () => {
+  const shown = DASHBOARDS.flatMap((name) => dashboardExpressions(name)).flatMap(({ expr }) =>
+    selectorsOf(expr).map(({ metric }) => metric),
+  );
+  const bare = new Set(shown.map((metric) => metric.replace(/_(?:bucket|sum|count)$/, '')));
+  const current = AGENT_METRICS.filter(({ meaning }) => !meaning.startsWith('Deprecated'));
+  expect(current.map(({ name }) => name).filter((name) => !bare.has(name))).toEqual([]);
+});
+
+describe.each(DASHBOARDS)('the Grafana dashboard %s', (name) => {
+  const dashboard = readDashboard(name);
+  const expressions = dashboardExpressions(name);
+  const charts = dashboard.panels.filter(({ type }) => type !== 'row');
+  const { uid, title: ownTitle, variables } = OWN[name];
+
   it.each(expressions)('asks in «$title» for what is exposed: $expr', ({ expr }) => {
     expect(selectorsOf(expr).flatMap((selector) => misuseOf(selector, exposed))).toEqual([]);
   });
@@ -24,19 +46,13 @@ describe('the Grafana dashboard', () => {
       const labels = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label ?? '');
       // A series has the labels of one side of a division at least.
       const known = selectorsOf(expr).flatMap(({ metric, within, grouping }) => {
-        const isSummed = within.some((name) => ['sum', 'count', 'min', 'max'].includes(name));
+        const isSummed = within.some((one) => ['sum', 'count', 'min', 'max'].includes(one));
         return isSummed ? grouping : (exposed.get(metric)?.labels ?? []);
       });
       const missing = labels.filter((label) => !known.includes(label));
       expect(missing).toEqual([]);
     },
   );
-
-  it('shows every metric of the agent', () => {
-    const shown = expressions.flatMap(({ expr }) => selectorsOf(expr).map(({ metric }) => metric));
-    const bare = new Set(shown.map((metric) => metric.replace(/_(?:bucket|sum|count)$/, '')));
-    expect(AGENT_METRICS.map(({ name }) => name).filter((name) => !bare.has(name))).toEqual([]);
-  });
 
   it('shows none of what it counts as 0, where it would show nothing', () => {
     const counted = charts
@@ -48,7 +64,7 @@ describe('the Grafana dashboard', () => {
   });
 
   it('can be imported: it has a uid, a title, a version of the schema and a time', () => {
-    expect(dashboard).toMatchObject({ uid: 'vedette', title: 'Vedette', time: { to: 'now' } });
+    expect(dashboard).toMatchObject({ uid, title: ownTitle, time: { to: 'now' } });
     expect(dashboard.schemaVersion).toBeGreaterThanOrEqual(36);
     expect(dashboard).not.toHaveProperty('id');
     expect(dashboard).not.toHaveProperty('__inputs');
@@ -62,10 +78,9 @@ describe('the Grafana dashboard', () => {
       ...targets.map((target) => target.datasource),
     ]);
     expect(asked.filter((source) => JSON.stringify(source) !== JSON.stringify(chosen))).toEqual([]);
-    expect(dashboard.templating.list.map(({ name, type }) => [name, type])).toEqual([
+    expect(dashboard.templating.list.map((one) => [one.name, one.type])).toEqual([
       ['datasource', 'datasource'],
-      ['agent', 'query'],
-      ['service', 'query'],
+      ...variables.map((variable) => [variable, 'query']),
     ]);
     for (const { definition } of dashboard.templating.list.slice(1)) {
       const [, metric = '', label] = /^label_values\((\w+), (\w+)\)$/.exec(definition ?? '') ?? [];
@@ -75,8 +90,8 @@ describe('the Grafana dashboard', () => {
 
   it('uses no variable but those, and Grafana’s own', () => {
     const texts = JSON.stringify(dashboard.panels);
-    const used = [...texts.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => name);
-    expect(new Set(used)).toEqual(new Set(['datasource', '__rate_interval', 'agent', 'service']));
+    const used = [...texts.matchAll(/\$\{?(\w+)\}?/g)].map(([, variable]) => variable);
+    expect(new Set(used)).toEqual(new Set(['datasource', '__rate_interval', ...variables]));
   });
 
   it('explains every panel, each with queries of its own', () => {
