@@ -39,6 +39,8 @@ export interface DaemonConfig extends RunConfig {
   readonly healthPort: number;
   /** Tags in labels of metrics; see labelChecks. */
   readonly metricTags: readonly string[];
+  /** Whether `/probe` is served. */
+  readonly probeEndpoint: boolean;
   readonly externalObservability: boolean;
   /** Whether network failures are traced and captured. */
   readonly evidence: EvidenceMode;
@@ -111,7 +113,13 @@ const GUARDED_NAMES = OWN_NAMES.filter((name) => !name.endsWith('_PROXY'));
  */
 export function loadConfig(env: Environment): AgentConfig {
   refuseSlips(env, GUARDED_NAMES, namesThatAreNoSlips(env));
-  return { ...readDaemonConfig(env), work: readWork(env) };
+  const config = { ...readDaemonConfig(env), work: readWork(env) };
+  if (config.probeEndpoint && config.work.kind === 'service') {
+    throw conflicting(
+      'PROBE_ENDPOINT is on, which is for an agent of CHECKS_FILE: unset it, or start a second agent with CHECKS_FILE for probes',
+    );
+  }
+  return config;
 }
 
 function readWork(env: Environment): FileWork | ServiceWork {
@@ -177,6 +185,7 @@ function readDaemonConfig(env: Environment): DaemonConfig {
     ...readRunConfig(env),
     healthPort: readVariable(env, VARIABLES.healthPort),
     metricTags: readVariable(env, VARIABLES.metricTags),
+    probeEndpoint: readVariable(env, VARIABLES.probeEndpoint),
     externalObservability: readVariable(env, VARIABLES.externalObservability),
     evidence: readVariable(env, VARIABLES.evidence),
     shutdownGraceMs: readVariable(env, VARIABLES.shutdownGraceSeconds) * 1000,

@@ -15,6 +15,7 @@ import type { DaemonConfig } from './config.ts';
 import type { EvidenceBudget } from './evidence/evidence-budget.ts';
 import type { AgentMetrics } from './health/metrics.ts';
 import type { AgentState, HealthStatus } from './health/readiness-and-liveness.ts';
+import { ProbeEndpoint } from './probe-endpoint/probe-endpoint.ts';
 import { limitAddTime } from './run/artifacts/add-time-limit.ts';
 import type { RunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
@@ -61,6 +62,8 @@ export class Daemon implements RunProgress {
   readonly #parts: DaemonParts;
   readonly #scheduler: Scheduler;
   readonly #trials: TrialRuns;
+  /** Serves probes once it has checks. */
+  readonly probes: ProbeEndpoint;
   readonly #throttled: ThrottledLog;
   #state: AgentState = 'starting';
   #clientCertificates: readonly ClientCertificate[] = [];
@@ -93,6 +96,7 @@ export class Daemon implements RunProgress {
       onBodyWithoutRoom: metrics.bodyWithoutRoom,
     };
     this.#trials = new TrialRuns(runnerParts);
+    this.probes = new ProbeEndpoint(runnerParts);
     this.#scheduler = new Scheduler({
       clock,
       concurrency: config.concurrency,
@@ -235,6 +239,7 @@ export class Daemon implements RunProgress {
     const active = set.checks.filter(({ activated }) => activated);
     // The last value of a deactivated check would look current.
     metrics.setChecks(active);
+    this.probes.setChecks(set.checks);
     this.#scheduler.setChecks(active, set.rotations, set, set.answered);
     const { checks: scheduled } = this.#scheduler;
     log.info({ checks: set.checks.length, scheduled }, 'checks loaded');
@@ -338,6 +343,7 @@ export class Daemon implements RunProgress {
     this.#state = 'draining';
     this.#draining.abort();
     const drained = this.#scheduler.drain(now);
+    const probesEnded = this.probes.stop();
     const runs = this.#scheduler.unfinished;
     if (runs > 0) log.info({ runs }, 'waiting for runs to finish, retries included');
     const limit = limitOf(clock, now, RELEASE_LIMIT_MS);
@@ -347,6 +353,7 @@ export class Daemon implements RunProgress {
       limit.cancel();
     }
     await drained;
+    await probesEnded;
   }
 
   /** Has a limit of its own: aborted runs report results, too. */

@@ -10,8 +10,14 @@ import { NO_EVIDENCE, openEvidence } from './evidence/open-evidence.ts';
 import { endOrphans } from './evidence/orphans.ts';
 import type { FaultReports } from './fault-reports/fault-reports.ts';
 import { createMetrics } from './health/metrics.ts';
-import { HEALTH_OF_START, type HealthStatus } from './health/readiness-and-liveness.ts';
+import {
+  HEALTH_OF_START,
+  type HealthResponse,
+  type HealthStatus,
+  textResponse,
+} from './health/readiness-and-liveness.ts';
 import { startHealthServer } from './health/server.ts';
+import type { ProbeRequest } from './probe-endpoint/probe-endpoint.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { openStarvationSources } from './run/starvation/starvation.ts';
 import { warmUp } from './run/warm-up.ts';
@@ -48,6 +54,8 @@ export async function runAgent(parts: AgentParts): Promise<void> {
   const clock = systemClock;
   const metrics = createMetrics({ version: VERSION, clock, chosenTags: config.metricTags });
   let status = (): HealthStatus => HEALTH_OF_START;
+  let probe = async (_request: ProbeRequest): Promise<HealthResponse> =>
+    textResponse(503, 'the first checks are not in yet');
   const server = await startHealthServer({
     port: config.healthPort,
     version: VERSION,
@@ -55,6 +63,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     log,
     status: () => status(),
     metrics,
+    probe: config.probeEndpoint ? (request) => probe(request) : null,
   });
   try {
     log.info({ port: server.port, version: VERSION }, 'health and metrics are served');
@@ -119,6 +128,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
       });
       daemon = connected;
       status = () => connected.status;
+      probe = (request) => connected.probes.answer(request);
       await connected.run(stop);
     } finally {
       watching.abort();

@@ -142,6 +142,16 @@ export const VARIABLES = {
     secret: false,
     parse: listParser(tagPattern, MAX_METRIC_TAGS),
   }),
+  probeEndpoint: variable<boolean>({
+    name: 'PROBE_ENDPOINT',
+    default: 'off',
+    whenUnset: false,
+    meaning:
+      'Whether the health port has `/probe`, which runs a check of CHECKS_FILE with a target that the request names. Only with CHECKS_FILE.',
+    allowed: 'on or off',
+    secret: false,
+    parse: onOrOff,
+  }),
   externalObservability: variable<boolean>({
     name: 'EXTERNAL_OBSERVABILITY',
     default: 'on',

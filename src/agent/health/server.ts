@@ -4,6 +4,7 @@ import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ClientErrors } from '../../runtime/net/client-errors.ts';
 import { boundConnections, ConnectionBound } from '../../runtime/net/connection-bound.ts';
+import type { ProbeRequest } from '../probe-endpoint/probe-endpoint.ts';
 import type { AgentMetrics } from './metrics.ts';
 import {
   type HealthResponse,
@@ -22,6 +23,8 @@ export interface HealthServerOptions {
   readonly log: Logger;
   readonly status: () => HealthStatus;
   readonly metrics: Pick<AgentMetrics, 'text' | 'contentType' | 'connectionClosed'>;
+  /** `/probe`; null: there is no such path (PROBE_ENDPOINT). */
+  readonly probe?: ((request: ProbeRequest) => Promise<HealthResponse>) | null;
 }
 
 export interface HealthServer {
@@ -148,6 +151,8 @@ function portProblem(error: Error, port: number): VedetteError {
   );
 }
 
+const PROBE_PATH = '/probe';
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -158,7 +163,7 @@ async function answer(
   response.on('error', () => {});
   request.resume();
   try {
-    const found = await answerTo(request, options);
+    const found = await answerTo(request, response, options);
     // While closing, no connection stays open for a further request.
     response.shouldKeepAlive &&= options.server.listening;
     send(request, response, found, options.clock);
@@ -171,18 +176,46 @@ async function answer(
 
 async function answerTo(
   request: IncomingMessage,
+  response: ServerResponse,
   options: HealthServerOptions,
 ): Promise<HealthResponse> {
   // Absolute form (RFC 9112 3.2.2) is as good as the path alone.
-  const path = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '/';
-  const endpoint = ENDPOINTS.get(path);
+  const url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
+  const [path, query] = splitOnce(url);
+  const { probe = null } = options;
+  const endpoint =
+    path === PROBE_PATH && probe !== null
+      ? () => probe(probeRequestOf(request, response, query))
+      : ENDPOINTS.get(path);
   if (endpoint === undefined) {
-    return textResponse(404, `not found; there are ${[...ENDPOINTS.keys()].join(', ')}`);
+    const paths = [...ENDPOINTS.keys(), ...(probe === null ? [] : [PROBE_PATH])];
+    return textResponse(404, `not found; there are ${paths.join(', ')}`);
   }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return textResponse(405, 'method not allowed; use GET or HEAD');
   }
   return await endpoint(options);
+}
+
+/** A query may contain further question marks. */
+function splitOnce(url: string): readonly [path: string, query: string] {
+  const at = url.indexOf('?');
+  return at === -1 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)];
+}
+
+function probeRequestOf(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  query: string,
+): ProbeRequest {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const timeout = headers['x-prometheus-scrape-timeout-seconds'];
+  return {
+    query: new URLSearchParams(query),
+    timeoutSeconds: typeof timeout === 'string' ? timeout : null,
+    signal: gone.signal,
+  };
 }
 
 function send(
