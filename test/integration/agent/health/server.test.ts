@@ -203,6 +203,34 @@ describe('the health server of a starved agent', () => {
   });
 });
 
+it('the health server has /probe only if it is switched on', async () => {
+  const { port } = await start();
+  const absent = await ask(port, '/probe?target=a');
+  expect(absent.status).toBe(404);
+  expect(absent.body).not.toContain('/probe');
+  await server?.close();
+
+  const probing = await start({
+    probe: async ({ query, timeoutSeconds }) => ({
+      status: 200,
+      contentType: 'text/plain',
+      body: JSON.stringify([query.get('target'), query.get('module'), timeoutSeconds]),
+    }),
+  });
+  const path = '/probe?module=http_2xx&target=http%3A%2F%2Fa%2F%3Fb%3Dc';
+  const sent = request({
+    host: '127.0.0.1',
+    port: probing.port,
+    path,
+    agent: false,
+    headers: { 'X-Prometheus-Scrape-Timeout-Seconds': '9.5' },
+  });
+  sent.end();
+  const [response] = await once(sent, 'response');
+  expect(JSON.parse(await text(response))).toEqual(['http://a/?b=c', 'http_2xx', '9.5']);
+  expect((await ask(probing.port, '/nowhere')).body).toContain(', /probe\n');
+});
+
 describe('bad clients of the health server', () => {
   it('get a short answer to bytes that are no HTTP and to endless headers', async () => {
     const { port } = await start();
