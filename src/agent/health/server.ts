@@ -93,7 +93,8 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     max: MAX_CONNECTIONS,
     maxPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
     addressOf: ({ remoteAddress }) => remoteAddress ?? '',
-    // Responses are ready at once: a busy connection does not read its response.
+    // Responses are ready at once: a busy connection does not read its response, or waits for a probe,
+    // which Prometheus repeats.
     closesBusy: true,
     onClosed: (state) => options.metrics.connectionClosed(state),
   });

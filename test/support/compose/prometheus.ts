@@ -29,19 +29,22 @@ export interface Prometheus {
 
 /**
  * A Prometheus with the configuration of docker/prometheus, at an interval of one second, that
- * scrapes the given ports of each job. Removed when the test ends.
+ * scrapes the given ports of each job, and what further scrape configurations say. Removed when the test
+ * ends.
  */
 export async function startPrometheus(
   ports: Readonly<Record<string, readonly number[]>>,
+  further: readonly object[] = [],
 ): Promise<Prometheus> {
   const folder = makeTestFolder();
   const config = parse(readFileSync(PROMETHEUS_CONFIG, 'utf8'));
   config.global = { scrape_interval: '1s', evaluation_interval: '1s' };
   config.rule_files = RULE_FILES;
-  config.scrape_configs = config.scrape_configs.map((job: ScrapeJob) => ({
+  const jobs = config.scrape_configs.map((job: ScrapeJob) => ({
     ...job,
     static_configs: [{ targets: ports[job.job_name]?.map((port) => `127.0.0.1:${port}`) ?? [] }],
   }));
+  config.scrape_configs = [...jobs, ...further];
   writeFileSync(join(folder, 'prometheus.yaml'), stringify(config));
   const port = await freePort();
   const child = spawn(

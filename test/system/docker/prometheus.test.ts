@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { ALERT_CASES, alertTests } from '../../support/compose/alert-cases.ts';
 import { DASHBOARDS, dashboardExpressions } from '../../support/compose/dashboard.ts';
 import { PROMETHEUS_NEEDS, startPrometheus } from '../../support/compose/prometheus.ts';
@@ -17,7 +17,7 @@ import { lacking } from '../../support/process/system-needs.ts';
 import { makeTestFolder } from '../../support/process/test-folder.ts';
 import { createAuthority } from '../../support/servers/certificates.ts';
 import { listenTls } from '../../support/servers/tls-servers.ts';
-import { startAgent, startService, until } from '../../support/service/deployment.ts';
+import { startAgent, startProcess, startService, until } from '../../support/service/deployment.ts';
 
 const lacks = lacking(PROMETHEUS_NEEDS);
 
@@ -105,7 +105,7 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
     );
 
     for (const port of [agent.healthPort, service.port]) {
-      expect(await misnamedMetrics(port)).toEqual([]);
+      expect(await misnamedMetrics(`127.0.0.1:${port}`)).toEqual([]);
     }
 
     const values = {
@@ -139,7 +139,43 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
     );
     expect(rules.find(({ name }) => name === 'VedetteServiceDown')?.state).toBe('inactive');
   });
+
+  it('probes targets through an agent, as the agent’s handbook configures it', async () => {
+    const file = join(makeTestFolder(), 'checks.yaml');
+    const request = { url: 'http://replaced.example' };
+    const module = { id: 'http_2xx', name: 'HTTP', checkType: 'URL', activated: false, request };
+    writeFileSync(file, stringify({ checks: [module] }));
+    const agent = startProcess(['agent'], {
+      env: { CHECKS_FILE: file, AGENT_HEALTH_PORT: '0', PROBE_ENDPOINT: 'on' },
+    });
+    const log = await agent.logged(/"port":\d+.*health and metrics are served/);
+    const address = `127.0.0.1:${/"port":(\d+)/.exec(log)?.[1]}`;
+    const up = `http://127.0.0.1:${await startTarget()}/`;
+    const down = 'http://127.0.0.1:9/';
+    const job = documentedProbes().replaceAll('agent:8081', address);
+    const [config] = parse(job).scrape_configs;
+    const prometheus = await startPrometheus({}, [
+      { ...config, static_configs: [{ targets: [up, down] }] },
+    ]);
+    const samples = await until(
+      () => prometheus.query('probe_success'),
+      (found) => found.length === 2,
+    );
+    const byTarget = samples.map(({ labels, value }) => [labels.instance, value]);
+    expect(Object.fromEntries(byTarget)).toEqual({ [up]: 1, [down]: 0 });
+    const [status] = await prometheus.query(`probe_http_status_code{instance="${up}"}`);
+    expect(status?.value).toBe(200);
+    expect(await misnamedMetrics(address, `/probe?target=${encodeURIComponent(up)}`)).toEqual([]);
+  });
 });
+
+const HANDBOOK = join(import.meta.dirname, '../../../src/agent/README.md');
+
+/** The scrape configuration of "Probes for Prometheus". */
+function documentedProbes(): string {
+  const [, section = ''] = readFileSync(HANDBOOK, 'utf8').split('### Probes for Prometheus\n');
+  return /```yaml\n(.*?)```/s.exec(section)?.[1] ?? '';
+}
 
 /** Answers every request with 200. */
 async function startTarget(): Promise<number> {
@@ -161,8 +197,8 @@ async function startTlsTarget(): Promise<number> {
 }
 
 /** What promtool finds wrong with names and help of the metrics, except for deprecated ones. */
-async function misnamedMetrics(port: number): Promise<readonly string[]> {
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+async function misnamedMetrics(address: string, path = '/metrics'): Promise<readonly string[]> {
+  const text = await (await fetch(`http://${address}${path}`)).text();
   const file = join(makeTestFolder(), 'metrics.txt');
   writeFileSync(file, text);
   const { stdout, stderr } = await runCommand([
