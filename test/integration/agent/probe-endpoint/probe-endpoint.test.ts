@@ -92,7 +92,7 @@ describe('a probe', () => {
     expect(target.accepted).toBe(0);
   });
 
-  it.each([
+  it.each<readonly [string, Readonly<Record<string, string>>]>([
     ['no target', { module: 'tcp' }],
     ['an unknown module', { module: 'http_post', target: 'http://127.0.0.1/' }],
     ['a target that is no URL', { module: 'http_2xx', target: 'http://' }],
