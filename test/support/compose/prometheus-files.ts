@@ -9,6 +9,33 @@ export const ALERT_RULES = join(DOCKER, 'prometheus/alerts.yaml');
 export const TARGET_RULES = join(DOCKER, 'prometheus/targets.yaml');
 export const RULE_FILES = [ALERT_RULES, TARGET_RULES];
 
+/** Copies of the rules, which the Prometheus operator takes: by path, below docker. */
+export const COPIES_OF_RULES: readonly {
+  readonly path: string;
+  readonly make: (rules: string) => string;
+}[] = [
+  { path: 'helm/vedette/files/alerts.yaml', make: (rules) => rules },
+  { path: 'kubernetes/components/prometheus-rule/prometheus-rule.yaml', make: prometheusRule },
+];
+
+const RULE_HEAD = `# Made from docker/prometheus/alerts.yaml by \`npm run docs\`: change that file.
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: vedette
+  labels:
+    app.kubernetes.io/name: vedette
+    app.kubernetes.io/component: alerts
+    app.kubernetes.io/part-of: vedette
+spec:
+`;
+
+/** The object of the Prometheus operator that has the rules. */
+function prometheusRule(rules: string): string {
+  const groups = rules.slice(rules.indexOf('groups:\n'));
+  return `${RULE_HEAD}${groups.replaceAll(/^(?=.)/gm, '  ')}`;
+}
+
 export interface AlertRule {
   readonly alert: string;
   readonly expr: string;

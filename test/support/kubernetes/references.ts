@@ -26,6 +26,10 @@ const podMonitorSchema = z.looseObject({
   selector: selectorSchema,
   podMetricsEndpoints: z.array(z.looseObject({ port: z.string() })),
 });
+const serviceMonitorSchema = z.looseObject({
+  selector: selectorSchema,
+  endpoints: z.array(z.looseObject({ port: z.string() })),
+});
 const autoscalerSchema = z.looseObject({
   scaleTargetRef: z.strictObject({ apiVersion: z.string(), kind: z.string(), name: z.string() }),
 });
@@ -145,6 +149,16 @@ function ofObject(
       const { selector, podMetricsEndpoints } = podMonitorSchema.parse(spec);
       const ports = podMetricsEndpoints.map(({ port }) => port);
       return portProblems(pods(selector), ports);
+    }
+    case 'ServiceMonitor': {
+      const { selector, endpoints } = serviceMonitorSchema.parse(spec);
+      const services = objects.filter(
+        (object) => object.kind === 'Service' && matches(selector, object.metadata.labels ?? {}),
+      );
+      const ports = services.flatMap((service) => serviceSchema.parse(service.spec).ports);
+      return endpoints
+        .filter(({ port }) => !ports.some(({ name }) => name === port))
+        .map(({ port }) => `no selected service has a port ${port}`);
     }
     case 'PodDisruptionBudget':
       return portProblems(pods(selectorSchema.parse(spec.selector)), []);

@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { loadServiceConfig } from '../../../src/service/config.ts';
+import { ALERT_RULES } from '../../support/compose/prometheus-files.ts';
 import { readmeCommand } from '../../support/compose/readme-commands.ts';
 import { configMapOf, plainName, workloadsOf } from '../../support/kubernetes/objects.ts';
-import { brokenReferences } from '../../support/kubernetes/references.ts';
+import { brokenReferences, secretsOf } from '../../support/kubernetes/references.ts';
 import { comparable } from '../../support/kubernetes/same-objects.ts';
 import { schemaProblems } from '../../support/kubernetes/schemas.ts';
 import { built, CHART, rendered, run } from '../../support/kubernetes/tools.ts';
@@ -12,6 +16,35 @@ const LACKS = missing === null ? '' : ` (lacks ${missing})`;
 /** Sets the required values. */
 const CHART_SETTINGS = ['--set', 'agent.serviceUrl=https://vedette.example.com'];
 const CHART_SERVICE = ['--set', 'service.enabled=true,service.s3Bucket=vedette-artifacts'];
+/** One replica with a volume, and no agents. */
+const CHART_SINGLE = [
+  '--set',
+  'agent.enabled=false,service.enabled=true,service.persistence.enabled=true',
+];
+/** What a cluster with its own rules needs, for agents and service alike. */
+const OF_THE_CLUSTER = {
+  imagePullSecrets: [{ name: 'registry' }],
+  podAnnotations: { 'example.com/scan': 'off' },
+  serviceAccount: { annotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/vedette' } },
+  priorityClassName: 'monitoring',
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [
+          { matchExpressions: [{ key: 'zone', operator: 'In', values: ['inside'] }] },
+        ],
+      },
+    },
+  },
+  envFrom: [{ secretRef: { name: 'settings' } }],
+  caSecret: 'company-ca',
+  extraVolumes: [{ name: 'plans', secret: { secretName: 'plans' } }],
+  extraVolumeMounts: [{ name: 'plans', mountPath: '/etc/plans', readOnly: true }],
+};
+const FOR_THE_CLUSTER = [
+  '--set-json',
+  `agent=${JSON.stringify(OF_THE_CLUSTER)},service=${JSON.stringify(OF_THE_CLUSTER)}`,
+];
 
 describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
   it('the chart passes helm lint', () => {
@@ -34,6 +67,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
         'agent.image.tag=latest,service.image.tag=latest,service.migrate=false',
       ],
     ],
+    ['overlays/single', [...CHART_SINGLE, '--set', 'service.image.tag=latest']],
   ])('makes what the kustomization %s does', (folder, settings) => {
     const fromChart = rendered(settings);
     const expected = built(folder).map((object) => ({
@@ -72,8 +106,12 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
         'agent.env.LOG_LEVEL=debug,service.env.S3_FORCE_PATH_STYLE=on',
         '--set-json',
         'agent.tolerations=[{"operator":"Exists"}],service.nodeSelector={"disk":"ssd"}',
+        '--set',
+        'service.serviceMonitor=true,prometheusRule=true,monitorLabels.release=prometheus',
       ],
     ],
+    ['the rules of a cluster', [...CHART_SERVICE, ...FOR_THE_CLUSTER]],
+    ['one replica with a volume', CHART_SINGLE],
     [
       'everything off that can be',
       [
@@ -86,6 +124,76 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     const objects = rendered(settings);
     expect(objects.flatMap(schemaProblems)).toEqual([]);
     expect(brokenReferences(objects)).toEqual([]);
+  });
+
+  it('the rules of a cluster reach every pod and service account', () => {
+    const objects = rendered([...CHART_SERVICE, ...FOR_THE_CLUSTER]);
+    const workloads = workloadsOf(objects);
+    expect(workloads.map(({ object }) => object.kind).toSorted()).toEqual([
+      'Deployment',
+      'Deployment',
+      'Job',
+    ]);
+    const { imagePullSecrets, priorityClassName, affinity, podAnnotations } = OF_THE_CLUSTER;
+    for (const { template } of workloads) {
+      expect(template.spec).toMatchObject({ imagePullSecrets, priorityClassName, affinity });
+      expect(template.metadata).toMatchObject({ annotations: podAnnotations });
+    }
+    for (const { object, template } of workloads) {
+      if (object.kind === 'Job') continue;
+      const [container] = template.spec.containers;
+      expect(container?.envFrom.at(-1)).toMatchObject(OF_THE_CLUSTER.envFrom[0] ?? {});
+      const ca = container?.env.find(({ name }) => name === 'NODE_EXTRA_CA_CERTS')?.value;
+      const mount = container?.volumeMounts.find(({ name }) => name === 'ca');
+      expect(ca).toBe(`${mount?.mountPath}/ca.crt`);
+    }
+    expect([...secretsOf(objects)]).toEqual(expect.arrayContaining(['company-ca', 'plans']));
+    const accounts = objects.filter(({ kind }) => kind === 'ServiceAccount');
+    expect(accounts).toHaveLength(2);
+    for (const { metadata } of accounts) {
+      expect(metadata).toMatchObject(OF_THE_CLUSTER.serviceAccount);
+    }
+  });
+
+  it.each([
+    ['needs no secret', [], ['FIRST_API_KEY?', 'ENCRYPTION_KEY?'], []],
+    [
+      'needs that of its database, if it has one',
+      ['--set', 'service.persistence.embeddedDatabase=false'],
+      ['DATABASE_URL', 'ENCRYPTION_KEY'],
+      ['Job'],
+    ],
+  ])('one replica with a volume %s', (_what, settings, secrets, jobs) => {
+    const objects = rendered([...CHART_SINGLE, ...settings, '--set', 'service.replicas=3']);
+    expect(objects.filter(({ kind }) => kind === 'Job').map(({ kind }) => kind)).toEqual(jobs);
+    const set = objects.find(({ kind }) => kind === 'StatefulSet');
+    expect(set?.spec?.replicas).toBe(1);
+    const needed = secretsOf(objects);
+    expect(secrets.filter((name) => !needed.has(`vedette/${name}`))).toEqual([]);
+    expect(needed.has('vedette/DATABASE_URL')).toBe(jobs.length > 0);
+    const config = loadServiceConfig({
+      ...configMapOf(objects, 'vedette'),
+      DATA_DIR: workloadsOf(objects)
+        .flatMap(({ template }) => template.spec.containers.flatMap(({ env }) => env))
+        .find(({ name }) => name === 'DATA_DIR')?.value,
+    });
+    expect(config).toMatchObject({ dataDir: '/data', artifacts: { s3: null } });
+  });
+
+  it('the operator of Prometheus gets the alert rules and the labels that it selects by', () => {
+    const objects = rendered([
+      ...[...CHART_SERVICE, '--set', 'agent.podMonitor=true,service.serviceMonitor=true'],
+      ...['--set', 'prometheusRule=true,monitorLabels.release=prometheus'],
+    ]);
+    const [rule, ...more] = objects.filter(({ kind }) => kind === 'PrometheusRule');
+    expect(more).toEqual([]);
+    expect(rule?.spec).toEqual(parseYaml(readFileSync(ALERT_RULES, 'utf8')));
+    const selected = objects.filter(({ metadata }) => metadata.labels?.release === 'prometheus');
+    expect(selected.map(({ kind }) => kind).toSorted()).toEqual([
+      'PodMonitor',
+      'PrometheusRule',
+      'ServiceMonitor',
+    ]);
   });
 
   it('the chart passes variables as text, whatever type YAML gives them', () => {
@@ -132,6 +240,11 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
   it.each([
     ['no address of a service', [], 'set agent.serviceUrl to the address of your service'],
     ['no bucket', ['--set', 'service.enabled=true'], 'set service.s3Bucket'],
+    [
+      'a pull secret without a name',
+      [...CHART_SETTINGS, '--set-json', 'agent.imagePullSecrets=[{"nam":"registry"}]'],
+      'name',
+    ],
     ['a slip', [...CHART_SETTINGS, '--set', 'agent.replica=3'], "additional properties 'replica'"],
     ['a number out of range', [...CHART_SETTINGS, '--set', 'agent.jobConcurrency=0'], 'minimum'],
   ])('refuses %s, and says so', (_what, settings, message) => {

@@ -20,7 +20,10 @@ const missing = lacking({ commands: ['kubectl'], files: [] });
 const LACKS = missing === null ? '' : ` (lacks ${missing})`;
 
 describe.skipIf(missing !== null)(`the kustomizations${LACKS}`, () => {
-  it.each(['base', 'service', 'migrate', 'overlays/persistent', 'overlays/complete'])(
+  it.each([
+    ...['base', 'service', 'migrate'],
+    ...['overlays/persistent', 'overlays/complete', 'overlays/single'],
+  ])(
     '%s makes valid objects that fit together, with no more rights than they need',
     (folder) => {
       const objects = built(folder);
@@ -46,6 +49,25 @@ describe.skipIf(missing !== null)(`the kustomizations${LACKS}`, () => {
     });
   });
 
+  it('overlays/single needs no secret, no bucket and no other database', () => {
+    const objects = built('overlays/single');
+    expect([...secretsOf(objects)].filter((name) => !name.endsWith('?'))).toEqual([]);
+    const [workload] = workloadsOf(objects);
+    expect(workload?.object).toMatchObject({ kind: 'StatefulSet', spec: { replicas: 1 } });
+    const env = workload?.template.spec.containers[0]?.env ?? [];
+    const config = loadServiceConfig({
+      ...configMapOf(objects, 'vedette'),
+      ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
+    });
+    expect(config).toMatchObject({ dataDir: '/data', databaseUrl: null, artifacts: { s3: null } });
+    const claim = { metadata: { name: 'data' } };
+    expect(workload?.object.spec?.volumeClaimTemplates).toMatchObject([claim]);
+    expect(workload?.template.spec.containers[0]?.volumeMounts).toContainEqual({
+      name: 'data',
+      mountPath: '/data',
+    });
+  });
+
   it('overlays/complete connects the agents to the service', () => {
     const objects = built('overlays/complete');
     const url = new URL(String(configMapOf(objects, 'vedette-agent').SERVICE_URL));
@@ -56,16 +78,19 @@ describe.skipIf(missing !== null)(`the kustomizations${LACKS}`, () => {
   });
 
   it.each([
-    ['base', 'Deployment'],
-    ['overlays/persistent', 'StatefulSet'],
-  ])('take all components over %s', (folder, kind) => {
+    ['base', 'service', 'Deployment'],
+    ['overlays/persistent', 'overlays/single', 'StatefulSet'],
+  ])('take all components over %s and %s', (folder, service, kind) => {
     const objects = overlaid(
-      `resources: [KUBERNETES/${folder}, KUBERNETES/service]
+      `resources: [KUBERNETES/${folder}, KUBERNETES/${service}]
 components:
   - KUBERNETES/components/autoscaling
   - KUBERNETES/components/evidence
+  - KUBERNETES/components/extra-ca
   - KUBERNETES/components/ingress
   - KUBERNETES/components/pod-monitor
+  - KUBERNETES/components/prometheus-rule
+  - KUBERNETES/components/service-monitor
 patches:
   - target: { kind: HorizontalPodAutoscaler }
     patch: |-
@@ -78,6 +103,13 @@ patches:
       (object) => object.kind === kind && object.metadata.name === 'vedette-agent',
     );
     expect(agent?.spec).not.toHaveProperty('replicas');
+    for (const { template } of workloadsOf(objects)) {
+      expect(template.spec.containers[0]?.env.at(-1)).toEqual({
+        name: 'NODE_EXTRA_CA_CERTS',
+        value: '/etc/vedette/ca/ca.crt',
+      });
+    }
+    expect([...secretsOf(objects)]).toContain('vedette-ca');
     // Only what the component for captures adds.
     expect(workloadsOf(objects).flatMap(unhardened)).toEqual([
       expect.stringContaining(`${kind} vedette-agent: securityContext of agent`),
@@ -159,6 +191,25 @@ describe.skipIf(missing !== null)(`the README's commands${LACKS}`, () => {
       'label namespace vedette pod-security.kubernetes.io/enforce=restricted',
       '-n vedette rollout status deployment/vedette-agent',
     ]);
+  });
+
+  it('agents run where the cluster lets them, with the image of a private registry', () => {
+    const folder = temporaryFolder();
+    const { objects } = runReadme(folder, ['kubernetes-agents', 'kubernetes-placement'], env);
+    expect(objects.flatMap(schemaProblems)).toEqual([]);
+    const agents = objects.filter(({ kind }) => kind === 'Deployment').at(-1);
+    expect(agents?.spec?.template).toMatchObject({
+      metadata: { annotations: { 'example.com/scan': 'off' } },
+      spec: {
+        imagePullSecrets: [{ name: 'registry' }],
+        priorityClassName: 'monitoring',
+        affinity: { nodeAffinity: {} },
+      },
+    });
+    const account = objects.filter(({ kind }) => kind === 'ServiceAccount').at(-1);
+    expect(account?.metadata).toMatchObject({
+      annotations: { 'eks.amazonaws.com/role-arn': expect.any(String) },
+    });
   });
 
   it('the service manifests create all that the service needs, and its migration', () => {

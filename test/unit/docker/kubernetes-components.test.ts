@@ -27,6 +27,14 @@ const adapter = z.strictObject({
   }),
 });
 
+const monitor = z.looseObject({
+  endpoints: z.array(
+    z.looseObject({
+      relabelings: z.array(z.strictObject({ targetLabel: z.string(), replacement: z.string() })),
+    }),
+  ),
+});
+
 describe('the components', () => {
   it('scale by metrics that the adapter makes of those of the agent', () => {
     const { metrics } = scaling.parse(objectOf('components/autoscaling', AUTOSCALER).spec);
@@ -40,6 +48,14 @@ describe('the components', () => {
     expect(Number(metrics[0]?.pods.target.averageValue)).toBeLessThan(
       Number(environmentOf('base').JOB_CONCURRENCY) * 0.8,
     );
+  });
+
+  it('name the scraped job of the service as the alerts do', () => {
+    const { endpoints } = monitor.parse(objectOf('components/service-monitor', 'ServiceMonitor').spec);
+    const jobs = endpoints.flatMap(({ relabelings }) => relabelings);
+    const alert = alertRules().find((rule) => rule.alert === 'VedetteServiceDown');
+    expect(jobs).toEqual([{ targetLabel: 'job', replacement: 'vedette-service' }]);
+    expect(alert?.expr).toBe('up{job="vedette-service"} == 0');
   });
 
   it('name the scraped job of the agents as the alerts do', () => {

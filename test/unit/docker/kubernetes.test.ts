@@ -19,10 +19,14 @@ const FOLDERS = [
   'migrate',
   'overlays/persistent',
   'overlays/complete',
+  'overlays/single',
   'components/autoscaling',
   'components/evidence',
+  'components/extra-ca',
   'components/ingress',
   'components/pod-monitor',
+  'components/prometheus-rule',
+  'components/service-monitor',
 ];
 /** What belongs together, in one namespace. */
 const ALL = FOLDERS.filter((folder) => !folder.startsWith('overlays')).flatMap(writtenObjects);

@@ -66,6 +66,49 @@ capabilities:
 {{- end }}
 {{- end }}
 
+{{/* Takes the values of a part: where its pods run, and how their image is pulled. Trim it. */}}
+{{- define "vedette.placement" -}}
+{{- with .imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* A claim for the volume "data". Takes a list: its size, its storage class. */}}
+{{- define "vedette.dataClaim" -}}
+- metadata:
+    name: data
+  spec:
+    accessModes:
+      - ReadWriteOnce
+    {{- with index . 1 }}
+    storageClassName: {{ . }}
+    {{- end }}
+    resources:
+      requests:
+        storage: {{ index . 0 }}
+{{- end }}
+
+{{/* Labels by which the Prometheus operator selects its objects. */}}
+{{- define "vedette.monitorLabels" -}}
+{{- with .Values.monitorLabels }}{{ toYaml . }}{{ end }}
+{{- end }}
+
 {{- define "vedette.dnsEgress" -}}
 - to:
     - namespaceSelector:
