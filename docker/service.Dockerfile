@@ -10,6 +10,8 @@ ARG BASE_IMAGE=docker.io/library/debian:trixie-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /build
+# A mirror of the npm registry. Unset: that of the base image, else the public one.
+ARG NPM_CONFIG_REGISTRY
 COPY package.json package-lock.json .npmrc ./
 # No install scripts: native packages are prebuilt for amd64 and arm64.
 RUN npm ci --ignore-scripts

@@ -358,6 +358,13 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
         document: CONTAINERS,
         headings: ['Helm'],
       },
+      {
+        name: 'systemd',
+        title: 'systemd',
+        summary: 'hardened units for agents and the service',
+        document: CONTAINERS,
+        headings: ['systemd'],
+      },
     ],
   },
 ];

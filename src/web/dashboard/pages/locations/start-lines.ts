@@ -35,37 +35,9 @@ const HELM = `helm upgrade --install vedette docker/helm/vedette --namespace ved
   --set agent.image.repository=registry.example.com/vedette-agent`;
 
 /** As src/agent/README.md has it, "With systemd". */
-const SYSTEMD = `sudo install -m 600 /dev/stdin /etc/vedette-agent.env <<END
-SERVICE_URL=$SERVICE_URL
-API_KEY=$API_KEY
-END
-sudo tee /etc/systemd/system/vedette-agent.service >/dev/null <<'END'
-[Unit]
-Description=Vedette agent
-Wants=network-online.target
-After=network-online.target
-
-[Service]
-EnvironmentFile=/etc/vedette-agent.env
-Environment=DATA_DIR=%S/vedette-agent
-ExecStart=/usr/bin/node /opt/vedette/dist/cli/main.js agent
-DynamicUser=yes
-StateDirectory=vedette-agent
-StateDirectoryMode=0700
-LimitNOFILE=65536
-KillMode=mixed
-TimeoutStopSec=330
-Restart=always
-RestartSec=5
-RestartPreventExitStatus=2
-ProtectSystem=strict
-ProtectHome=yes
-PrivateDevices=yes
-NoNewPrivileges=yes
-
-[Install]
-WantedBy=multi-user.target
-END
+const SYSTEMD = `echo "SERVICE_URL=$SERVICE_URL" | sudo install -m 600 /dev/stdin /etc/vedette-agent.env
+echo "$API_KEY" | sudo install -m 600 /dev/stdin /etc/vedette-agent.key
+sudo install -m 644 /opt/vedette/docker/systemd/vedette-agent.service /etc/systemd/system/
 sudo systemctl daemon-reload
 sudo systemctl enable --now vedette-agent`;
 
@@ -112,7 +84,8 @@ export const START_TEXTS: Readonly<Record<Start, StartText>> = {
   },
   systemd: {
     label: 'systemd',
-    needs: 'Needs Node 20.19 or later, and a built copy of the repository in /opt/vedette.',
+    needs:
+      'Needs Node 20.19 or later in /usr/bin, and a built copy of the repository in /opt/vedette.',
     keyVariable: 'API_KEY',
     command: SYSTEMD,
     isElsewhere: false,

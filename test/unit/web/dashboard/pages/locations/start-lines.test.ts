@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   isLoopback,
   START_TEXTS,
@@ -10,8 +8,6 @@ import {
 } from '../../../../../../src/web/dashboard/pages/locations/start-lines.ts';
 import { readmeCommand } from '../../../../../support/compose/readme-commands.ts';
 import { readDocument } from '../../../../../support/documents.ts';
-import { lacking } from '../../../../../support/process/system-needs.ts';
-import { makeTempFolder } from '../../../../../support/process/temp-folder.ts';
 
 const KEY = 'pl_0123456789abcdef0123456789abcdef';
 const SERVICE_URL = 'https://vedette.example.com/monitor';
@@ -44,22 +40,6 @@ describe('the lines that start an agent', () => {
       expect(rest.join('\n')).toMatch(new RegExp(`\\$${variable}|-e ${variable}`));
     expect(spawnSync('sh', ['-n'], { input: rest.join('\n') }).status).toBe(0);
   });
-
-  it.skipIf(lacking({ commands: ['systemd-analyze'], files: [] }) !== null)(
-    'make a unit that systemd takes as it is',
-    () => {
-      const [, unit = ''] = /<<'END'\n([\s\S]*?)^END$/m.exec(START_TEXTS.systemd.command) ?? [];
-      const folder = makeTempFolder();
-      onTestFinished(folder.remove);
-      const path = join(folder.path, 'vedette-agent.service');
-      // Neither the program nor the file of the environment is on this machine.
-      writeFileSync(path, unit.replace('/usr/bin/node', process.execPath));
-      const { stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
-      expect(stderr.split('\n').filter((line) => line.includes('vedette-agent.service'))).toEqual(
-        [],
-      );
-    },
-  );
 });
 
 describe('an address of the loopback', () => {
