@@ -100,7 +100,7 @@ interface Installed {
   readonly lines: readonly string[];
 }
 
-/** Runs the README's commands on a folder in place of the system's: the unit, and further commands. */
+/** Installs the unit by the README's commands, and runs further ones, in a folder. */
 function installed(unit: string, commands: readonly string[]): Installed {
   const root = makeTestFolder();
   const folder = join(root, 'etc/systemd/system');

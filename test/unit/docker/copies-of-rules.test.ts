@@ -10,6 +10,6 @@ if (process.env.UPDATE_DOCS === '1') {
   for (const { path, make } of COPIES_OF_RULES) writeFileSync(join(DOCKER, path), make(rules));
 }
 
-it.each(COPIES_OF_RULES)('$path has the alert rules as they are (npm run docs)', ({ path, make }) => {
+it.each(COPIES_OF_RULES)('$path has the alert rules (npm run docs)', ({ path, make }) => {
   expect(readFileSync(join(DOCKER, path), 'utf8')).toBe(make(rules));
 });

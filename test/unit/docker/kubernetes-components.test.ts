@@ -51,7 +51,8 @@ describe('the components', () => {
   });
 
   it('name the scraped job of the service as the alerts do', () => {
-    const { endpoints } = monitor.parse(objectOf('components/service-monitor', 'ServiceMonitor').spec);
+    const { spec } = objectOf('components/service-monitor', 'ServiceMonitor');
+    const { endpoints } = monitor.parse(spec);
     const jobs = endpoints.flatMap(({ relabelings }) => relabelings);
     const alert = alertRules().find((rule) => rule.alert === 'VedetteServiceDown');
     expect(jobs).toEqual([{ targetLabel: 'job', replacement: 'vedette-service' }]);

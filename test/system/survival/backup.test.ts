@@ -4,21 +4,21 @@ import { readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { metricsOf } from '../support/agent/agent-metrics.ts';
-import { readmeCommand } from '../support/compose/readme-commands.ts';
-import { type DatabaseKind, newPostgresDatabase } from '../support/database/databases.ts';
-import { newDatabase } from '../support/database/new-database.ts';
-import { findPostgres } from '../support/database/postgres.ts';
-import { makeTestFolder } from '../support/process/test-folder.ts';
-import { listening } from '../support/servers/tcp-servers.ts';
-import { download } from '../support/service/artifact-service.ts';
+import { metricsOf } from '../../support/agent/agent-metrics.ts';
+import { readmeCommand } from '../../support/compose/readme-commands.ts';
+import { type DatabaseKind, newPostgresDatabase } from '../../support/database/databases.ts';
+import { newDatabase } from '../../support/database/new-database.ts';
+import { findPostgres } from '../../support/database/postgres.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { listening } from '../../support/servers/tcp-servers.ts';
+import { download } from '../../support/service/artifact-service.ts';
 import {
   type RunningAgent,
   type RunningService,
   startAgent,
   startService,
   until,
-} from '../support/service/deployment.ts';
+} from '../../support/service/deployment.ts';
 
 const KINDS: readonly DatabaseKind[] = ['pglite', 'postgres'];
 /** Longer than what a result contains of a body, so that the rest is an artifact. */
@@ -36,7 +36,7 @@ interface Place {
 }
 
 describe.each(KINDS)('a service on %s', (kind) => {
-  it('comes back from a backup by the commands of its document with all it had, and a running agent goes on', async () => {
+  it('comes back from a backup by the documented commands, and a running agent goes on', async () => {
     const target = await failingTarget();
     const place = await newPlace(kind);
     const lost = await serve(place);
@@ -58,7 +58,10 @@ describe.each(KINDS)('a service on %s', (kind) => {
     await untilUploaded(agent, UPLOADS_OF_A_RUN);
     const before = await contentOf(lost, checkId);
 
-    const folders = { BACKUP: join(makeTestFolder(), 'data'), KEYS: join(makeTestFolder(), 'keys') };
+    const folders = {
+      BACKUP: join(makeTestFolder(), 'data'),
+      KEYS: join(makeTestFolder(), 'keys'),
+    };
     if (kind === 'pglite') {
       expect(await lost.kill('SIGTERM')).toBe(0);
       runCommand('backup-embedded', { ...folders, DATA_DIR: place.dataDir });
@@ -159,7 +162,7 @@ function environmentOf(place: Place): Readonly<Record<string, string>> {
   };
 }
 
-/** Runs a command of the documents, unchanged. The tools of PostgreSQL are those of the tests' server. */
+/** Runs a command of the documents, unchanged, with the tools of the tests' PostgreSQL. */
 function runCommand(name: string, env: Readonly<Record<string, string>>): void {
   const path = [findPostgres() ?? '', process.env.PATH].join(':');
   const { status, stderr } = spawnSync('sh', ['-euc', readmeCommand(name)], {
@@ -188,8 +191,12 @@ async function contentOf(service: RunningService, checkId: string) {
   expect([check.status, locations.status, results.status]).toEqual([200, 200, 200]);
   const list: readonly Listed[] = results.json;
   const asset = list[0]?.apiCheckResult.jobAssets[0] ?? '';
-  const { status, body } = await download(service.port, asset, { key: service.apiKey });
-  expect([status, body.length > BODY_CHARS]).toEqual([200, true]);
+  // The artifact of a run may come a moment after its result.
+  const { body } = await until(
+    () => download(service.port, asset, { key: service.apiKey }),
+    ({ status }) => status === 200,
+  );
+  expect(body.length).toBeGreaterThan(BODY_CHARS);
   const places: readonly { readonly id: string; readonly slug: string }[] = locations.json;
   return {
     check: check.json,
