@@ -2,12 +2,26 @@ import { z } from 'zod';
 import { logicalIdField } from '../logical-id.ts';
 import { DAY_MS } from '../time-units.ts';
 import type { AlertType } from './alert.ts';
+import { channelName, webAddress } from './channel-fields.ts';
+import {
+  type PublicServiceTarget,
+  SERVICE_CHANNEL_TYPES,
+  SERVICE_CHANNELS,
+  type ServiceChannelType,
+  type ServiceTarget,
+} from './service-channels.ts';
 
 /**
  * Recipients of notices: src/service/README.md, "Notifications: email, webhook, Slack, SMS",
  * src/service/README.md, "Alerts".
  */
-export const ALERT_CHANNEL_TYPES = ['EMAIL', 'WEBHOOK', 'SLACK', 'SMS'] as const;
+export const ALERT_CHANNEL_TYPES = [
+  'EMAIL',
+  'WEBHOOK',
+  'SLACK',
+  'SMS',
+  ...SERVICE_CHANNEL_TYPES,
+] as const;
 export type AlertChannelType = (typeof ALERT_CHANNEL_TYPES)[number];
 
 export const WEBHOOK_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
@@ -26,23 +40,6 @@ const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 /** Headers of the connection and of the signature, which users may not set. */
 const OWN_HEADERS =
   /^(?:host|content-length|transfer-encoding|connection|keep-alive|proxy-connection|upgrade|expect|te|trailer|x-service-.*)$/i;
-
-const webAddress = z
-  .string()
-  .max(2048)
-  .refine(
-    (text) => {
-      if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return false;
-      const { username, password } = new URL(text);
-      return username === '' && password === '';
-    },
-    {
-      error:
-        'must be an http or https URL without a user and password in it, for example https://example.com/hooks/1',
-    },
-  );
-
-const name = z.string().min(1).max(255);
 
 const pair = z.strictObject({
   key: z.string().min(1).max(255),
@@ -79,7 +76,7 @@ const emailConfig = z.strictObject({
 });
 
 const webhookConfig = z.strictObject({
-  name: name.describe('The name of the webhook.'),
+  name: channelName.describe('The name of the webhook.'),
   url: webAddress.describe('The URL that receives the request. Redirects are not followed.'),
   method: z
     .enum(WEBHOOK_METHODS)
@@ -126,7 +123,7 @@ const smsConfig = z.strictObject({
     })
     .meta({ pattern: PHONE_NUMBER.source })
     .describe('The phone number with + and the country code, without spaces (E.164).'),
-  name: name.describe('The name of the recipient.'),
+  name: channelName.describe('The name of the recipient.'),
 });
 
 const subscription = z.strictObject({
@@ -173,12 +170,30 @@ const common = {
   logicalId: logicalIdField,
 };
 
+function serviceShape<Type extends ServiceChannelType>(type: Type) {
+  const { config } = SERVICE_CHANNELS[type];
+  return z.strictObject({ type: z.literal(type), config, ...common });
+}
+
 /** The writable fields of each type of channel. */
 export const ALERT_CHANNEL_SHAPES = {
   EMAIL: z.strictObject({ type: z.literal('EMAIL'), config: emailConfig, ...common }),
   WEBHOOK: z.strictObject({ type: z.literal('WEBHOOK'), config: webhookConfig, ...common }),
   SLACK: z.strictObject({ type: z.literal('SLACK'), config: slackConfig, ...common }),
   SMS: z.strictObject({ type: z.literal('SMS'), config: smsConfig, ...common }),
+  TEAMS: serviceShape('TEAMS'),
+  DISCORD: serviceShape('DISCORD'),
+  TELEGRAM: serviceShape('TELEGRAM'),
+  PAGERDUTY: serviceShape('PAGERDUTY'),
+  OPSGENIE: serviceShape('OPSGENIE'),
+  NTFY: serviceShape('NTFY'),
+  PUSHOVER: serviceShape('PUSHOVER'),
+  GOOGLE_CHAT: serviceShape('GOOGLE_CHAT'),
+  MATTERMOST: serviceShape('MATTERMOST'),
+  MATRIX: serviceShape('MATRIX'),
+  GOTIFY: serviceShape('GOTIFY'),
+  INCIDENT_IO: serviceShape('INCIDENT_IO'),
+  ALERTMANAGER: serviceShape('ALERTMANAGER'),
 } as const;
 
 /** A channel as the API takes it. */
@@ -187,6 +202,19 @@ export const alertChannelSchema = z.discriminatedUnion('type', [
   ALERT_CHANNEL_SHAPES.WEBHOOK,
   ALERT_CHANNEL_SHAPES.SLACK,
   ALERT_CHANNEL_SHAPES.SMS,
+  ALERT_CHANNEL_SHAPES.TEAMS,
+  ALERT_CHANNEL_SHAPES.DISCORD,
+  ALERT_CHANNEL_SHAPES.TELEGRAM,
+  ALERT_CHANNEL_SHAPES.PAGERDUTY,
+  ALERT_CHANNEL_SHAPES.OPSGENIE,
+  ALERT_CHANNEL_SHAPES.NTFY,
+  ALERT_CHANNEL_SHAPES.PUSHOVER,
+  ALERT_CHANNEL_SHAPES.GOOGLE_CHAT,
+  ALERT_CHANNEL_SHAPES.MATTERMOST,
+  ALERT_CHANNEL_SHAPES.MATRIX,
+  ALERT_CHANNEL_SHAPES.GOTIFY,
+  ALERT_CHANNEL_SHAPES.INCIDENT_IO,
+  ALERT_CHANNEL_SHAPES.ALERTMANAGER,
 ]);
 export type AlertChannel = z.infer<typeof alertChannelSchema>;
 
@@ -195,12 +223,17 @@ export type WebhookConfig = z.infer<typeof webhookConfig>;
 export type SlackConfig = z.infer<typeof slackConfig>;
 export type SmsConfig = z.infer<typeof smsConfig>;
 
-/** The recipient of a channel's notices. */
-export type ChannelTarget =
+/** The types without secrets that responses leave out. */
+type PlainTarget =
   | { readonly type: 'EMAIL'; readonly config: EmailConfig }
-  | { readonly type: 'WEBHOOK'; readonly config: WebhookConfig }
   | { readonly type: 'SLACK'; readonly config: SlackConfig }
   | { readonly type: 'SMS'; readonly config: SmsConfig };
+
+/** The recipient of a channel's notices. */
+export type ChannelTarget =
+  | PlainTarget
+  | { readonly type: 'WEBHOOK'; readonly config: WebhookConfig }
+  | ServiceTarget;
 
 /** A webhook without its secrets: locked values are empty, the key is replaced by a flag. */
 export type PublicWebhookConfig = Omit<WebhookConfig, 'webhookSecret'> & {
@@ -209,8 +242,9 @@ export type PublicWebhookConfig = Omit<WebhookConfig, 'webhookSecret'> & {
 
 /** The recipient of a channel's notices, without secrets. */
 export type PublicTarget =
-  | Exclude<ChannelTarget, { type: 'WEBHOOK' }>
-  | { readonly type: 'WEBHOOK'; readonly config: PublicWebhookConfig };
+  | PlainTarget
+  | { readonly type: 'WEBHOOK'; readonly config: PublicWebhookConfig }
+  | PublicServiceTarget;
 
 /** A header or a query parameter of a webhook. */
 export type ChannelPair = z.infer<typeof pair>;

@@ -23,10 +23,10 @@ export function maskChannels(channels: CheckChannels): CheckChannels {
 export function maskTarget<T extends PublicTarget>(target: T): T {
   const { type, config } = target;
   if (type === 'WEBHOOK') return { ...target, config: maskWebhook(config) };
-  return type === 'SLACK' ? { ...target, config: maskAddress(config) } : target;
+  return type === 'EMAIL' || type === 'SMS' ? target : { ...target, config: maskAddress(config) };
 }
 
-/** Anyone who knows a webhook's URL can send to it: only its origin is shown. */
+/** Anyone who knows the URL of a hook can send to it: only its origin is shown. */
 function maskAddress<C extends { readonly url: string }>(config: C): C {
   const { origin, pathname, search } = new URL(config.url);
   return pathname === '/' && search === '' ? config : { ...config, url: `${origin}/${MASK}` };

@@ -42,7 +42,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** The most bytes of the answer. More than the log shows: a secret that is cut cannot be masked. */
 const MAX_RESPONSE_BYTES = 4 * 1024;
 /** A longer wait would delay the notice of a recovery too much. */
-const MAX_RETRY_AFTER_MS = 300_000;
+export const MAX_RETRY_AFTER_MS = 300_000;
 
 /**
  * Does not follow redirects, and reads only the start of an answer.

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AlertChannel } from '../../../model/alerting/alert-channel.ts';
+import { isServiceChannel, SERVICE_CHANNELS } from '../../../model/alerting/service-channels.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
@@ -14,9 +15,10 @@ import type { RawBody } from '../../http/resources/given-fields.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../../http/resources/paging.ts';
 import type { SendOutcome } from '../../outgoing/send-outcome.ts';
-import { sampleNotice } from '../delivery/sample-notice.ts';
+import { SAMPLE_END, sampleNotice } from '../delivery/sample-notice.ts';
 import { sendSealed } from '../delivery/send-sealed.ts';
 import type { NoticeSender } from '../delivery/sender.ts';
+import type { AlertNotice } from '../notice.ts';
 import { changedChannel, wholeChannel } from './channel-input.ts';
 import { decryptTarget, sealedTarget } from './channel-secrets.ts';
 import {
@@ -75,7 +77,12 @@ export interface AlertChannels {
    * @throws ServiceError 409 where no key decrypts the stored secrets, 429 after too many comparisons
    */
   hasConfig(key: AccountKey<number>, config: RawBody): Promise<boolean>;
-  /** Sends a sample notice at once, without a retry. The log does not contain it. */
+  /**
+   * Sends a sample notice at once, without a retry, and to an incident service also the end of the problem.
+   * The log does not contain them.
+   *
+   * @returns the outcome of the last one that was sent
+   */
   test(key: AccountKey<number>, signal: AbortSignal): Promise<SendOutcome>;
 }
 
@@ -202,15 +209,14 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
         timeZone: account?.timeZone ?? 'UTC',
       });
       const { fields: target, sealedSecrets } = found;
-      const delivery = {
-        deliveryId: ids(),
-        accountId,
-        channelId: id,
-        target,
-        sealedSecrets,
-        notice,
-      };
-      return sendSealed({ sender, secrets }, delivery, signal);
+      const channel = { accountId, channelId: id, target, sealedSecrets };
+      const send = (sample: AlertNotice): Promise<SendOutcome> =>
+        sendSealed({ sender, secrets }, { ...channel, deliveryId: ids(), notice: sample }, signal);
+      const outcome = await send(notice);
+      const isToBeClosed =
+        outcome.ok && isServiceChannel(target.type) && SERVICE_CHANNELS[target.type].closes;
+      // A test must not leave an incident open, and shows that the end arrives, too.
+      return isToBeClosed ? send({ ...notice, ...SAMPLE_END }) : outcome;
     },
   };
 }

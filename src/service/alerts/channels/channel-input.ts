@@ -1,10 +1,16 @@
+import { z } from 'zod';
 import {
+  ALERT_CHANNEL_SHAPES,
   type AlertChannel,
   alertChannelSchema,
   type PublicTarget,
   type PublicWebhookConfig,
   type WebhookConfig,
 } from '../../../model/alerting/alert-channel.ts';
+import {
+  isServiceChannel,
+  type PublicServiceTarget,
+} from '../../../model/alerting/service-channels.ts';
 import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { AccountKey } from '../../database/account-key.ts';
@@ -15,6 +21,7 @@ import { notReadable } from '../../secrets/secret-store.ts';
 import { templateProblemOf } from '../senders/webhook.ts';
 import { decryptTarget, sealedTarget, withoutSecrets } from './channel-secrets.ts';
 import { withRetainedSecrets } from './retained-secrets.ts';
+import { withRetainedServiceSecrets } from './retained-service-secrets.ts';
 import type { ChannelFields, StoredChannel } from './sql.ts';
 
 /** Fields of a response that an update may repeat. */
@@ -38,6 +45,11 @@ function parsedChannel(fields: RawBody): AlertChannel {
 
 /** Keys without write permission see masks, so a copy of their response lacks the values. */
 function maskProblemsIn({ type, config }: AlertChannel): readonly RequestProblem[] {
+  if (isServiceChannel(type)) {
+    return Object.entries(config)
+      .filter(([, value]) => typeof value === 'string' && holdsMask(value))
+      .map(([field]) => bodyProblem(['config', field], MASK_NOT_ALLOWED));
+  }
   if (type !== 'WEBHOOK' && type !== 'SLACK') return [];
   const paths: (string | number)[][] = holdsMask(config.url) ? [['url']] : [];
   if (type === 'WEBHOOK') {
@@ -71,6 +83,7 @@ export function changedChannel(
   const { fields: target, sealedSecrets } = stored;
   const fixed = { id: key.id, type: target.type };
   const given = givenFields(input, { fixed, responseOnly: RESPONSE_ONLY });
+  if (isOfService(target)) return changedService(secrets, key, { target, sealedSecrets }, given);
   let config: unknown = given.config ?? bareConfigOf(target);
   let isUnreadable = false;
   if (target.type === 'WEBHOOK' && isObject(given.config)) {
@@ -91,6 +104,44 @@ export function changedChannel(
       : isUnreadable
         ? { target: besideSecrets(channel, target), sealedSecrets }
         : sealedTarget(secrets, key, channel);
+  return {
+    subscriptions,
+    content: {
+      // The type of both is the same.
+      fields: { ...fields, config: sealed.target.config } as ChannelFields,
+      sealedSecrets: sealed.sealedSecrets,
+    },
+  };
+}
+
+function isOfService(target: ChannelFields): target is ChannelFields & PublicServiceTarget {
+  return isServiceChannel(target.type);
+}
+
+/** Without a configuration, needs no key, as its secrets stay as they are. */
+function changedService(
+  secrets: SecretBox | null,
+  key: AccountKey<number>,
+  stored: {
+    readonly target: ChannelFields & PublicServiceTarget;
+    readonly sealedSecrets: Buffer | null;
+  },
+  given: RawBody,
+): ChangedChannel {
+  const { target, sealedSecrets } = stored;
+  if (given.config === undefined) {
+    const { type, config, ...others } = target;
+    const shape = ALERT_CHANNEL_SHAPES[type].shape;
+    const { type: _, config: __, ...schemas } = shape;
+    const { subscriptions, ...fields } = validBody(z.strictObject(schemas), { ...others, ...given });
+    return { subscriptions, content: { fields: { ...fields, type, config }, sealedSecrets } };
+  }
+  const config = isObject(given.config)
+    ? withRetainedServiceSecrets(given.config, target, () => decryptTarget(secrets, key, stored))
+    : given.config;
+  const channel = wholeChannel({ ...target, ...given, config });
+  const { subscriptions, ...fields } = channel;
+  const sealed = sealedTarget(secrets, key, channel);
   return {
     subscriptions,
     content: {

@@ -4,6 +4,14 @@ import type {
   PublicWebhookConfig,
   WebhookConfig,
 } from '../../../model/alerting/alert-channel.ts';
+import {
+  isServiceChannel,
+  type PublicServiceConfig,
+  type PublicServiceTarget,
+  type ServiceTarget,
+  secretFieldsOf,
+  secretFlagOf,
+} from '../../../model/alerting/service-channels.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { decryptSecret, requireSecretBox } from '../../secrets/secret-store.ts';
@@ -16,12 +24,16 @@ interface WebhookSecrets {
   readonly queryParameters: readonly string[];
 }
 
+/** The encrypted JSON of the other types: their secret fields by name; null for one without a value. */
+type ServiceSecrets = Readonly<Record<string, string | null>>;
+
 /** @throws ServiceError 409 where the target has secrets and there is no key */
 export function sealedTarget(
   secrets: SecretBox | null,
   key: AccountKey<number>,
   target: ChannelTarget,
 ): SealedTarget {
+  if (isServiceTarget(target)) return sealedService(secrets, key, target);
   if (target.type !== 'WEBHOOK') return { target, sealedSecrets: null };
   const { webhookSecret = null, headers, queryParameters } = target.config;
   const hidden: WebhookSecrets = {
@@ -60,6 +72,7 @@ export function decryptTarget(
   key: AccountKey<number>,
   { target, sealedSecrets }: SealedTarget,
 ): ChannelTarget {
+  if (isServiceTarget(target)) return openedService(secrets, key, { target, sealedSecrets });
   if (target.type !== 'WEBHOOK') return target;
   const { hasWebhookSecret: _, ...config } = target.config;
   if (sealedSecrets === null) return { type: 'WEBHOOK', config };
@@ -74,6 +87,63 @@ export function decryptTarget(
       queryParameters: withValues(config.queryParameters, queryParameters),
     },
   };
+}
+
+function isServiceTarget<Target extends { readonly type: string }>(
+  target: Target,
+): target is Extract<Target, ServiceTarget | PublicServiceTarget> {
+  return isServiceChannel(target.type);
+}
+
+function sealedService(
+  secrets: SecretBox | null,
+  key: AccountKey<number>,
+  { type, config }: ServiceTarget,
+): SealedTarget {
+  const hidden = secretValues({ type, config });
+  const hasAny = Object.values(hidden).some((value) => value !== null);
+  const shown = Object.entries(config).filter(([field]) => !(field in hidden));
+  const flags = Object.entries(hidden).map(([field, value]) => {
+    return [secretFlagOf(field), value !== null] as const;
+  });
+  return {
+    // Every type has both.
+    target: { type, config: Object.fromEntries([...shown, ...flags]) as PublicServiceConfig },
+    sealedSecrets: hasAny
+      ? requireSecretBox(secrets).seal(JSON.stringify(hidden), sealingContextOf(key))
+      : null,
+  };
+}
+
+function openedService(
+  secrets: SecretBox | null,
+  key: AccountKey<number>,
+  {
+    target: { type, config },
+    sealedSecrets,
+  }: { readonly target: PublicServiceTarget; readonly sealedSecrets: Buffer | null },
+): ServiceTarget {
+  const names = secretFieldsOf(type);
+  const none: ServiceSecrets = Object.fromEntries(names.map((field) => [field, null]));
+  const hidden: ServiceSecrets =
+    sealedSecrets === null
+      ? none
+      : JSON.parse(decryptSecret(secrets, sealedSecrets, sealingContextOf(key)));
+  const flags = names.map(secretFlagOf);
+  const shown = Object.entries(config).filter(([field]) => !flags.includes(field));
+  // As `sealedService` stored it.
+  return { type, config: { ...Object.fromEntries(shown), ...none, ...hidden } } as ServiceTarget;
+}
+
+/** The secret fields of a target by name. */
+export function secretValues({ type, config }: ServiceTarget): ServiceSecrets {
+  const values = new Map<string, unknown>(Object.entries(config));
+  return Object.fromEntries(
+    secretFieldsOf(type).map((field) => {
+      const value = values.get(field);
+      return [field, typeof value === 'string' ? value : null];
+    }),
+  );
 }
 
 export function secretsIn(config: WebhookConfig): readonly string[] {

@@ -1,4 +1,5 @@
 import type { ChannelPair, PublicTarget } from '../../../model/alerting/alert-channel.ts';
+import { SERVICE_CHANNELS } from '../../../model/alerting/service-channels.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/store.ts';
 import type { RequestProblem } from '../../errors.ts';
@@ -19,6 +20,7 @@ export interface ChannelSubscription {
 /** `alertChannels` of a check: src/service/README.md, "Alerts". */
 export interface CheckChannels {
   readonly email: readonly { readonly address: string }[];
+  /** Also the channels of chats, push and incident services. */
   readonly webhook: readonly {
     readonly url: string;
     readonly name: string;
@@ -99,6 +101,13 @@ function channelsOf(
         break;
       case 'SMS':
         sms.push({ number: target.config.number, name: target.config.name });
+        break;
+      default: {
+        // The API has no lists for them: a request with a secret that is not shown.
+        const { url, name } = target.config;
+        const { method } = SERVICE_CHANNELS[target.type];
+        webhook.push({ url, name, method, headers: [], queryParameters: [] });
+      }
     }
   }
   return { email, webhook, slack, sms, ...(omitted > 0 ? { omitted } : {}) };

@@ -6,6 +6,10 @@ import {
   ALERT_CHANNEL_TYPES,
   alertChannelSchema,
 } from '../../../model/alerting/alert-channel.ts';
+import {
+  publicConfigSchema,
+  type ServiceChannelType,
+} from '../../../model/alerting/service-channels.ts';
 import { maskTarget } from '../../checks/masked-channels.ts';
 import { keyOf } from '../../http/access/authentication.ts';
 import type { Viewer } from '../../http/access/viewer.ts';
@@ -30,12 +34,18 @@ const changes = z.strictObject({
     .record(z.string(), z.unknown())
     .optional()
     .describe(
-      'The complete configuration of a channel of this type. Empty locked values and an omitted secret of a webhook do not change.',
+      'The complete configuration of a channel of this type. Empty locked values of a webhook and omitted secrets do not change.',
     ),
   id: z.number().optional().describe('The same as in the path.'),
 });
 
 const added = { id: z.number(), ...TIMES };
+
+function serviceResponse<Type extends ServiceChannelType>(type: Type) {
+  const config = publicConfigSchema(type);
+  return z.strictObject({ type: z.literal(type), config, ...commonFields, ...added });
+}
+
 const response = z.discriminatedUnion('type', [
   ALERT_CHANNEL_SHAPES.EMAIL.extend(added),
   ALERT_CHANNEL_SHAPES.WEBHOOK.extend({
@@ -46,6 +56,19 @@ const response = z.discriminatedUnion('type', [
   }),
   ALERT_CHANNEL_SHAPES.SLACK.extend(added),
   ALERT_CHANNEL_SHAPES.SMS.extend(added),
+  serviceResponse('TEAMS'),
+  serviceResponse('DISCORD'),
+  serviceResponse('TELEGRAM'),
+  serviceResponse('PAGERDUTY'),
+  serviceResponse('OPSGENIE'),
+  serviceResponse('NTFY'),
+  serviceResponse('PUSHOVER'),
+  serviceResponse('GOOGLE_CHAT'),
+  serviceResponse('MATTERMOST'),
+  serviceResponse('MATRIX'),
+  serviceResponse('GOTIFY'),
+  serviceResponse('INCIDENT_IO'),
+  serviceResponse('ALERTMANAGER'),
 ]);
 
 const comparedConfig = z
@@ -102,7 +125,7 @@ export function alertChannelsRoutes({
           read: {
             summary: 'Read an alert channel',
             description:
-              'Secrets and locked values are omitted. Keys without write permission do not see the paths, query parameters and credentials of webhooks.',
+              'Secrets and locked values are omitted. Keys without write permission do not see the paths, query parameters and credentials of URLs.',
           },
           update: {
             summary: 'Update an alert channel',
@@ -128,7 +151,7 @@ export function alertChannelsRoutes({
           operationId: 'compareAlertChannel',
           summary: 'Compare a configuration with that of an alert channel, secrets included',
           description:
-            'Responses never contain the secrets of a webhook. A client that has them learns here whether an update is needed. An account has 60 comparisons a minute, since each says whether a guess is right.',
+            'Responses never contain the secrets of a channel. A client that has them learns here whether an update is needed. An account has 60 comparisons a minute, since each says whether a guess is right.',
           params: z.object({ id: channelId }),
           body: comparedConfig,
           response: { 200: compareResponse },
@@ -166,11 +189,12 @@ function presentChannel(
   { id, fields, subscriptions, createdAt, updatedAt }: ChannelView,
   viewer: Viewer,
 ): z.output<typeof response> {
+  const shown = viewer.mayWrite ? fields : maskTarget(fields);
   return {
-    ...(viewer.mayWrite ? fields : maskTarget(fields)),
+    ...shown,
     subscriptions,
     id,
     created_at: createdAt.toISOString(),
     updated_at: updatedAt?.toISOString() ?? null,
-  };
+  } as z.output<typeof response>;
 }

@@ -1,5 +1,12 @@
 import type { AlertNotice } from '../notice.ts';
 
+/** What differs in the notice of the end of the problem that the sample is about. */
+export const SAMPLE_END = {
+  alertType: 'ALERT_RECOVERY',
+  error: null,
+  statusCode: '200',
+} as const satisfies Partial<AlertNotice>;
+
 /** A notice of a check that does not exist, to test channels and templates. */
 export function sampleNotice({
   alertId,

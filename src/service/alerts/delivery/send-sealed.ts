@@ -5,6 +5,7 @@ import { notSent, type SendOutcome } from '../../outgoing/send-outcome.ts';
 import { decryptTarget } from '../channels/channel-secrets.ts';
 import type { SealedTarget } from '../channels/sql.ts';
 import type { AlertNotice } from '../notice.ts';
+import { incidentKeyOf } from '../senders/incident-key.ts';
 import type { NoticeSender } from './sender.ts';
 
 export interface SealedDelivery extends SealedTarget {
@@ -34,5 +35,6 @@ export async function sendSealed(
   } catch (error) {
     return notSent(`the secrets of the channel cannot be read: ${messageOf(error)}`);
   }
-  return sender.send({ deliveryId, target, notice }, signal);
+  const key = incidentKeyOf(accountId, notice);
+  return sender.send({ deliveryId, key, target, notice }, signal);
 }

@@ -7,6 +7,7 @@ import { notSent, SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-ou
 import { noticeLink } from '../notice-link.ts';
 import { createEmailSender } from '../senders/email.ts';
 import type { OpenDelivery } from '../senders/send.ts';
+import { createServiceSender } from '../senders/service.ts';
 import { createSlackSender } from '../senders/slack.ts';
 import { createSmsSender } from '../senders/sms.ts';
 import { createWebhookSender } from '../senders/webhook.ts';
@@ -35,6 +36,7 @@ export function createNoticeSender(
   const sms = config.sms === null ? async () => NO_SMS : createSmsSender(http, config.sms);
   const webhook = createWebhookSender(http, clock);
   const slack = createSlackSender(http);
+  const service = createServiceSender(http);
 
   async function sendTo(delivery: OpenDelivery, signal: AbortSignal): Promise<SendOutcome> {
     const { target } = delivery;
@@ -47,6 +49,8 @@ export function createNoticeSender(
         return slack({ ...delivery, target }, signal);
       case 'SMS':
         return sms({ ...delivery, target }, signal);
+      default:
+        return service({ ...delivery, target }, signal);
     }
   }
 

@@ -6,6 +6,8 @@ import type { AlertNotice } from '../notice.ts';
 export interface OpenDelivery<Target extends ChannelTarget = ChannelTarget> {
   /** The same in every attempt, for receivers to recognise repeats. */
   readonly deliveryId: string;
+  /** By which an incident service knows the problem: see `incidentKeyOf`. */
+  readonly key: string;
   readonly target: Target;
   readonly notice: AlertNotice;
 }

@@ -1,0 +1,61 @@
+import type {
+  ServiceChannelType,
+  ServiceConfigs,
+} from '../../../../model/alerting/service-channels.ts';
+import type { MessageFacts } from '../message-facts.ts';
+
+/** One notification to one channel. */
+export interface ServiceMessage<Type extends ServiceChannelType> {
+  readonly config: ServiceConfigs[Type];
+  readonly facts: MessageFacts;
+  /** The same for the beginning and the end of a problem: see `incidentKeyOf`. */
+  readonly key: string;
+  /** The same in every attempt. */
+  readonly deliveryId: string;
+}
+
+/** The method is that of `SERVICE_CHANNELS`. */
+export interface AdapterRequest {
+  readonly url: URL;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** How one service receives notifications. An adapter is pure: it reads neither clock nor network. */
+export interface Adapter<Type extends ServiceChannelType> {
+  readonly type: Type;
+  /** The request, within the limits that the service publishes. */
+  request(message: ServiceMessage<Type>): AdapterRequest;
+  /**
+   * The shortest wait in milliseconds that a refusal asks for in its body, where the service sends no
+   * Retry-After; null for none.
+   *
+   * @param body of a response with status 429, parsed
+   */
+  retryAfterMs?(body: unknown): number | null;
+}
+
+/** A request with a JSON body. */
+export function jsonRequest(
+  url: URL,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): AdapterRequest {
+  return {
+    url,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+/**
+ * An endpoint below the address of a server, which may have a path and a slash at its end.
+ *
+ * @param path without a slash at its start; what users chose in it is percent-encoded
+ */
+export function endpointOf(base: string, path: string): URL {
+  const url = new URL(base);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;
+  return url;
+}

@@ -1,0 +1,71 @@
+import { cutText } from '../../../../runtime/text/cut-text.ts';
+import type { FactRow, MessageFacts } from '../message-facts.ts';
+
+const MARK = '…';
+
+/** At most `maxChars` UTF-16 units, the ellipsis of a cut text included. */
+export function fitChars(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  return `${text.slice(0, maxChars - MARK.length).replace(/[\ud800-\udbff]$/, '')}${MARK}`;
+}
+
+/** At most `maxBytes` of UTF-8, the ellipsis of a cut text included. */
+export function fitBytes(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  return `${cutText(text, maxBytes - Buffer.byteLength(MARK))}${MARK}`;
+}
+
+/**
+ * The escaped text with at most `maxChars` UTF-16 units. It is cut before it is escaped: no escape is cut.
+ *
+ * @param escape of each character by itself
+ */
+export function fitEscaped(
+  text: string,
+  maxChars: number,
+  escape: (text: string) => string,
+): string {
+  const whole = escape(text);
+  if (whole.length <= maxChars) return whole;
+  let taken = '';
+  for (const character of text) {
+    const next = escape(character);
+    if (taken.length + next.length > maxChars - MARK.length) break;
+    taken += next;
+  }
+  return `${taken}${MARK}`;
+}
+
+/** CommonMark 2.4: a backslash makes any ASCII punctuation literal. Those that begin something. */
+export function markdownEscaped(text: string): string {
+  return text.replaceAll(/[\\`*_{}[\]()<>#+!|~]/g, '\\$&');
+}
+
+/** Text without any markup: the error first, then a line for each fact. */
+export function plainTextOf({ error, rows }: MessageFacts): string {
+  const lines = rows.map(([label, value]) => `${label}: ${value}`);
+  return [...(error === null ? [] : [error]), ...lines].join('\n');
+}
+
+/** The rows with values that are not longer. */
+export function shortRows(rows: readonly FactRow[], maxChars: number): readonly FactRow[] {
+  return rows.map(([label, value]) => [label, fitChars(value, maxChars)]);
+}
+
+/**
+ * A message as JSON that has at most `maxBytes`: leaves out the last rows, which are the least important, as
+ * far as it must.
+ */
+export function fittingMessage(
+  rows: readonly FactRow[],
+  maxBytes: number,
+  make: (rows: readonly FactRow[]) => object,
+): object {
+  let shown = rows;
+  for (;;) {
+    const message = make(shown);
+    const isFitting = Buffer.byteLength(JSON.stringify(message)) <= maxBytes;
+    if (isFitting || shown.length === 0) return message;
+    shown = shown.slice(0, -1);
+  }
+}

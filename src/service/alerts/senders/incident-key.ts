@@ -1,0 +1,26 @@
+import type { AlertType } from '../../../model/alerting/alert.ts';
+import { stableId } from '../../../model/ids.ts';
+import type { AlertNotice } from '../notice.ts';
+
+/** Whether a notice begins or continues a problem, or ends it. */
+export type Phase = 'trigger' | 'resolve';
+
+const ENDS: readonly AlertType[] = ['ALERT_RECOVERY', 'ALERT_DEGRADED_RECOVERY'];
+
+export function phaseOf({ alertType }: Pick<AlertNotice, 'alertType'>): Phase {
+  return ENDS.includes(alertType) ? 'resolve' : 'trigger';
+}
+
+/**
+ * What an incident service knows a problem by. All notices of a problem have the same key, from the
+ * first alert to the recovery, so that the recovery closes what the alert opened. A check has one problem at a
+ * time; after its end the key opens a new incident. A certificate has a key of its own: its alert has no end,
+ * and must not end with a failure of the check.
+ */
+export function incidentKeyOf(
+  accountId: string,
+  { alertType, check, location }: Pick<AlertNotice, 'alertType' | 'check' | 'location'>,
+): string {
+  const subject = alertType === 'ALERT_SSL' ? 'certificate' : 'condition';
+  return stableId('incident', accountId, location?.id ?? check.id, subject);
+}
