@@ -93,11 +93,7 @@ export const SERVICE_CHANNELS = {
     secrets: ['botToken'],
     config: z.strictObject({
       name: named('Telegram'),
-      botToken: secret
-        .refine((text) => /^\d+:[\w-]+$/.test(text), {
-          error: 'must be a token of a bot, for example 123456:ABC-def',
-        })
-        .describe(`The token of the bot. ${KEEPS}`),
+      botToken: secret.describe(`The token of the bot. ${KEEPS}`),
       chatId: identifier(100)
         .refine((text) => /^(?:-?\d+|@\w+)$/.test(text), {
           error: 'must be the number of a chat, or the name of a public channel after @',
@@ -160,7 +156,7 @@ export const SERVICE_CHANNELS = {
         .regex(/^[\w-]{1,64}$/, {
           error: 'must be 1 to 64 letters, digits, dashes and underscores',
         })
-        .describe('The topic.'),
+        .describe('The topic. Whoever knows it can read it, unless the server protects it.'),
       token: secret
         .nullable()
         .default(null)

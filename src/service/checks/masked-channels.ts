@@ -23,7 +23,10 @@ export function maskChannels(channels: CheckChannels): CheckChannels {
 export function maskTarget<T extends PublicTarget>(target: T): T {
   const { type, config } = target;
   if (type === 'WEBHOOK') return { ...target, config: maskWebhook(config) };
-  return type === 'EMAIL' || type === 'SMS' ? target : { ...target, config: maskAddress(config) };
+  if (type === 'EMAIL' || type === 'SMS') return target;
+  const masked = maskAddress(config);
+  // Whoever knows the topic of a public server can send to it.
+  return { ...target, config: type === 'NTFY' ? { ...masked, topic: MASK } : masked };
 }
 
 /** Anyone who knows the URL of a hook can send to it: only its origin is shown. */

@@ -1,4 +1,10 @@
 import { z } from 'zod';
+import {
+  isServiceChannel,
+  type ServiceChannelType,
+  secretFieldsOf,
+  secretFlagOf,
+} from '../../../model/alerting/service-channels.ts';
 import { commonFields } from '../../../model/check/check.ts';
 import { entrySchemaOf, type FileEntry, type Section } from '../../../model/check-file/sections.ts';
 import { logicalIdOf } from '../../../model/logical-id.ts';
@@ -61,7 +67,13 @@ const card = z.looseObject({
 });
 
 function withoutAdditions(section: Section, shown: Fields): Fields {
-  if (section === 'alertChannels') return { ...shown, config: withUnknownSecrets(shown.config) };
+  if (section === 'alertChannels') {
+    const { type, config } = shown;
+    const whole = isServiceChannel(type)
+      ? withUnknownServiceSecrets(type, config)
+      : withUnknownSecrets(config);
+    return { ...shown, config: whole };
+  }
   const cards = section === 'statusPages' ? z.array(card).safeParse(shown.cards) : null;
   if (cards?.success !== true) return shown;
   return {
@@ -91,6 +103,19 @@ function withUnknownSecrets(config: unknown): unknown {
   if (!parsed.success) return config;
   const { hasWebhookSecret, ...rest } = parsed.data;
   return { ...rest, webhookSecret: hasWebhookSecret ? UNKNOWN_SECRET : null };
+}
+
+/** The same for a channel that sends to a service, whose flags say which secrets it has. */
+function withUnknownServiceSecrets(type: ServiceChannelType, config: unknown): unknown {
+  const parsed = z.record(z.string(), z.unknown()).safeParse(config);
+  if (!parsed.success) return config;
+  const secrets = secretFieldsOf(type);
+  const flags = secrets.map(secretFlagOf);
+  const shown = Object.entries(parsed.data).filter(([field]) => !flags.includes(field));
+  const unknown = secrets.map((field) => {
+    return [field, parsed.data[secretFlagOf(field)] === true ? UNKNOWN_SECRET : null] as const;
+  });
+  return Object.fromEntries([...shown, ...unknown]);
 }
 
 const settings = commonFields.alertSettings.unwrap();

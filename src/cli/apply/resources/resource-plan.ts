@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isServiceChannel, secretFieldsOf } from '../../../model/alerting/service-channels.ts';
 import {
   ENTRY_NOUNS,
   type FileEntry,
@@ -198,7 +199,14 @@ function planEntry(
   return { ...update, changes: fieldChanges(shown, wanted), body: Object.fromEntries(body) };
 }
 
-const secretConfig = z.looseObject({ config: z.looseObject({ hasWebhookSecret: z.boolean() }) });
+const webhookConfig = z.looseObject({ config: z.looseObject({ hasWebhookSecret: z.boolean() }) });
+
+/** Whether responses leave out secrets of the channel. */
+function hasSecrets(channel: KnownResource): boolean {
+  const { type } = channel;
+  if (isServiceChannel(type)) return secretFieldsOf(type).length > 0;
+  return webhookConfig.safeParse(channel).success;
+}
 
 /**
  * The channels of the file, by their ids, whose configuration is that of the service. Only the service
@@ -217,8 +225,7 @@ export async function channelsWithSameSecrets(
   const ids = knownIds({ sections, fileName }, known);
   for (const channel of known.alertChannels) {
     const entry = entries.get(String(ids.entryOf('alertChannels', channel.id)));
-    // Other types have no secrets that responses leave out.
-    if (entry === undefined || !secretConfig.safeParse(channel).success) continue;
+    if (entry === undefined || !hasSecrets(channel)) continue;
     if (entry.fields.type !== channel.type) continue;
     const path = `${RESOURCE_PATHS.alertChannels}/${channel.id}/compare`;
     const body = { config: entry.fields.config };

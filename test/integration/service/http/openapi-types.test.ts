@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { channelFieldsOf } from '../../../support/openapi/channel-fields.ts';
 import { checkFieldsOf } from '../../../support/openapi/check-fields.ts';
 import { type OpenApiDocument, operationsOf } from '../../../support/openapi/document.ts';
 import { serviceDocument } from '../../../support/openapi/service-document.ts';
@@ -11,6 +12,8 @@ import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 const ROOT = join(import.meta.dirname, '../../../..');
 const DASHBOARD_TYPES = join(ROOT, 'src/web/dashboard/api/openapi.d.ts');
 const DASHBOARD_FIELDS = join(ROOT, 'src/web/dashboard/api/check-fields.json');
+const DASHBOARD_CHANNELS = join(ROOT, 'src/web/dashboard/api/channel-fields.json');
+const CHANNELS = `${JSON.stringify(channelFieldsOf(), null, 2)}\n`;
 const OPTIONS = ['--noEmit', '--strict', '--exactOptionalPropertyTypes'];
 const BODIES = smallestBodies({
   agentSlug: 'office',
@@ -65,6 +68,7 @@ beforeAll(async () => {
   if (process.env.UPDATE_DOCS === '1') {
     writeFileSync(DASHBOARD_TYPES, types);
     writeFileSync(DASHBOARD_FIELDS, fields);
+    writeFileSync(DASHBOARD_CHANNELS, CHANNELS);
   }
   writeFileSync(join(folder.path, 'api.d.ts'), types);
 }, 120_000);
@@ -131,6 +135,13 @@ describe('the types that openapi-typescript makes of the document', () => {
 describe('the fields of checks in the document', () => {
   it("are those of the dashboard's form", () => {
     const isCurrent = readFileSync(DASHBOARD_FIELDS, 'utf8') === fields;
+    expect(isCurrent, '`npm run api-types` writes the current ones').toBe(true);
+  });
+});
+
+describe('the fields of channels that send to services', () => {
+  it("are those of the dashboard's form", () => {
+    const isCurrent = readFileSync(DASHBOARD_CHANNELS, 'utf8') === CHANNELS;
     expect(isCurrent, '`npm run api-types` writes the current ones').toBe(true);
   });
 });

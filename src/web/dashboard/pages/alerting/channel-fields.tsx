@@ -3,6 +3,8 @@ import { Button } from '../../parts/button.tsx';
 import { CheckField, Field, problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import { CrossIcon } from '../../parts/icons.tsx';
 import type { ChannelForm, Pair } from './channel-form.ts';
+import { SERVICES } from './service-fields.ts';
+import { ServiceForm } from './service-form.tsx';
 
 interface FieldsProps {
   readonly form: ChannelForm;
@@ -11,7 +13,7 @@ interface FieldsProps {
 }
 
 /** What stands at a field if the API refuses it: the rest is shown below the form. */
-export const FIELD_NAMES = [
+export const FIELD_NAMES: readonly string[] = [
   'config.address',
   'config.url',
   'config.name',
@@ -19,7 +21,8 @@ export const FIELD_NAMES = [
   'config.template',
   'config.webhookSecret',
   'sslExpiryThreshold',
-] as const;
+  ...Object.values(SERVICES).flatMap(({ fields }) => fields.map(({ name }) => `config.${name}`)),
+];
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'].map((method) => ({
   value: method,
@@ -75,6 +78,15 @@ export function ChannelFields(props: FieldsProps) {
       );
     case 'WEBHOOK':
       return <WebhookFields {...props} />;
+    default:
+      return (
+        <ServiceForm
+          type={form.type}
+          values={form.service}
+          problems={problems}
+          change={(service) => change({ service })}
+        />
+      );
   }
 }
 

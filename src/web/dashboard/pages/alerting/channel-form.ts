@@ -1,4 +1,14 @@
 import type { components } from '../../api/openapi.d.ts';
+import {
+  isService,
+  NO_VALUES,
+  newServiceValues,
+  SERVICE_TYPES,
+  SERVICES,
+  type ServiceValues,
+  serviceConfigOf,
+  serviceValuesOf,
+} from './service-fields.ts';
 
 export type Channel = components['schemas']['AlertChannel'];
 export type ChannelType = Channel['type'];
@@ -12,7 +22,19 @@ export const CHANNEL_TYPES: readonly {
   { type: 'SLACK', label: 'Slack', says: 'A channel, by an incoming webhook.' },
   { type: 'WEBHOOK', label: 'Webhook', says: 'Any URL: a pager, a chat, your own program.' },
   { type: 'SMS', label: 'SMS', says: 'A phone number. The service needs an SMS gateway.' },
+  ...SERVICE_TYPES.map((type) => ({
+    type,
+    label: SERVICES[type].label,
+    says: SERVICES[type].closes
+      ? 'Opens an incident, and closes it when the check recovers.'
+      : 'A message in its own form.',
+  })),
 ];
+
+/** The names of the types for people. */
+export const CHANNEL_WORDS = Object.fromEntries(
+  CHANNEL_TYPES.map(({ type, label }) => [type, label]),
+) as Readonly<Record<ChannelType, string>>;
 
 /** A header or a query parameter, as the form holds it. */
 export interface Pair {
@@ -37,6 +59,8 @@ export interface ChannelForm {
   /** The stored secret is removed. */
   readonly removesSecret: boolean;
   readonly hasSecret: boolean;
+  /** The configuration of a channel that sends to a service. */
+  readonly service: ServiceValues;
   readonly sendFailure: boolean;
   readonly sendRecovery: boolean;
   readonly sendDegraded: boolean;
@@ -61,6 +85,7 @@ export function newForm(type: ChannelType): ChannelForm {
     webhookSecret: '',
     removesSecret: false,
     hasSecret: false,
+    service: isService(type) ? newServiceValues(type) : NO_VALUES,
     sendFailure: true,
     sendRecovery: true,
     sendDegraded: false,
@@ -107,6 +132,8 @@ export function formOf(channel: Channel): ChannelForm {
         hasSecret: hasWebhookSecret,
       };
     }
+    default:
+      return { ...form, service: serviceValuesOf(channel.type, { ...channel.config }) };
   }
 }
 
@@ -126,7 +153,7 @@ export function bodyOfForm(form: ChannelForm) {
   };
 }
 
-function configOf(form: ChannelForm): Record<string, unknown> {
+function configOf(form: ChannelForm): Readonly<Record<string, unknown>> {
   switch (form.type) {
     case 'EMAIL':
       return { address: form.address.trim() };
@@ -151,6 +178,8 @@ function configOf(form: ChannelForm): Record<string, unknown> {
         ...secret,
       };
     }
+    default:
+      return serviceConfigOf(form.type, form.service);
   }
 }
 
@@ -163,7 +192,7 @@ export function channelName(channel: Channel): string {
       return new URL(channel.config.url).host;
     case 'SMS':
       return `${channel.config.name} (${channel.config.number})`;
-    case 'WEBHOOK':
+    default:
       return channel.config.name;
   }
 }

@@ -143,7 +143,7 @@ function Editor({
 
   const problems = (error?.problems ?? []).map(({ path, message }) => ({
     // The members of a union have the type of the channel in their path.
-    path: path.replace(/^body\.(?:EMAIL|WEBHOOK|SLACK|SMS)\./, 'body.'),
+    path: path.replace(/^body\.[A-Z_]+\./, 'body.'),
     message,
   }));
   return (

@@ -11,8 +11,13 @@ import { Pager } from '../../parts/pager.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Table } from '../../parts/table.tsx';
 import { addressOf, Link } from '../../shell/link.tsx';
-import { CHANNEL_TYPES, type Channel, channelName, wishesOf } from './channel-form.ts';
-import { CHANNEL_WORDS } from './deliveries.tsx';
+import {
+  CHANNEL_TYPES,
+  CHANNEL_WORDS,
+  type Channel,
+  channelName,
+  wishesOf,
+} from './channel-form.ts';
 import { Sections } from './sections.tsx';
 
 const PER_PAGE = 50;

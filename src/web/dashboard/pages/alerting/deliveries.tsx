@@ -14,6 +14,7 @@ import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { Link } from '../../shell/link.tsx';
 import { ALERT_WORDS } from './alert-types.ts';
+import { CHANNEL_WORDS } from './channel-form.ts';
 import { usePolling } from './use-polling.ts';
 
 export type Delivery = components['schemas']['AlertDelivery'];
@@ -147,13 +148,6 @@ function columnsOf(isOfAlert: boolean, reload: () => void) {
       : []),
   ];
 }
-
-export const CHANNEL_WORDS = {
-  EMAIL: 'Email',
-  WEBHOOK: 'Webhook',
-  SLACK: 'Slack',
-  SMS: 'SMS',
-} as const;
 
 function Answer({ delivery }: { readonly delivery: Delivery }) {
   const { lastStatus, lastError, lastAnswer, nextAttemptAt } = delivery;

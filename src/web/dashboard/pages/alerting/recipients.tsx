@@ -6,7 +6,7 @@ import { counted } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import { Link } from '../../shell/link.tsx';
-import { CHANNEL_WORDS } from './deliveries.tsx';
+import { CHANNEL_WORDS } from './channel-form.ts';
 import './alerting.css';
 
 type Found = components['schemas']['AlertRecipients'];
