@@ -169,6 +169,15 @@ export function upgradeSuite(store: () => Store): void {
       expect(events).toEqual([{ id: 'assigned' }, { id: 'waiting' }]);
     });
 
+    it('takes channels to other services beside those that it has', async () => {
+      await store().query(CHANNEL('PAGERDUTY'));
+      await expect(store().query(CHANNEL('PIGEON'))).rejects.toThrow();
+      expect(await store().query('select type from alert_channels order by id')).toEqual([
+        { type: 'SLACK' },
+        { type: 'PAGERDUTY' },
+      ]);
+    });
+
     it('runs the groups that it has', async () => {
       const groupRuns = createGroupRuns({
         store: store(),
@@ -208,6 +217,11 @@ const CHECK = (id: string, names: string, group = 'null') =>
   `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body, group_id)
    values ('mine', '${id}', 'URL', '${id}', true, false, 10,
      '{"privateLocations": [${names}]}', ${group})`;
+const CHANNEL = (type: string) =>
+  `insert into alert_channels (account_id, type, config, send_failure, send_recovery, send_degraded,
+     ssl_expiry, ssl_expiry_threshold, created_at)
+   values ('mine', '${type}', '{"url": "https://hooks.test/1"}', true, true, false, false, 30,
+     '${SLOT}')`;
 /** An incident that a check opened, and that its recovery resolved. */
 const INCIDENT = (id: string, changedAt: string) => [
   `insert into status_page_incidents (account_id, id, name, severity, last_update_status, check_id,
@@ -235,6 +249,7 @@ const OF_BEFORE = [
    values ('key', 'mine', 'k', '\\x${KEY_HASH.toString('hex')}', 'ak_', 'admin')`,
   `insert into location_keys (id, account_id, location_id, key_hash, key_prefix)
    values ('key', 'mine', 'oslo', '\\x${KEY_HASH.toString('hex')}', 'pl_')`,
+  CHANNEL('SLACK'),
   RUN('waiting', 'waiting'),
   RUN('assigned', 'assigned', { agentId: "'agent'" }),
   RUN('done', 'done'),

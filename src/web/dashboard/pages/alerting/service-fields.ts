@@ -24,7 +24,7 @@ interface ServiceChannel {
 
 export type ServiceType = keyof typeof found;
 
-export const SERVICES = found as Readonly<Record<ServiceType, ServiceChannel>>;
+export const SERVICES = found as unknown as Readonly<Record<ServiceType, ServiceChannel>>;
 export const SERVICE_TYPES = Object.keys(SERVICES) as ServiceType[];
 
 /** What the form holds of such a channel. */

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import type {
+  ServiceChannelType,
+  ServiceConfigs,
+} from '../../../../../../src/model/alerting/service-channels.ts';
+import { SAMPLE_END, sampleNotice } from '../../../../../../src/service/alerts/delivery/sample-notice.ts';
+import type { AlertNotice } from '../../../../../../src/service/alerts/notice.ts';
+import type {
+  Adapter,
+  AdapterRequest,
+} from '../../../../../../src/service/alerts/senders/adapters/adapter.ts';
+import { ADAPTERS } from '../../../../../../src/service/alerts/senders/adapters/registry.ts';
+import { messageFactsOf } from '../../../../../../src/service/alerts/senders/message-facts.ts';
+
+const AT_MS = Date.parse('2026-01-01T12:00:00Z');
+const LINK = 'https://vedette.test/checks/home';
+const NOTICE: AlertNotice = {
+  ...sampleNotice({ alertId: 'a', atMs: AT_MS }),
+  check: { id: 'home', name: '*Shop* @all', checkType: 'URL', tags: ['eu'], groupName: null },
+  error: '<b>Refused</b>',
+  link: LINK,
+};
+const END: AlertNotice = { ...NOTICE, ...SAMPLE_END };
+
+function request<Type extends ServiceChannelType>(
+  type: Type,
+  config: ServiceConfigs[Type],
+  notice = NOTICE,
+): AdapterRequest {
+  const adapter: Adapter<Type> = ADAPTERS[type];
+  return adapter.request({ config, facts: messageFactsOf(notice), key: 'key', deliveryId: 'd' });
+}
+
+const bodyOf = ({ body }: AdapterRequest) => JSON.parse(body);
+
+describe('a message to', () => {
+  it('Teams has text runs, which read no markup, and a button', () => {
+    const config = { name: 'n', url: 'https://flow.test/x?sig=1' };
+    const { summary, attachments } = bodyOf(request('TEAMS', config));
+    const [{ content }] = attachments;
+    expect(summary).toBe('*Shop* @all has failed');
+    expect(content.body[0]).toMatchObject({ type: 'Container', style: 'attention' });
+    expect(content.body[1].inlines).toEqual([{ type: 'TextRun', text: '<b>Refused</b>' }]);
+    expect(content.actions).toEqual([{ type: 'Action.OpenUrl', title: 'Details', url: LINK }]);
+  });
+
+  it('Discord escapes Markdown and mentions nobody', () => {
+    const config = { name: 'n', url: 'https://discord.test/api/webhooks/1/a' };
+    const { content, allowed_mentions, embeds } = bodyOf(request('DISCORD', config));
+    expect(content).toBe('\\*Shop\\* @all has failed');
+    expect(allowed_mentions).toEqual({ parse: [] });
+    expect(embeds[0].description).toBe('\\<b\\>Refused\\</b\\>');
+  });
+
+  it('Telegram is HTML with the three characters escaped, to the bot in the path', () => {
+    const url = 'https://api.telegram.org';
+    const config = { name: 'n', url, botToken: '1:a', chatId: '@ops', threadId: null };
+    const sent = request('TELEGRAM', config);
+    expect(sent.url.href).toBe('https://api.telegram.org/bot1:a/sendMessage');
+    const { text, message_thread_id } = bodyOf(sent);
+    expect(text).toContain('<b>*Shop* @all has failed</b>\n&lt;b&gt;Refused&lt;/b&gt;');
+    expect(message_thread_id).toBeUndefined();
+  });
+
+  it('PagerDuty triggers and resolves by one deduplication key', () => {
+    const config = { name: 'n', url: 'https://events.pagerduty.com', routingKey: 'r' };
+    const sent = request('PAGERDUTY', config);
+    expect(sent.url.href).toBe('https://events.pagerduty.com/v2/enqueue');
+    expect(bodyOf(sent)).toMatchObject({
+      routing_key: 'r',
+      event_action: 'trigger',
+      dedup_key: 'key',
+      payload: { summary: '*Shop* @all has failed', severity: 'critical' },
+    });
+    expect(bodyOf(request('PAGERDUTY', config, END))).toMatchObject({
+      event_action: 'resolve',
+      dedup_key: 'key',
+    });
+  });
+
+  it('Opsgenie creates an alert, and closes it by its alias', () => {
+    const url = 'https://api.opsgenie.com';
+    const config = { name: 'n', url, apiKey: 'k', priority: 'P1' } as const;
+    const sent = request('OPSGENIE', config);
+    expect(sent).toMatchObject({ headers: { authorization: 'GenieKey k' } });
+    expect(bodyOf(sent)).toMatchObject({ alias: 'key', priority: 'P1', tags: ['eu'] });
+    const degraded: AlertNotice = { ...NOTICE, alertType: 'ALERT_DEGRADED' };
+    expect(bodyOf(request('OPSGENIE', config, degraded)).priority).toBe('P2');
+    expect(request('OPSGENIE', config, END).url.href).toBe(
+      'https://api.opsgenie.com/v2/alerts/key/close?identifierType=alias',
+    );
+  });
+
+  it('ntfy begins with the error, and has a token only where one is set', () => {
+    const config = { name: 'n', url: 'https://ntfy.sh', topic: 't', token: null };
+    const sent = request('NTFY', config);
+    expect(sent.headers).not.toHaveProperty('authorization');
+    expect(bodyOf(sent)).toMatchObject({ topic: 't', priority: 5, click: LINK });
+    expect(bodyOf(sent).message).toMatch(/^<b>Refused<\/b>\n/);
+    expect(request('NTFY', { ...config, token: 'k' }).headers.authorization).toBe('Bearer k');
+  });
+
+  it('Pushover is a form, without a link that is too long', () => {
+    const url = 'https://api.pushover.net';
+    const config = { name: 'n', url, token: 't', userKey: 'u', device: null };
+    const form = new URLSearchParams(request('PUSHOVER', config).body);
+    expect(form.get('title')).toBe('*Shop* @all has failed');
+    expect(form.get('priority')).toBe('1');
+    expect(form.get('url')).toBe(LINK);
+    const long: AlertNotice = { ...END, link: `https://e.test/${'a'.repeat(500)}` };
+    const other = new URLSearchParams(request('PUSHOVER', config, long).body);
+    expect([other.get('priority'), other.get('url')]).toEqual(['0', null]);
+  });
+
+  it('Google Chat is a card in the thread of the problem', () => {
+    const config = { name: 'n', url: 'https://chat.test/v1/spaces/A/messages?key=k' };
+    const named: AlertNotice = { ...NOTICE, check: { ...NOTICE.check, name: '<users/all>' } };
+    const { text, thread, cardsV2 } = bodyOf(request('GOOGLE_CHAT', config, named));
+    expect(text).toBe('‹users/all› has failed');
+    expect(thread).toEqual({ threadKey: 'key' });
+    expect(cardsV2[0].card.sections[0].widgets[0]).toEqual({
+      textParagraph: { text: '&lt;b&gt;Refused&lt;/b&gt;' },
+    });
+  });
+
+  it('Mattermost escapes Markdown and mentions nobody', () => {
+    const { text, attachments } = bodyOf(
+      request('MATTERMOST', { name: 'n', url: 'https://mm.test/hooks/a' }),
+    );
+    expect(text).toBe('\\*Shop\\* @\u200ball has failed');
+    expect(attachments[0]).toMatchObject({ title_link: LINK, text: '\\<b\\>Refused\\</b\\>' });
+  });
+
+  it('Matrix is sent once for a delivery, and mentions nobody', () => {
+    const url = 'https://matrix.test/';
+    const config = { name: 'n', url, roomId: '!r:matrix.test', accessToken: 'k' };
+    const sent = request('MATRIX', config);
+    expect(sent.url.pathname).toBe(
+      '/_matrix/client/v3/rooms/!r%3Amatrix.test/send/m.room.message/d',
+    );
+    expect(bodyOf(sent)['m.mentions']).toEqual({});
+    expect(bodyOf(sent).formatted_body).toContain('<br>&lt;b&gt;Refused&lt;/b&gt;<br>');
+  });
+
+  it('Gotify is plain text, below the path of the server', () => {
+    const sent = request('GOTIFY', { name: 'n', url: 'https://push.test/gotify', token: 'k' });
+    expect(sent.url.href).toBe('https://push.test/gotify/message');
+    expect(sent.headers['x-gotify-key']).toBe('k');
+    expect(bodyOf(sent).extras['client::display']).toEqual({ contentType: 'text/plain' });
+  });
+
+  it('incident.io fires and resolves by one deduplication key', () => {
+    const url = 'https://api.incident.io/v2/alert_events/http/1';
+    const config = { name: 'n', url, token: 'k' };
+    const [begin, end] = [NOTICE, END].map((each) => bodyOf(request('INCIDENT_IO', config, each)));
+    expect(begin).toMatchObject({ status: 'firing', deduplication_key: 'key', source_url: LINK });
+    expect(end).toMatchObject({ status: 'resolved', deduplication_key: 'key' });
+    expect(begin.description).toContain('\\<b\\>Refused\\</b\\>');
+  });
+
+  it('Alertmanager stays open until its end is sent, with the same labels', () => {
+    const config = { name: 'n', url: 'https://am.test', username: null, password: null };
+    const [[begin], [end]] = [NOTICE, END].map((each) =>
+      bodyOf(request('ALERTMANAGER', config, each)),
+    ) as [[Record<string, string>], [Record<string, string>]];
+    expect(begin.labels).toEqual(end.labels);
+    expect(Date.parse(begin.endsAt ?? '')).toBeGreaterThan(AT_MS);
+    expect(Date.parse(end.endsAt ?? '')).toBe(AT_MS);
+    expect(end).not.toHaveProperty('startsAt');
+  });
+});
