@@ -80,14 +80,14 @@ function alertRowOf(
   { alertId: id, alertType, facts }: GivenAlert,
   atMs: number,
 ): CheckAlert {
-  const { sslDaysRemaining: _, startedAtMs, resultId = null, ...run } = facts;
+  const { sslDaysRemaining: _, failure: __, startedAtMs, resultId = null, ...run } = facts;
   const [startedAt, createdAt] = [new Date(startedAtMs), new Date(atMs)];
   return { ...run, resultId, id, checkId, name, checkType, alertType, startedAt, createdAt };
 }
 
 function noticeOf({ subject }: Judgement, alert: GivenAlert, atMs: number): AlertNotice {
   const { checkId: id, name, checkType, tags, groupName } = subject;
-  const { alertId, alertType, reminder, facts } = alert;
+  const { alertId, alertType, reminder, sinceMs, facts } = alert;
   return {
     ...facts,
     alertId,
@@ -95,5 +95,6 @@ function noticeOf({ subject }: Judgement, alert: GivenAlert, atMs: number): Aler
     atMs,
     check: { id, name, checkType, tags, groupName },
     reminder,
+    ...(sinceMs === null ? {} : { sinceMs }),
   };
 }

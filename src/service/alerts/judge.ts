@@ -30,6 +30,8 @@ export interface GivenAlert {
   readonly alertType: AlertType;
   /** 0 for the alert itself. */
   readonly reminder: number;
+  /** Epoch milliseconds: the slot in which the condition began, or which it now ends; null for a certificate. */
+  readonly sinceMs: number | null;
   readonly facts: RunFacts;
 }
 
@@ -122,10 +124,11 @@ class JudgementBuilder {
 
   /** @param facts of the run that the step is about */
   step({ state, alert, reminder, dueAtMs }: AlertStep, facts: RunFacts): void {
+    const { sinceMs } = state.condition === 'passing' ? this.record.state : state;
     this.record = { ...this.record, state, dueAtMs };
     if (alert !== 'NO_ALERT') {
       const alertId = reminder === 0 ? this.#ids() : (this.record.alertId ?? this.#ids());
-      this.alerts.push({ alertId, alertType: alert, reminder, facts });
+      this.alerts.push({ alertId, alertType: alert, reminder, sinceMs, facts });
       this.record = { ...this.record, alertId };
       const { triggerIncident } = this.#subject;
       if (reportsFailure(alert) && reminder === 0 && triggerIncident && !this.record.hasIncident) {
@@ -145,7 +148,8 @@ class JudgementBuilder {
     if (notifiedExpiry === null) return;
     this.record = { ...this.record, notifiedExpiry };
     if (isSilenced) return;
-    this.alerts.push({ alertId: this.#ids(), alertType: 'ALERT_SSL', reminder: 0, facts });
+    const given = { alertId: this.#ids(), alertType: 'ALERT_SSL', reminder: 0 } as const;
+    this.alerts.push({ ...given, sinceMs: null, facts });
   }
 
   judgement(): Judgement {
@@ -219,6 +223,7 @@ export function judgeTime(subject: AlertSubject, { atMs, isSilenced, ids }: Judg
 function factsOf(observation: AlertObservation): RunFacts {
   const { location, responseTime, error, statusCode, startedAtMs, sslDaysRemaining, result } =
     observation;
+  const { failure } = observation;
   return {
     resultId: result?.id ?? null,
     runLocation: location,
@@ -227,6 +232,7 @@ function factsOf(observation: AlertObservation): RunFacts {
     statusCode,
     startedAtMs,
     sslDaysRemaining,
+    ...(failure === undefined ? {} : { failure }),
   };
 }
 

@@ -1,6 +1,17 @@
 import type { AlertType, NoticeType } from '../../model/alerting/alert.ts';
 import type { CheckType } from '../../model/enums.ts';
 import type { Sql } from '../database/store.ts';
+import type { FailureFacts } from './observation.ts';
+
+/** A run that passed. */
+export interface LastPassing {
+  /** Epoch milliseconds. */
+  readonly startedAtMs: number;
+  /** Milliseconds. */
+  readonly responseTime: number;
+  /** The status of the response; null without one. */
+  readonly statusCode: string | null;
+}
 
 /** An alert or a reminder, as the channels of the check's subscriptions receive it. */
 export interface AlertNotice {
@@ -28,6 +39,15 @@ export interface AlertNotice {
   readonly statusCode: string | null;
   /** Epoch milliseconds: when the run that led to it began. */
   readonly startedAtMs: number;
+  /**
+   * Epoch milliseconds: since when the check fails or is degraded or, in a recovery, since when it was.
+   * Left out for a certificate and a location, and by earlier releases.
+   */
+  readonly sinceMs?: number;
+  /** Left out for a run that passed and for a heartbeat, and by earlier releases. */
+  readonly failure?: FailureFacts;
+  /** The last run that passed, added when a notice of a problem is sent; null or left out if none is known. */
+  readonly lastPassing?: LastPassing | null;
   /** Whole days; null if no certificate was seen. */
   readonly sslDaysRemaining: number | null;
   /** 0 for the notice itself, then 1, 2, … for its reminders. */

@@ -1,9 +1,22 @@
 import type { Condition } from '../../model/alerting/alert.ts';
+import { adviceOf } from '../../model/result/advice.ts';
 import { rootMessageOf } from '../../model/result/failure-message.ts';
+import type { CheckResult } from '../../model/result/result.ts';
+import { detailOf } from '../../model/result/result-summary.ts';
 import { runResultOf } from '../../model/result/run-result.ts';
 import { certificateOf } from '../../model/result/tls-facts.ts';
 import { cutText } from '../../runtime/text/cut-text.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
+
+/** Where and why a run failed or was degraded, besides its error. */
+export interface FailureFacts {
+  /** The error code; null without one, for example if an assertion failed. */
+  readonly code: string | null;
+  /** Such as `dns` or `response`. */
+  readonly phase: string;
+  /** What to try first. */
+  readonly advice: string;
+}
 
 /** One judged run, or one state of a heartbeat. */
 export interface AlertObservation {
@@ -21,6 +34,8 @@ export interface AlertObservation {
   /** Epoch milliseconds. */
   readonly startedAtMs: number;
   readonly sslDaysRemaining: number | null;
+  /** Left out for a run that passed, and for a heartbeat. */
+  readonly failure?: FailureFacts;
   /** Only for a result: results that are stored already may be of later runs. */
   readonly result?: { readonly id: string; readonly sequenceId: string };
 }
@@ -38,6 +53,7 @@ export function observationOf(result: ReceivedResult): AlertObservation | null {
   const condition = CONDITION_OF[runResultOf(result)];
   if (condition === null) return null;
   const http = result.apiCheckResult;
+  const failure = failureOf(result);
   return {
     checkId: result.checkId,
     slotMs: result.checkRunId,
@@ -49,7 +65,16 @@ export function observationOf(result: ReceivedResult): AlertObservation | null {
     startedAtMs: Date.parse(result.startedAt),
     sslDaysRemaining: certificateOf(result)?.daysRemaining ?? null,
     result: { id: result.id, sequenceId: result.sequenceId },
+    ...(failure === null ? {} : { failure }),
   };
+}
+
+function failureOf(result: ReceivedResult): FailureFacts | null {
+  // It knows that a newer agent may have more codes.
+  const advised = adviceOf(result as CheckResult);
+  if (advised === null) return null;
+  const { phase, advice } = advised;
+  return { code: detailOf(result)?.requestErrorCode ?? null, phase, advice };
 }
 
 /** Every notice carries the error, and that of an assertion can quote much of a body. */

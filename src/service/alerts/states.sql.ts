@@ -5,6 +5,7 @@ import type { CheckType, Frequency } from '../../model/enums.ts';
 import { PRIVATE_LOCATIONS_IN_FORCE } from '../checks/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
+import type { FailureFacts } from './observation.ts';
 
 /** The run that an alert is about. */
 export interface RunFacts {
@@ -18,6 +19,8 @@ export interface RunFacts {
   /** Epoch milliseconds. */
   readonly startedAtMs: number;
   readonly sslDaysRemaining: number | null;
+  /** Left out for a run that passed, for a heartbeat, and in records of earlier releases. */
+  readonly failure?: FailureFacts;
 }
 
 /** The stored alert state of a check. */

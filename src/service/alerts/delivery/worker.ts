@@ -6,9 +6,11 @@ import { NameCounts } from '../../delivery/name-counts.ts';
 import { recordAttempt } from '../../delivery/shared.sql.ts';
 import { SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
 import type { AlertNotice } from '../notice.ts';
+import { phaseOf } from '../senders/incident-key.ts';
 import { outcomeOfAttempt } from './attempt-outcome.ts';
 import { type ClaimedDelivery, claimDeliveries, nextDueAtMs } from './claims.sql.ts';
-import { type SealedSending, sendSealed } from './send-sealed.ts';
+import { findLastPassing } from './last-passing.sql.ts';
+import { type SealedDelivery, type SealedSending, sendSealed } from './send-sealed.ts';
 import { NOTICES_CHANNEL } from './sql.ts';
 
 export interface DeliveryWorkerParts extends SealedSending {
@@ -65,7 +67,9 @@ export async function runDeliveryWorker(
     },
     nextDueAtMs: (atMs) => nextDueAtMs(store, { atMs }),
     async send(delivery, cut) {
-      return tooManyClaims(delivery) ?? (await sendSealed(parts, openable(delivery), cut));
+      const tooMany = tooManyClaims(delivery);
+      if (tooMany !== null) return tooMany;
+      return sendSealed(parts, await withLastPassing(store, openable(delivery)), cut);
     },
     async record({ id, attempt }, sent, { atMs, wasCut }) {
       const outcome = outcomeOfAttempt(sent, { attempt, wasCut: wasCut && !sent.ok, atMs });
@@ -92,4 +96,17 @@ function openable({ id: deliveryId, notice, timeZone, ...claimed }: ClaimedDeliv
     sealedSecrets,
     notice: { ...(notice as AlertNotice), timeZone },
   };
+}
+
+/** Read when it is sent, since most alerts go to nobody. Without the database a notice goes without it. */
+async function withLastPassing(store: Store, delivery: SealedDelivery): Promise<SealedDelivery> {
+  const { accountId, notice } = delivery;
+  const { check, atMs, resultId = null, location } = notice;
+  if (resultId === null || location !== undefined || phaseOf(notice) === 'resolve') return delivery;
+  try {
+    const of = { accountId, checkId: check.id, beforeMs: atMs };
+    return { ...delivery, notice: { ...notice, lastPassing: await findLastPassing(store, of) } };
+  } catch {
+    return delivery;
+  }
 }

@@ -2,8 +2,10 @@ import { zonedTime } from '../../../model/account/time-zone.ts';
 import type { NoticeType } from '../../../model/alerting/alert.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
+import { lengthText } from '../../../runtime/text/duration-text.ts';
 import { onOneLine } from '../../../runtime/text/one-line.ts';
-import { type AlertNotice, noticeTypeOf } from '../notice.ts';
+import { type AlertNotice, type LastPassing, noticeTypeOf } from '../notice.ts';
+import { phaseOf } from './incident-key.ts';
 
 /** A result's error may be long, and a template may contain it many times. */
 export const MAX_ERROR_BYTES = 2000;
@@ -47,20 +49,44 @@ function inDays(days: number | null): string {
 export function noticeFacts(notice: AlertNotice): readonly (readonly [string, string])[] {
   const { check, location, runLocation, responseTime, statusCode, error, sslDaysRemaining } =
     notice;
+  const { failure, lastPassing = null, timeZone = 'UTC' } = notice;
   if (location !== undefined) return locationFacts(notice, location);
   const facts: readonly (readonly [string, string | null])[] = [
     ['Check', `${onOneLine(check.name)} (${check.checkType}, ${check.id})`],
     ['Group', check.groupName === null ? null : onOneLine(check.groupName)],
     ['Tags', check.tags.length === 0 ? null : check.tags.map(onOneLine).join(', ')],
     ['Location', onOneLine(runLocation)],
-    ['Time', zonedTime(notice.startedAtMs, notice.timeZone ?? 'UTC')],
+    ['Time', zonedTime(notice.startedAtMs, timeZone)],
+    sinceFact(notice, timeZone),
     ['Response time', `${Math.round(responseTime)} ms`],
     ['Status', statusCode],
     ['Error', error === null ? null : cutText(error, MAX_ERROR_BYTES)],
+    ['Code', failure?.code ?? null],
+    ['Phase', failure?.phase ?? null],
+    ['Last passed', lastPassing === null ? null : passingText(lastPassing, timeZone)],
+    ['What to try', failure?.advice ?? null],
     ['Certificate', notice.alertType === 'ALERT_SSL' ? `ends ${inDays(sslDaysRemaining)}` : null],
     ['Details', notice.link ?? null],
   ];
   return facts.flatMap(([label, value]) => (value === null ? [] : [[label, value] as const]));
+}
+
+function sinceFact(
+  { sinceMs, startedAtMs, alertType }: AlertNotice,
+  timeZone: string,
+): readonly [string, string | null] {
+  if (sinceMs === undefined) return ['Since', null];
+  return phaseOf({ alertType }) === 'resolve'
+    ? ['Lasted', lengthText(startedAtMs - sinceMs)]
+    : ['Since', zonedTime(sinceMs, timeZone)];
+}
+
+function passingText(
+  { startedAtMs, responseTime, statusCode }: LastPassing,
+  timeZone: string,
+): string {
+  const value = `${Math.round(responseTime)} ms${statusCode === null ? '' : `, status ${statusCode}`}`;
+  return `${zonedTime(startedAtMs, timeZone)}: ${value}`;
 }
 
 function locationFacts(

@@ -51,7 +51,8 @@ const SEVERITIES: Readonly<Record<AlertType, Severity>> = {
 
 export function messageFactsOf(notice: AlertNotice): MessageFacts {
   const { check, location, link = null } = notice;
-  const facts = noticeFacts({ ...notice, link: null });
+  // Some services refuse a message with an empty value.
+  const facts = noticeFacts({ ...notice, link: null }).filter(([, value]) => value.trim() !== '');
   return {
     phase: phaseOf(notice),
     severity: SEVERITIES[notice.alertType],

@@ -597,6 +597,8 @@ describe.each(databases)('on %s', (kind) => {
         startedAtMs: slot(0) + 5,
         sslDaysRemaining: null,
         reminder: 0,
+        sinceMs: slot(0),
+        failure: { code: null, phase: expect.any(String), advice: expect.any(String) },
       });
       // A reminder is of the alert, and tells of the run that was last.
       expect(reminder).toMatchObject({ alertId: first?.alertId, responseTime: 6 });

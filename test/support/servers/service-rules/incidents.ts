@@ -3,7 +3,7 @@ import { JSON_TYPE, type ServiceRules, TOKEN, text, time } from './rules.ts';
 
 /** Events API v2. */
 export const pagerduty: ServiceRules = {
-  config: (origin) => ({ url: origin, routingKey: 'R0'.repeat(16) }),
+  config: (origin) => ({ url: origin, routingKey: 'R0b1C2d3'.repeat(4) }),
   requests: [
     {
       method: 'POST',

@@ -26,8 +26,8 @@ export const ntfy: ServiceRules = {
 export const pushover: ServiceRules = {
   config: (origin) => ({
     url: origin,
-    token: 'a'.repeat(30),
-    userKey: 'u'.repeat(30),
+    token: 'aZ3'.repeat(10),
+    userKey: 'uQ7'.repeat(10),
     device: 'phone',
   }),
   requests: [

@@ -4,9 +4,9 @@ import { fitChars } from './message-texts.ts';
 
 /** Published: 4096 characters without the markup. The limits of the parts together stay below. */
 const MAX_HEADLINE_CHARS = 300;
-const MAX_ERROR_CHARS = 1500;
+const MAX_ERROR_CHARS = 1200;
 const MAX_VALUE_CHARS = 180;
-const MAX_ROWS = 10;
+const MAX_ROWS = 12;
 
 /** Telegram: sendMessage of the Bot API, with HTML, of which three characters are escaped. */
 export const telegram: Adapter<'TELEGRAM'> = {

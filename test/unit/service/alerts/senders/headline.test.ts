@@ -21,6 +21,31 @@ describe('the facts of a notice', () => {
   });
 });
 
+describe('the facts of a problem', () => {
+  const PROBLEM: AlertNotice = {
+    ...NOTICE,
+    startedAtMs: 600_000,
+    sinceMs: 60_000,
+    failure: { code: 'DNS_TIMEOUT', phase: 'dns', advice: 'Check the name server.' },
+    lastPassing: { startedAtMs: 0, responseTime: 12.4, statusCode: '200' },
+  };
+
+  it('have since when it lasts, its code and phase, the last good run and what to try', () => {
+    const facts = new Map(noticeFacts(PROBLEM));
+    expect(facts.get('Since')).toBe('1970-01-01T00:01:00.000Z');
+    expect(facts.get('Code')).toBe('DNS_TIMEOUT');
+    expect(facts.get('Phase')).toBe('dns');
+    expect(facts.get('Last passed')).toBe('1970-01-01T00:00:00.000Z: 12 ms, status 200');
+    expect(facts.get('What to try')).toBe('Check the name server.');
+  });
+
+  it('have at its end how long it lasted', () => {
+    const facts = new Map(noticeFacts({ ...PROBLEM, alertType: 'ALERT_RECOVERY' }));
+    expect(facts.get('Lasted')).toBe('9 min');
+    expect(facts.has('Since')).toBe(false);
+  });
+});
+
 describe('the headline of a notice', () => {
   it('differs for each type of alert', () => {
     const lines = ALERT_TYPES.map((alertType) =>
