@@ -239,7 +239,7 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
       {
         name: 'alerts',
         title: 'Alerts and notifications',
-        summary: 'escalation, email, SMS, Slack and webhooks',
+        summary: 'escalation, email, SMS, chats, push and incident services',
         document: SERVICE,
         headings: ['Alerts', 'Notifications: email, webhook, Slack, SMS'],
       },

@@ -190,7 +190,7 @@ export interface FeatureParts {
     /** Default: 400. */
     readonly rollUpRetentionDays?: number;
     readonly artifacts?: { readonly limits: ArtifactLimits };
-    /** Default: only webhooks and Slack channels. */
+    /** Default: all channels but e-mail and SMS. */
     readonly delivery?: OutgoingConfig;
     /** Default: only the rules. */
     readonly rootCause?: ServiceConfig['rootCause'];

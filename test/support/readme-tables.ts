@@ -22,6 +22,7 @@ import {
   alertsTable,
   TARGET_RULES,
 } from './compose/prometheus-files.ts';
+import { type ChannelField, channelFieldsOf } from './openapi/channel-fields.ts';
 
 /** The part of JSON Schema that zod generates for our fields. */
 interface Schema {
@@ -113,6 +114,15 @@ export function readmeTables(): Readonly<Record<string, string>> {
       ['Variable', 'Value'],
       NOTICE_VARIABLES.map(({ name, meaning }) => [code(name), meaning]),
     ),
+    'service-channels': table(
+      ['`type`', 'Fields of `config`', 'Where to find them', 'At a recovery'],
+      Object.entries(channelFieldsOf()).map(([type, { fields, setup, closes }]) => [
+        code(type),
+        fields.map(channelFieldText).join(', '),
+        setup,
+        closes ? 'closes what the alert opened' : 'another message',
+      ]),
+    ),
     alerts: alertsTable(alertRules([ALERT_RULES])),
     'target-alerts': alertsTable(alertRules([TARGET_RULES])),
     metrics: table(
@@ -125,6 +135,16 @@ export function readmeTables(): Readonly<Record<string, string>> {
       ]),
     ),
   };
+}
+
+function channelFieldText(field: ChannelField): string {
+  const { name, isSecret = false, isNullable = false, default: standard } = field;
+  const notes = [
+    ...(isSecret ? ['secret'] : []),
+    ...(isNullable ? ['optional'] : []),
+    ...(standard === undefined ? [] : [`default: ${String(standard)}`]),
+  ];
+  return notes.length === 0 ? code(name) : `${code(name)} (${notes.join(', ')})`;
 }
 
 function requestTable(type: keyof typeof CHECK_SHAPES): string {

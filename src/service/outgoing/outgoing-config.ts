@@ -34,11 +34,11 @@ export interface OutgoingConfig {
   readonly smtp: Smtp | null;
   /** null: notices to SMS channels fail. */
   readonly sms: SmsGateway | null;
-  /** Networks that webhooks, Slack channels and pictures of status pages may not reach. */
+  /** Networks that alert channels and pictures of status pages may not reach. */
   readonly deny: readonly Network[];
 }
 
-/** Without configuration, only webhooks and Slack channels work. */
+/** Without configuration, all channels but e-mail and SMS work. */
 export const NO_OUTGOING: OutgoingConfig = { smtp: null, sms: null, deny: [] };
 
 const MAX_NETWORKS = 1000;
@@ -139,7 +139,7 @@ export const DELIVERY_VARIABLES = {
     name: 'DELIVERY_DENY',
     default: null,
     whenUnset: null,
-    meaning: `Networks that webhooks, Slack channels and pictures of status pages may not reach. The address of the connection counts, including an IPv4 address embedded in an IPv6 one. Default: ${OWN_MACHINE_DATA.join(', ')}; and, unless the embedded database is used and HOST is a loopback address, loopback and private networks: ${INTERNAL.join(', ')}. A value replaces the default list.`,
+    meaning: `Networks that alert channels and pictures of status pages may not reach. The address of the connection counts, including an IPv4 address embedded in an IPv6 one. Default: ${OWN_MACHINE_DATA.join(', ')}; and, unless the embedded database is used and HOST is a loopback address, loopback and private networks: ${INTERNAL.join(', ')}. A value replaces the default list.`,
     allowed: `a list of at most ${MAX_NETWORKS} networks or addresses, separated by commas or spaces, for example 10.0.0.0/8, 127.0.0.0/8, ::1`,
     secret: false,
     parse: listParser(network, MAX_NETWORKS),

@@ -6,7 +6,7 @@ import {
 } from '../../../src/model/alerting/service-channels.ts';
 
 /** What the form of a channel needs of a field. */
-interface ChannelField {
+export interface ChannelField {
   readonly name: string;
   readonly kind: string;
   readonly isRequired?: true;
