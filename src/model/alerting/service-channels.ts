@@ -3,7 +3,7 @@ import { channelName, webAddress } from './channel-fields.ts';
 
 /**
  * Channels that send to a chat, a push service or an incident service in its own form:
- * src/service/README.md, "Services of others". This table is the only place that lists their fields: the API,
+ * src/service/README.md, "Chats, push and incident services". This table is the only place that lists their fields: the API,
  * the check file, the form of the dashboard and the documents follow from it. How a notification is
  * written for each is in src/service/alerts/senders/adapters.
  */
@@ -259,7 +259,11 @@ export const SERVICE_CHANNELS = {
       url: hook('The address of the Alertmanager, with its path prefix if it has one.'),
       username: z
         .string()
-        .regex(/^[^:\p{Cc}]{1,255}$/u, { error: 'must not contain a colon' })
+        .min(1)
+        .max(255)
+        .refine((text) => /^[^:\p{Cc}]+$/u.test(text), {
+          error: 'must contain neither colons nor control characters',
+        })
         .nullable()
         .default(null)
         .describe('The user for basic authentication; null for none.'),

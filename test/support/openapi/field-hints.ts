@@ -27,7 +27,17 @@ const BY_PATH: readonly (readonly [path: RegExp, fields: Readonly<Record<string,
   [/^\/v1\/checks\/dns\b/, { query: () => values('a.example.com') }],
   [/^\/v1\/checks\b/, { url: () => values('https://a.example.com/path', 'http://192.0.2.7') }],
   [/^\/v1\/check-groups/, { privateLocations: ({ slug }) => values([], [slug]) }],
-  [/^\/v1\/alert-channels/, { url: () => values(NOWHERE), key: () => values('x-a', 'accept') }],
+  [
+    /^\/v1\/alert-channels/,
+    {
+      // By default channels send to the services of others.
+      url: () => ({ values: fc.constant(NOWHERE), presence: 100 }),
+      key: () => values('x-a', 'accept'),
+      chatId: () => values('-1', '@a'),
+      topic: () => values('a'),
+      roomId: () => values('!a:b'),
+    },
+  ],
   [/^\/v1\/private-locations/, { slug: () => fresh('place') }],
   [/^\/v1\/status-pages(\/\{statusPageId\})?$/, { url: () => fresh('page') }],
   // A published incident cannot become a draft again.

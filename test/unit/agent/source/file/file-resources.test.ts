@@ -82,7 +82,7 @@ checks:
     ],
     [
       'alertChannels: [{ id: a, type: MAIL }]',
-      '4:32: alertChannels[0].type of alert channel "a" must be one of EMAIL, WEBHOOK, SLACK, SMS, not "MAIL"; did you mean EMAIL?',
+      '4:32: alertChannels[0].type of alert channel "a" must be one of EMAIL, WEBHOOK, SLACK, SMS, TEAMS, DISCORD, TELEGRAM, PAGERDUTY, OPSGENIE, NTFY, PUSHOVER, GOOGLE_CHAT, MATTERMOST, MATRIX, GOTIFY, INCIDENT_IO, ALERTMANAGER, not "MAIL"; did you mean EMAIL?',
     ],
     [
       'alertChannels: [{ id: a, type: SLACK, config: { url: hook/s3cret } }]',
