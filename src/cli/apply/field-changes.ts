@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { SERVICE_CHANNEL_TYPES, secretFieldsOf } from '../../model/alerting/service-channels.ts';
+import { SERVICE_CHANNEL_TYPES } from '../../model/alerting/service-channels.ts';
+import { maskedFieldsOf, secretFieldsOf } from '../../model/alerting/service-targets.ts';
 import { isCredential } from '../../model/credentials/credential-text.ts';
 import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
 import { mapUrlSecret, maskUserinfo, urlSecretOf } from '../../model/credentials/url-secret.ts';
@@ -25,9 +26,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'body',
   'data',
   'webhookSecret',
-  // Of alert channels. Whoever knows the topic of a public server can send to it.
-  'topic',
-  ...SERVICE_CHANNEL_TYPES.flatMap(secretFieldsOf),
+  ...SERVICE_CHANNEL_TYPES.flatMap((type) => [...secretFieldsOf(type), ...maskedFieldsOf(type)]),
 ]);
 /** Many services take a token in the query, and a variable may be one. */
 const SECRET_LISTS: ReadonlySet<string> = new Set(['queryParameters', 'variables']);

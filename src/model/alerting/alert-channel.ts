@@ -4,12 +4,11 @@ import { DAY_MS } from '../time-units.ts';
 import type { AlertType } from './alert.ts';
 import { channelName, webAddress } from './channel-fields.ts';
 import {
-  type PublicServiceTarget,
   SERVICE_CHANNEL_TYPES,
   SERVICE_CHANNELS,
   type ServiceChannelType,
-  type ServiceTarget,
 } from './service-channels.ts';
+import type { PublicServiceTarget, ServiceTarget } from './service-targets.ts';
 
 /**
  * Recipients of notices: src/service/README.md, "Notifications: email, webhook, Slack, SMS",

@@ -37,6 +37,8 @@ interface ServiceChannel<Config extends z.ZodObject> {
    * the stored value.
    */
   readonly secrets: readonly (keyof z.infer<Config> & string)[];
+  /** Fields that keys without write permission do not see, besides the path of `url`. */
+  readonly masked?: readonly (keyof z.infer<Config> & string)[];
   /** Every one has `name` and `url`. */
   readonly config: Config;
 }
@@ -149,6 +151,8 @@ export const SERVICE_CHANNELS = {
     method: 'POST',
     closes: false,
     secrets: ['token'],
+    // Whoever knows the topic of a public server can send to it.
+    masked: ['topic'],
     config: z.strictObject({
       name: named('ntfy'),
       topic: z
@@ -274,53 +278,3 @@ export const SERVICE_CHANNELS = {
     }),
   }),
 } as const satisfies Record<ServiceChannelType, unknown>;
-
-/** The configuration of each type, with its secrets. */
-export type ServiceConfigs = {
-  readonly [Type in ServiceChannelType]: z.infer<(typeof SERVICE_CHANNELS)[Type]['config']>;
-};
-
-/** The receiver of a channel of one of these types. */
-export type ServiceTarget = {
-  [Type in ServiceChannelType]: { readonly type: Type; readonly config: ServiceConfigs[Type] };
-}[ServiceChannelType];
-
-/** The same without its secrets: a flag such as `hasToken` replaces each. */
-export interface PublicServiceTarget {
-  readonly type: ServiceChannelType;
-  readonly config: PublicServiceConfig;
-}
-
-export type PublicServiceConfig = {
-  readonly name: string;
-  readonly url: string;
-} & Readonly<Record<string, unknown>>;
-
-export function isServiceChannel(type: unknown): type is ServiceChannelType {
-  return SERVICE_CHANNEL_TYPES.some((known) => known === type);
-}
-
-/** The names of the secret fields of a type. */
-export function secretFieldsOf(type: ServiceChannelType): readonly string[] {
-  return SERVICE_CHANNELS[type].secrets;
-}
-
-/** The flag that stands for a secret field in responses: `hasBotToken` for `botToken`. */
-export function secretFlagOf(field: string): string {
-  return `has${field.charAt(0).toUpperCase()}${field.slice(1)}`;
-}
-
-/** The configuration as responses have it. */
-export function publicConfigSchema(type: ServiceChannelType): z.ZodObject {
-  const { label } = SERVICE_CHANNELS[type];
-  const config: z.ZodObject = SERVICE_CHANNELS[type].config;
-  const secrets = secretFieldsOf(type);
-  const shown = Object.entries(config.shape).filter(([field]) => !secrets.includes(field));
-  const flags = secrets.map((field) => {
-    const text = `Whether a value of \`${field}\` is stored.`;
-    return [secretFlagOf(field), z.boolean().describe(text)] as const;
-  });
-  return z
-    .strictObject(Object.fromEntries([...shown, ...flags]))
-    .describe(`Where ${label} receives the notifications.`);
-}

@@ -1,4 +1,5 @@
 import type { ChannelPair, PublicTarget } from '../../model/alerting/alert-channel.ts';
+import { maskedFieldsOf } from '../../model/alerting/service-targets.ts';
 import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { CheckView } from './checks.ts';
 
@@ -21,12 +22,23 @@ export function maskChannels(channels: CheckChannels): CheckChannels {
 
 /** The target of a channel for callers without write access. */
 export function maskTarget<T extends PublicTarget>(target: T): T {
-  const { type, config } = target;
-  if (type === 'WEBHOOK') return { ...target, config: maskWebhook(config) };
-  if (type === 'EMAIL' || type === 'SMS') return target;
-  const masked = maskAddress(config);
-  // Whoever knows the topic of a public server can send to it.
-  return { ...target, config: type === 'NTFY' ? { ...masked, topic: MASK } : masked };
+  return { ...target, config: maskConfig(target) };
+}
+
+function maskConfig(target: PublicTarget): PublicTarget['config'] {
+  switch (target.type) {
+    case 'EMAIL':
+    case 'SMS':
+      return target.config;
+    case 'WEBHOOK':
+      return maskWebhook(target.config);
+    case 'SLACK':
+      return maskAddress(target.config);
+    default: {
+      const masks = maskedFieldsOf(target.type).map((field) => [field, MASK] as const);
+      return { ...maskAddress(target.config), ...Object.fromEntries(masks) };
+    }
+  }
 }
 
 /** Anyone who knows the URL of a hook can send to it: only its origin is shown. */

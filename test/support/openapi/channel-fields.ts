@@ -2,8 +2,8 @@ import { z } from 'zod';
 import {
   SERVICE_CHANNEL_TYPES,
   SERVICE_CHANNELS,
-  secretFieldsOf,
 } from '../../../src/model/alerting/service-channels.ts';
+import { secretFieldsOf } from '../../../src/model/alerting/service-targets.ts';
 
 /** What the form of a channel needs of a field. */
 export interface ChannelField {

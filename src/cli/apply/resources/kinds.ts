@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import type { ServiceChannelType } from '../../../model/alerting/service-channels.ts';
 import {
   isServiceChannel,
-  type ServiceChannelType,
   secretFieldsOf,
   secretFlagOf,
-} from '../../../model/alerting/service-channels.ts';
+} from '../../../model/alerting/service-targets.ts';
 import { commonFields } from '../../../model/check/check.ts';
 import { entrySchemaOf, type FileEntry, type Section } from '../../../model/check-file/sections.ts';
 import { logicalIdOf } from '../../../model/logical-id.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isServiceChannel, secretFieldsOf } from '../../../model/alerting/service-channels.ts';
+import { isServiceChannel, secretFieldsOf } from '../../../model/alerting/service-targets.ts';
 import {
   ENTRY_NOUNS,
   type FileEntry,

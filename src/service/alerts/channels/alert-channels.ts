@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AlertChannel } from '../../../model/alerting/alert-channel.ts';
-import { isServiceChannel, SERVICE_CHANNELS } from '../../../model/alerting/service-channels.ts';
+import { SERVICE_CHANNELS } from '../../../model/alerting/service-channels.ts';
+import { isServiceChannel } from '../../../model/alerting/service-targets.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';

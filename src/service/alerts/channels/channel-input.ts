@@ -10,7 +10,7 @@ import {
 import {
   isServiceChannel,
   type PublicServiceTarget,
-} from '../../../model/alerting/service-channels.ts';
+} from '../../../model/alerting/service-targets.ts';
 import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { AccountKey } from '../../database/account-key.ts';

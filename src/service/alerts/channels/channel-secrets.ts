@@ -11,7 +11,7 @@ import {
   type ServiceTarget,
   secretFieldsOf,
   secretFlagOf,
-} from '../../../model/alerting/service-channels.ts';
+} from '../../../model/alerting/service-targets.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { decryptSecret, requireSecretBox } from '../../secrets/secret-store.ts';

@@ -1,10 +1,10 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import { SERVICE_CHANNELS } from '../../../model/alerting/service-channels.ts';
 import {
   type PublicServiceTarget,
-  SERVICE_CHANNELS,
   secretFieldsOf,
   secretFlagOf,
-} from '../../../model/alerting/service-channels.ts';
+} from '../../../model/alerting/service-targets.ts';
 import { originOf } from '../../../model/credentials/origin.ts';
 import { invalid } from '../../errors.ts';
 import type { RawBody } from '../../http/resources/given-fields.ts';

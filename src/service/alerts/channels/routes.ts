@@ -6,10 +6,8 @@ import {
   ALERT_CHANNEL_TYPES,
   alertChannelSchema,
 } from '../../../model/alerting/alert-channel.ts';
-import {
-  publicConfigSchema,
-  type ServiceChannelType,
-} from '../../../model/alerting/service-channels.ts';
+import type { ServiceChannelType } from '../../../model/alerting/service-channels.ts';
+import { publicConfigSchema } from '../../../model/alerting/service-targets.ts';
 import { maskTarget } from '../../checks/masked-channels.ts';
 import { keyOf } from '../../http/access/authentication.ts';
 import type { Viewer } from '../../http/access/viewer.ts';

@@ -1,8 +1,8 @@
 import {
   SERVICE_CHANNELS,
   type ServiceChannelType,
-  type ServiceTarget,
 } from '../../../model/alerting/service-channels.ts';
+import type { ServiceTarget } from '../../../model/alerting/service-targets.ts';
 import {
   type HttpOutcome,
   MAX_RETRY_AFTER_MS,

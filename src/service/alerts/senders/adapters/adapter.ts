@@ -1,7 +1,5 @@
-import type {
-  ServiceChannelType,
-  ServiceConfigs,
-} from '../../../../model/alerting/service-channels.ts';
+import type { ServiceChannelType } from '../../../../model/alerting/service-channels.ts';
+import type { ServiceConfigs } from '../../../../model/alerting/service-targets.ts';
 import type { MessageFacts } from '../message-facts.ts';
 
 /** One notification to one channel. */

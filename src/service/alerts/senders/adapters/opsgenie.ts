@@ -1,4 +1,4 @@
-import type { ServiceConfigs } from '../../../../model/alerting/service-channels.ts';
+import type { ServiceConfigs } from '../../../../model/alerting/service-targets.ts';
 import type { MessageFacts } from '../message-facts.ts';
 import { type Adapter, endpointOf, jsonRequest } from './adapter.ts';
 import { fitChars, plainTextOf, shortRows } from './message-texts.ts';

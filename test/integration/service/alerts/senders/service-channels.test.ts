@@ -8,8 +8,8 @@ import {
   SERVICE_CHANNEL_TYPES,
   SERVICE_CHANNELS,
   type ServiceChannelType,
-  secretFieldsOf,
 } from '../../../../../src/model/alerting/service-channels.ts';
+import { secretFieldsOf } from '../../../../../src/model/alerting/service-targets.ts';
 import { sampleNotice } from '../../../../../src/service/alerts/delivery/sample-notice.ts';
 import { createNoticeSender } from '../../../../../src/service/alerts/delivery/sender.ts';
 import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
