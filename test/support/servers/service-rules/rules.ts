@@ -11,7 +11,7 @@ export interface ServiceRules {
   readonly answer: { readonly status: number; readonly body: string };
 }
 
-export interface RequestRule {
+interface RequestRule {
   readonly method: 'POST' | 'PUT';
   /** Path and query. */
   readonly path: RegExp;

@@ -3,7 +3,7 @@ import type { ServiceConfigs } from '../../../../model/alerting/service-targets.
 import type { MessageFacts } from '../message-facts.ts';
 
 /** One notification to one channel. */
-export interface ServiceMessage<Type extends ServiceChannelType> {
+interface ServiceMessage<Type extends ServiceChannelType> {
   readonly config: ServiceConfigs[Type];
   readonly facts: MessageFacts;
   /** The same for the beginning and the end of a problem: see `incidentKeyOf`. */
