@@ -4,6 +4,10 @@ import { z } from 'zod';
 import { ENVIRONMENT } from '../../src/agent/config.ts';
 import { AGENT_METRICS } from '../../src/agent/health/metrics-table.ts';
 import { alertSettingsSchema } from '../../src/model/alerting/alert-settings.ts';
+import {
+  SERVICE_CHANNEL_TYPES,
+  SERVICE_CHANNELS,
+} from '../../src/model/alerting/service-channels.ts';
 import { ASSERTION_SOURCES } from '../../src/model/check/assertion.ts';
 import { CHECK_SHAPES, commonFields } from '../../src/model/check/check.ts';
 import { retryStrategySchema } from '../../src/model/check/retry.ts';
@@ -115,13 +119,17 @@ export function readmeTables(): Readonly<Record<string, string>> {
       NOTICE_VARIABLES.map(({ name, meaning }) => [code(name), meaning]),
     ),
     'service-channels': table(
-      ['`type`', 'Fields of `config`', 'Where to find them', 'At a recovery'],
-      Object.entries(channelFieldsOf()).map(([type, { fields, setup, closes }]) => [
-        code(type),
-        fields.map(channelFieldText).join(', '),
-        setup,
-        closes ? 'closes what the alert opened' : 'another message',
-      ]),
+      ['`type`', 'Fields of `config`', 'Where to find them', 'A sample', 'At a recovery'],
+      SERVICE_CHANNEL_TYPES.map((type) => {
+        const { setup, closes, sample } = SERVICE_CHANNELS[type];
+        return [
+          code(type),
+          channelFieldsOf(type).map(channelFieldText).join(', '),
+          setup,
+          code(JSON.stringify(sample)),
+          closes ? 'closes what the alert opened' : 'another message',
+        ];
+      }),
     ),
     alerts: alertsTable(alertRules([ALERT_RULES])),
     'target-alerts': alertsTable(alertRules([TARGET_RULES])),

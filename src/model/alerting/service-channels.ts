@@ -39,6 +39,8 @@ interface ServiceChannel<Config extends z.ZodObject> {
   readonly secrets: readonly (keyof z.infer<Config> & string)[];
   /** Fields that keys without write permission do not see, besides the path of `url`. */
   readonly masked?: readonly (keyof z.infer<Config> & string)[];
+  /** The fields that a user must set, as examples. */
+  readonly sample: z.input<Config>;
   /** Every one has `name` and `url`. */
   readonly config: Config;
 }
@@ -74,6 +76,10 @@ export const SERVICE_CHANNELS = {
     method: 'POST',
     closes: false,
     secrets: [],
+    sample: {
+      url:
+        'https://prod-01.westeurope.logic.azure.com/workflows/abc/triggers/manual/paths/invoke?sig=xyz',
+    },
     config: z.strictObject({
       name: named('Microsoft Teams'),
       url: hook('The URL of the workflow.'),
@@ -85,6 +91,7 @@ export const SERVICE_CHANNELS = {
     method: 'POST',
     closes: false,
     secrets: [],
+    sample: { url: 'https://discord.com/api/webhooks/1234/abcd' },
     config: z.strictObject({ name: named('Discord'), url: hook('The URL of the webhook.') }),
   }),
   TELEGRAM: serviceChannel({
@@ -93,6 +100,7 @@ export const SERVICE_CHANNELS = {
     method: 'POST',
     closes: false,
     secrets: ['botToken'],
+    sample: { botToken: '123456:ABC-def', chatId: '-1001234567890' },
     config: z.strictObject({
       name: named('Telegram'),
       botToken: secret.describe(`The token of the bot. ${KEEPS}`),
@@ -117,6 +125,7 @@ export const SERVICE_CHANNELS = {
     method: 'POST',
     closes: true,
     secrets: ['routingKey'],
+    sample: { routingKey: 'a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6' },
     config: z.strictObject({
       name: named('PagerDuty'),
       routingKey: secret.max(100).describe(`The integration key of Events API v2. ${KEEPS}`),
@@ -132,6 +141,7 @@ export const SERVICE_CHANNELS = {
     method: 'POST',
     closes: true,
     secrets: ['apiKey'],
+    sample: { apiKey: '12345678-90ab-cdef-1234-567890abcdef' },
     config: z.strictObject({
       name: named('Opsgenie'),
       apiKey: secret.describe(`The API key of an API integration. ${KEEPS}`),
@@ -153,6 +163,7 @@ export const SERVICE_CHANNELS = {
     secrets: ['token'],
     // Whoever knows the topic of a public server can send to it.
     masked: ['topic'],
+    sample: { topic: 'my-alerts-7f3a' },
     config: z.strictObject({
       name: named('ntfy'),
       topic: z
@@ -174,6 +185,7 @@ export const SERVICE_CHANNELS = {
     method: 'POST',
     closes: false,
     secrets: ['token', 'userKey'],
+    sample: { token: 'a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5', userKey: 'u1b2c3d4e5f6a7b8c9d0e1f2a3b4c5' },
     config: z.strictObject({
       name: named('Pushover'),
       token: secret.max(100).describe(`The API token of the application. ${KEEPS}`),
@@ -195,6 +207,7 @@ export const SERVICE_CHANNELS = {
     method: 'POST',
     closes: false,
     secrets: [],
+    sample: { url: 'https://chat.googleapis.com/v1/spaces/AAAA/messages?key=abc&token=xyz' },
     config: z.strictObject({
       name: named('Google Chat'),
       url: hook('The URL of the webhook, with its key and token.'),
@@ -206,6 +219,7 @@ export const SERVICE_CHANNELS = {
     method: 'POST',
     closes: false,
     secrets: [],
+    sample: { url: 'https://mattermost.example.com/hooks/abc123' },
     config: z.strictObject({
       name: named('Mattermost'),
       url: hook('The URL of the incoming webhook.'),
@@ -217,6 +231,11 @@ export const SERVICE_CHANNELS = {
     method: 'PUT',
     closes: false,
     secrets: ['accessToken'],
+    sample: {
+      url: 'https://matrix.example.com',
+      roomId: '!abc:example.com',
+      accessToken: 'syt_abc',
+    },
     config: z.strictObject({
       name: named('Matrix'),
       url: hook('The address of the homeserver.'),
@@ -234,6 +253,7 @@ export const SERVICE_CHANNELS = {
     method: 'POST',
     closes: false,
     secrets: ['token'],
+    sample: { url: 'https://gotify.example.com', token: 'A1b2C3d4' },
     config: z.strictObject({
       name: named('Gotify'),
       url: hook('The address of the server.'),
@@ -246,6 +266,7 @@ export const SERVICE_CHANNELS = {
     method: 'POST',
     closes: true,
     secrets: ['token'],
+    sample: { url: 'https://api.incident.io/v2/alert_events/http/01ABC', token: 'abc123' },
     config: z.strictObject({
       name: named('incident.io'),
       url: hook('The URL of the HTTP alert source.'),
@@ -258,6 +279,7 @@ export const SERVICE_CHANNELS = {
     method: 'POST',
     closes: true,
     secrets: ['password'],
+    sample: { url: 'https://alertmanager.example.com' },
     config: z.strictObject({
       name: named('Alertmanager'),
       url: hook('The address of the Alertmanager, with its path prefix if it has one.'),

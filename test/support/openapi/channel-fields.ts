@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   SERVICE_CHANNEL_TYPES,
   SERVICE_CHANNELS,
+  type ServiceChannelType,
 } from '../../../src/model/alerting/service-channels.ts';
 import { secretFieldsOf } from '../../../src/model/alerting/service-targets.ts';
 
@@ -14,6 +15,7 @@ export interface ChannelField {
   readonly isSecret?: true;
   readonly default?: unknown;
   readonly values?: readonly unknown[];
+  readonly sample?: unknown;
   readonly text: string;
 }
 
@@ -26,17 +28,19 @@ interface Schema {
 }
 
 /** The types of channels that send to services, with the fields of their configurations in order. */
-export function channelFieldsOf() {
+export function channelTypesOf() {
   return Object.fromEntries(
     SERVICE_CHANNEL_TYPES.map((type) => {
       const { label, setup, closes } = SERVICE_CHANNELS[type];
-      return [type, { label, setup, closes, fields: fieldsOf(type) }];
+      return [type, { label, setup, closes, fields: channelFieldsOf(type) }];
     }),
   );
 }
 
-function fieldsOf(type: (typeof SERVICE_CHANNEL_TYPES)[number]): readonly ChannelField[] {
+/** The fields of the configuration of a type. */
+export function channelFieldsOf(type: ServiceChannelType): readonly ChannelField[] {
   const config: z.ZodObject = SERVICE_CHANNELS[type].config;
+  const samples = new Map<string, unknown>(Object.entries(SERVICE_CHANNELS[type].sample));
   const { properties = {}, required = [] } = z.toJSONSchema(config, { io: 'input' });
   return Object.entries(properties as Record<string, Schema>).map(([name, given]) => {
     const [schema = given] = given.anyOf?.filter((each) => each.type !== 'null') ?? [given];
@@ -48,6 +52,7 @@ function fieldsOf(type: (typeof SERVICE_CHANNEL_TYPES)[number]): readonly Channe
       ...(secretFieldsOf(type).includes(name) ? { isSecret: true as const } : {}),
       ...(typeof given.default === 'string' ? { default: given.default } : {}),
       ...(schema.enum === undefined ? {} : { values: schema.enum }),
+      ...(samples.has(name) ? { sample: samples.get(name) } : {}),
       text: given.description ?? '',
     };
   });

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { channelFieldsOf } from '../../../support/openapi/channel-fields.ts';
+import { channelTypesOf } from '../../../support/openapi/channel-fields.ts';
 import { checkFieldsOf } from '../../../support/openapi/check-fields.ts';
 import { type OpenApiDocument, operationsOf } from '../../../support/openapi/document.ts';
 import { serviceDocument } from '../../../support/openapi/service-document.ts';
@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../../../..');
 const DASHBOARD_TYPES = join(ROOT, 'src/web/dashboard/api/openapi.d.ts');
 const DASHBOARD_FIELDS = join(ROOT, 'src/web/dashboard/api/check-fields.json');
 const DASHBOARD_CHANNELS = join(ROOT, 'src/web/dashboard/api/channel-fields.json');
-const CHANNELS = `${JSON.stringify(channelFieldsOf(), null, 2)}\n`;
+const CHANNELS = `${JSON.stringify(channelTypesOf(), null, 2)}\n`;
 const OPTIONS = ['--noEmit', '--strict', '--exactOptionalPropertyTypes'];
 const BODIES = smallestBodies({
   agentSlug: 'office',

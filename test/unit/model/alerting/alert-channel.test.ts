@@ -7,6 +7,10 @@ import {
   wantsNotice,
   wantsSilence,
 } from '../../../../src/model/alerting/alert-channel.ts';
+import {
+  SERVICE_CHANNEL_TYPES,
+  SERVICE_CHANNELS,
+} from '../../../../src/model/alerting/service-channels.ts';
 
 const NOTHING = {
   sendFailure: false,
@@ -88,6 +92,12 @@ describe('an alert channel', () => {
   ])('accepts the address %j: %s', (address, taken) => {
     const parsed = alertChannelSchema.safeParse({ type: 'EMAIL', config: { address } });
     expect(parsed.success).toBe(taken);
+  });
+
+  it.each(SERVICE_CHANNEL_TYPES)('of the type %s accepts its sample', (type) => {
+    const { sample, label } = SERVICE_CHANNELS[type];
+    const { type: _, config } = alertChannelSchema.parse({ type, config: sample });
+    expect(config).toMatchObject({ ...sample, name: label });
   });
 
   it.each([

@@ -10,6 +10,7 @@ export interface ServiceField {
   readonly isSecret?: boolean;
   readonly default?: string;
   readonly values?: readonly string[];
+  readonly sample?: string;
   readonly text: string;
 }
 

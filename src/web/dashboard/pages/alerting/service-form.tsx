@@ -29,7 +29,7 @@ export function ServiceForm(props: ServiceFormProps) {
 }
 
 function OneField({
-  field: { name, kind, text, values: choices, isSecret = false, isNullable = false },
+  field: { name, kind, text, sample, values: choices, isSecret = false, isNullable = false },
   values,
   problems,
   change,
@@ -55,6 +55,7 @@ function OneField({
         hint={isStored ? 'One is stored. Leave this empty to keep it.' : text.replaceAll('`', '')}
         type={isSecret ? 'password' : name === 'url' ? 'url' : kind === 'integer' ? 'number' : 'text'}
         autocomplete={isSecret ? 'new-password' : 'off'}
+        {...(sample === undefined ? {} : { placeholder: sample })}
         value={texts[name] ?? ''}
         onValue={set}
         problem={problemOf(problems, `config.${name}`)}
