@@ -317,6 +317,25 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     expect(drifted.stdout).toContain('~ update alert channel hook\n');
   });
 
+  it('compares the secrets of channels to services in the same way', async () => {
+    const pager = (routingKey: string, token: string | null) => ({
+      checks: [{ id: 'home', ...TCP }],
+      alertChannels: [
+        { id: 'pager', type: 'PAGERDUTY', config: { routingKey } },
+        { id: 'phone', type: 'NTFY', config: { topic: 'hidden-topic', token } },
+      ],
+    });
+    const file = checkFile(pager('first-key', null));
+    expect((await runHere(['apply', file.path], env)).code).toBe(0);
+    const same = await runHere(['apply', file.path], env);
+    expect(same.stdout).toMatch(/^nothing to change\n {2}2 alert channels unchanged\n/);
+    file.write(pager('other-key', 'other-token'));
+    const changed = await runHere(['apply', file.path], env);
+    expect(changed.code, changed.stderr).toBe(0);
+    expect(changed.stdout + changed.stderr).not.toMatch(/first-|other-|hidden-/);
+    expect((await runHere(['apply', file.path], env)).stdout).toMatch(/^nothing to change\n/);
+  });
+
   it('does not overwrite what somebody else changed after the plan was made', async () => {
     const { mine } = service();
     const content = whole();
