@@ -127,6 +127,30 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     expect(faults().filter((fault) => !/status of 40[04]/.test(fault))).toEqual([]);
   });
 
+  it('let a channel to an incident service be made, tried and changed without its key', async () => {
+    const account = await newAccount();
+    const server = await hookServer((_, answer) => answer.writeHead(202).end('{}'));
+    const { page, goto, faults } = await open(account);
+    await goto('/channels');
+    await page.getByRole('link', { name: /^PagerDuty/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'New channel: PagerDuty' }).waitFor();
+    await page.getByLabel('Routing key', { exact: true }).fill('a1b2c3d4e5f6');
+    await page.getByLabel('URL', { exact: true }).fill(new URL(server.url).origin);
+    await page.getByRole('button', { name: 'Make the channel' }).click();
+    await page.getByRole('heading', { level: 1, name: 'PagerDuty' }).waitFor();
+    await page.getByText('One is stored. Leave this empty to keep it.').waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('On call');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('is saved.').waitFor();
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByText('The receiver answered with status 202.').waitFor();
+    expect(server.requests.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { routing_key: 'a1b2c3d4e5f6', event_action: 'trigger' },
+      { routing_key: 'a1b2c3d4e5f6', event_action: 'resolve' },
+    ]);
+    expect(faults()).toEqual([]);
+  });
+
   it('do not overwrite what somebody else has changed meanwhile', async () => {
     const account = await newAccount();
     const made = await account.post('/v1/alert-channels', {
