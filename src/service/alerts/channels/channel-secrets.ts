@@ -98,9 +98,10 @@ function isServiceTarget<Target extends { readonly type: string }>(
 function sealedService(
   secrets: SecretBox | null,
   key: AccountKey<number>,
-  { type, config }: ServiceTarget,
+  target: ServiceTarget,
 ): SealedTarget {
-  const hidden = secretValues({ type, config });
+  const { type, config } = target;
+  const hidden = secretValues(target);
   const hasAny = Object.values(hidden).some((value) => value !== null);
   const shown = Object.entries(config).filter(([field]) => !(field in hidden));
   const flags = Object.entries(hidden).map(([field, value]) => {
