@@ -32,6 +32,10 @@ export interface RunConfig {
   readonly extraRootsPem: string | null;
   /** The agent's own variables for templates of checks. */
   readonly operatorVariables: OperatorVariables;
+  /** Whether scripts of checks run. */
+  readonly executeScripts: boolean;
+  /** Scripts at once, 1..64. */
+  readonly scriptWorkers: number;
 }
 
 export interface DaemonConfig extends RunConfig {
@@ -86,6 +90,8 @@ const RUN_ROWS: readonly VariableRow[] = [
   VARIABLES.variablesFromEnv,
   VARIABLES.variablesDir,
   VARIABLES.variableTargets,
+  VARIABLES.executeScripts,
+  VARIABLES.scriptWorkers,
   VARIABLES.extraCaCerts,
 ];
 
@@ -200,6 +206,8 @@ function readRunConfig(env: Environment): RunConfig {
     deniedNetworks: readVariable(env, VARIABLES.deniedNetworks),
     logLevel: readVariable(env, VARIABLES.logLevel),
     operatorVariables: readOperatorVariables(env),
+    executeScripts: readVariable(env, VARIABLES.executeScripts),
+    scriptWorkers: readVariable(env, VARIABLES.scriptWorkers),
   };
 }
 

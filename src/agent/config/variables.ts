@@ -28,6 +28,7 @@ const MAX_EXEMPTIONS = 1000;
 const MAX_METRIC_TAGS = 100;
 const PROXY_URL =
   'an http or https URL without a path, perhaps with a user and password (percent-encoded), for example http://proxy.example.com:3128';
+const MAX_SCRIPT_WORKERS = 64;
 const MAX_SPOOL_MIB = 1_048_576;
 const MAX_SPOOL_DAYS = 365;
 
@@ -121,6 +122,25 @@ export const VARIABLES = {
     allowed: 'a whole number from 1 to 1000',
     secret: false,
     parse: wholeNumber(1, 1000),
+  }),
+  executeScripts: variable<boolean>({
+    name: 'EXECUTE_SCRIPTS',
+    default: 'on',
+    whenUnset: true,
+    meaning:
+      'Whether setup and teardown scripts of checks run. If off, checks with scripts fail (SCRIPT_REFUSED).',
+    allowed: 'on or off',
+    secret: false,
+    parse: onOrOff,
+  }),
+  scriptWorkers: variable<number>({
+    name: 'SCRIPT_WORKERS',
+    default: '2',
+    whenUnset: 2,
+    meaning: 'Maximum number of setup and teardown scripts that run at once; others wait.',
+    allowed: `a whole number from 1 to ${MAX_SCRIPT_WORKERS}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_SCRIPT_WORKERS),
   }),
   healthPort: variable<number>({
     name: 'AGENT_HEALTH_PORT',

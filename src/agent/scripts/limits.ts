@@ -1,0 +1,27 @@
+/** The limits of scripts: src/model/README.md, "Setup and teardown scripts". */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Of all setup scripts of an attempt together, and of all teardown scripts; waiting not counted. */
+export const SCRIPTS_LIMIT_MS = 10_000;
+/** An attempt that waits longer for a worker does not count. */
+export const MAX_WORKER_WAIT_MS = 30_000;
+export const MEMORY_BYTES = 64 * MIB;
+/** Of QuickJS. The stack of the WebAssembly module is larger. */
+export const STACK_BYTES = 256 * KIB;
+/** Of one script. */
+export const MAX_FETCHES = 10;
+/** Of one script. */
+export const MAX_LOG_LINES = 50;
+/** More than a job log shows, so that it can mask a secret before it cuts the line. */
+export const MAX_LOG_CHARS = 10_000;
+/** Set by one script. */
+export const MAX_SET_VARIABLES = 100;
+/** Of one message between script and host, as JSON. */
+export const MAX_MESSAGE_CHARS = 8 * MIB;
+/** Of a body that a script gets. */
+export const MAX_BODY_CHARS = 1_000_000;
+export const MAX_RANDOM_BYTES = 1024;
+/** In the message of a failed script. */
+export const MAX_ERROR_CHARS = 1_000;

@@ -1,0 +1,209 @@
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
+import { MAX_FETCHES, MAX_LOG_LINES } from './limits.ts';
+import type {
+  FetchReply,
+  FromWorker,
+  ScriptEnd,
+  ScriptInput,
+  ScriptLogLevel,
+  StartMessage,
+  ToWorker,
+} from './worker-protocol.ts';
+
+export interface ScriptJob {
+  readonly source: string;
+  readonly fileName: string;
+  readonly input: ScriptInput;
+  /** Milliseconds from its start. */
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** What a script can do outside of its sandbox. */
+export interface ScriptHost {
+  log(level: ScriptLogLevel, text: string): void;
+  /** Resolves when the value is masked. */
+  learn(value: string): Promise<void>;
+  /** Never rejects; the signal aborts when the script ends. */
+  fetch(request: unknown, signal: AbortSignal): Promise<FetchReply>;
+}
+
+/**
+ * - `timed-out`: ended at its limit
+ * - `cancelled`: the signal aborted
+ * - `broken`: the worker could not start or died without the script being the cause
+ */
+export type ScriptOutcome =
+  | ScriptEnd
+  | { readonly kind: 'timed-out' }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'broken'; readonly problem: string };
+
+/** The sandbox limits the memory of scripts; these are for the texts that go in and out. */
+const RESOURCE_LIMITS = {
+  maxOldGenerationSizeMb: 256,
+  maxYoungGenerationSizeMb: 32,
+  stackSizeMb: 4,
+};
+
+/**
+ * One worker and its current script. A worker whose script did not end by itself is ended and not used
+ * again; the next script starts another one.
+ */
+export class ScriptThread {
+  readonly #clock: Clock;
+  readonly #workerUrl: URL;
+  readonly #ending = new Set<Promise<unknown>>();
+  #worker: Worker | null = null;
+  #starting: Promise<string | null> | null = null;
+  #current: {
+    readonly received: (message: FromWorker) => void;
+    readonly died: (error: unknown) => void;
+  } | null = null;
+
+  constructor({ clock, workerUrl }: { readonly clock: Clock; readonly workerUrl: URL }) {
+    this.#clock = clock;
+    this.#workerUrl = workerUrl;
+  }
+
+  /** One script at a time: the caller awaits the outcome before the next call. Never rejects. */
+  async run(job: ScriptJob, host: ScriptHost): Promise<ScriptOutcome> {
+    // The time in which the worker starts is the agent's, not the script's.
+    const problem = await this.#ready();
+    const worker = this.#worker;
+    if (problem !== null || worker === null) {
+      return { kind: 'broken', problem: problem ?? 'the agent is stopping' };
+    }
+    if (job.signal.aborted) return { kind: 'cancelled' };
+    worker.ref();
+    const outcome = await this.#runOn(worker, job, host);
+    const isReusable = outcome.kind === 'passed' || (outcome.kind === 'failed' && !outcome.isBroken);
+    if (isReusable) worker.unref();
+    else this.#end();
+    return outcome;
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    await Promise.all(this.#ending);
+  }
+
+  #runOn(worker: Worker, job: ScriptJob, host: ScriptHost): Promise<ScriptOutcome> {
+    const { source, fileName, input, limitMs, signal } = job;
+    return new Promise((resolve) => {
+      const fetching = new AbortController();
+      let fetches = 0;
+      let lines = 0;
+      // In their order: a value must be masked before a line with it is logged.
+      let last: Promise<void> = Promise.resolve();
+      let isOver = false;
+      const settle = (outcome: ScriptOutcome): void => {
+        if (isOver) return;
+        isOver = true;
+        cancelTimer();
+        signal.removeEventListener('abort', onAbort);
+        this.#current = null;
+        fetching.abort();
+        void last.then(() => resolve(outcome));
+      };
+      const onAbort = (): void => settle({ kind: 'cancelled' });
+      const cancelTimer = this.#clock.after(limitMs, () => settle({ kind: 'timed-out' }));
+      signal.addEventListener('abort', onAbort);
+
+      const fetched = async (id: number, request: unknown): Promise<void> => {
+        const reply = await host.fetch(request, fetching.signal);
+        if (!isOver) worker.postMessage({ kind: 'fetched', id, reply } satisfies ToWorker);
+      };
+      const received = (message: FromWorker): void => {
+        if (isOver) return;
+        switch (message.kind) {
+          case 'ready':
+            return;
+          case 'log': {
+            lines += 1;
+            if (lines > MAX_LOG_LINES) return;
+            const { level, text } = message;
+            last = last.then(() => host.log(level, text));
+            return;
+          }
+          case 'secret':
+            last = last.then(() => host.learn(message.value)).catch(() => {});
+            return;
+          case 'fetch':
+            fetches += 1;
+            if (fetches <= MAX_FETCHES) void last.then(() => fetched(message.id, message.request));
+            return;
+          case 'ended':
+            settle(message.end);
+        }
+      };
+      this.#current = { received, died: (error) => settle(outcomeOfDeath(error)) };
+      worker.postMessage({ kind: 'start', source, fileName, input } satisfies StartMessage);
+    });
+  }
+
+  /** Starts a worker unless there is one; why it cannot start, or null. */
+  async #ready(): Promise<string | null> {
+    if (this.#worker === null) this.#starting = this.#start();
+    return (await this.#starting) ?? null;
+  }
+
+  #start(): Promise<string | null> {
+    const worker = newWorker(this.#workerUrl);
+    if (typeof worker === 'string') return Promise.resolve(worker);
+    this.#worker = worker;
+    // What the WebAssembly module prints when it aborts must not get into the agent's own output.
+    worker.stdout.resume();
+    worker.stderr.resume();
+    return new Promise((resolve) => {
+      worker.on('message', (message: FromWorker) => {
+        if (message.kind === 'ready') resolve(null);
+        if (worker === this.#worker) this.#current?.received(message);
+      });
+      const died = (error: unknown): void => {
+        resolve(messageOf(error));
+        if (worker !== this.#worker) return;
+        this.#worker = null;
+        this.#current?.died(error);
+      };
+      worker.on('error', died);
+      worker.on('exit', (code) => died(new Error(`it ended with code ${code}`)));
+    });
+  }
+
+  #end(): void {
+    const worker = this.#worker;
+    if (worker === null) return;
+    this.#worker = null;
+    this.#current?.died(new Error('the agent is stopping'));
+    // It takes until a native call in the worker has ended; only close() awaits it.
+    const ending = worker.terminate().finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+}
+
+function outcomeOfDeath(error: unknown): ScriptOutcome {
+  if (systemCodeOf(error) !== 'ERR_WORKER_OUT_OF_MEMORY') {
+    return { kind: 'broken', problem: messageOf(error) };
+  }
+  const message = 'out of memory';
+  return { kind: 'failed', code: 'SCRIPT_MEMORY', message, line: null, isBroken: true };
+}
+
+function newWorker(url: URL): Worker | string {
+  try {
+    return new Worker(url, {
+      name: 'vedette-scripts',
+      // Whatever leaves the sandbox must not find the agent's environment.
+      env: {},
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      resourceLimits: RESOURCE_LIMITS,
+    });
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+}
