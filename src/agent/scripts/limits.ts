@@ -16,8 +16,10 @@ export const MAX_FETCHES = 10;
 export const MAX_LOG_LINES = 50;
 /** More than a job log shows, so that it can mask a secret before it cuts the line. */
 export const MAX_LOG_CHARS = 10_000;
-/** Set by one script. */
+/** How often one script sets variables. */
 export const MAX_SET_VARIABLES = 100;
+/** All values that one script sets together. */
+export const MAX_SET_CHARS = 50_000;
 /** Of one message between script and host, as JSON. */
 export const MAX_MESSAGE_CHARS = 8 * MIB;
 /** Of a body that a script gets. */

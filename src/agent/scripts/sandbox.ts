@@ -15,6 +15,7 @@ import {
   MAX_LOG_CHARS,
   MAX_LOG_LINES,
   MAX_MESSAGE_CHARS,
+  MAX_SET_CHARS,
   MAX_SET_VARIABLES,
   MEMORY_BYTES,
   STACK_BYTES,
@@ -60,6 +61,8 @@ export class Sandbox {
   #module: QuickJSHandle | null = null;
   #fetchCount = 0;
   #lines = 0;
+  #sets = 0;
+  #setChars = 0;
   #hasEnded = false;
 
   constructor(module: QuickJSWASMModule, post: (message: FromWorker) => void) {
@@ -151,29 +154,27 @@ export class Sandbox {
     if (typeof value !== 'string' || value.length > MAX_VALUE_CHARS) {
       throw new RangeError(`The value of a variable has at most ${MAX_VALUE_CHARS} characters`);
     }
-    const set = { name: key.data, value, isPublic: isPublic === true };
-    if (!this.#variables.has(key.data) && this.#variables.size === MAX_SET_VARIABLES) {
-      throw new RangeError(`A script sets at most ${MAX_SET_VARIABLES} variables`);
+    // The main thread has to search for all of them.
+    this.#sets += 1;
+    this.#setChars += value.length;
+    if (this.#sets > MAX_SET_VARIABLES || this.#setChars > MAX_SET_CHARS) {
+      throw new RangeError(
+        `A script sets variables at most ${MAX_SET_VARIABLES} times, to ${MAX_SET_CHARS} characters in all`,
+      );
     }
-    // A script in a loop must not flood the main thread.
-    const known = this.#variables.get(key.data);
-    if (known?.value === value && known.isPublic === set.isPublic) return;
+    const set = { name: key.data, value, isPublic: isPublic === true };
     this.#variables.set(key.data, set);
-    if (!set.isPublic && this.#countLine()) this.#post({ kind: 'secret', value });
+    if (!set.isPublic) this.#post({ kind: 'secret', value });
   }
 
   #log({ level, text }: Readonly<Record<string, unknown>>): void {
-    if (!this.#countLine()) return;
+    this.#lines += 1;
+    if (this.#lines > MAX_LOG_LINES) return;
     this.#post({
       kind: 'log',
       level: LOG_LEVELS.find((each) => each === level) ?? 'info',
       text: String(text).slice(0, MAX_LOG_CHARS),
     });
-  }
-
-  #countLine(): boolean {
-    this.#lines += 1;
-    return this.#lines <= MAX_LOG_LINES + MAX_SET_VARIABLES;
   }
 
   #ask(request: unknown): QuickJSHandle {

@@ -24,8 +24,8 @@ export interface ScriptJob {
 /** What a script can do outside of its sandbox. */
 export interface ScriptHost {
   log(level: ScriptLogLevel, text: string): void;
-  /** Resolves when the value is masked. */
-  learn(value: string): Promise<void>;
+  /** Resolves when the values are masked. */
+  learn(values: readonly string[]): Promise<void>;
   /** Never rejects; the signal aborts when the script ends. */
   fetch(request: unknown, signal: AbortSignal): Promise<FetchReply>;
 }
@@ -40,6 +40,9 @@ export type ScriptOutcome =
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'broken'; readonly problem: string };
+
+/** Lines of the job log that are not longer are not cut. */
+const MIN_CUT_CHARS = 1_000;
 
 /** The sandbox limits the memory of scripts; these are for the texts that go in and out. */
 const RESOURCE_LIMITS = {
@@ -96,8 +99,12 @@ export class ScriptThread {
       const fetching = new AbortController();
       let fetches = 0;
       let lines = 0;
-      // In their order: a value must be masked before a line with it is logged.
+      const secrets: string[] = [];
+      // In their order: a value must be known before a line with it is cut.
       let last: Promise<void> = Promise.resolve();
+      const learn = async (): Promise<void> => {
+        if (secrets.length > 0) await host.learn(secrets.splice(0));
+      };
       let isOver = false;
       const settle = (outcome: ScriptOutcome): void => {
         if (isOver) return;
@@ -106,7 +113,7 @@ export class ScriptThread {
         signal.removeEventListener('abort', onAbort);
         this.#current = null;
         fetching.abort();
-        void last.then(() => resolve(outcome));
+        void last.then(learn).then(() => resolve(outcome));
       };
       const onAbort = (): void => settle({ kind: 'cancelled' });
       const cancelTimer = this.#clock.after(limitMs, () => settle({ kind: 'timed-out' }));
@@ -125,15 +132,19 @@ export class ScriptThread {
             lines += 1;
             if (lines > MAX_LOG_LINES) return;
             const { level, text } = message;
+            // The result masks whole lines, so that only for those to be cut it must be known before.
+            if (text.length > MIN_CUT_CHARS) last = last.then(learn);
             last = last.then(() => host.log(level, text));
             return;
           }
           case 'secret':
-            last = last.then(() => host.learn(message.value)).catch(() => {});
+            secrets.push(message.value);
             return;
           case 'fetch':
             fetches += 1;
-            if (fetches <= MAX_FETCHES) void last.then(() => fetched(message.id, message.request));
+            if (fetches > MAX_FETCHES) return;
+            last = last.then(learn);
+            void last.then(() => fetched(message.id, message.request));
             return;
           case 'ended':
             settle(message.end);

@@ -2,6 +2,7 @@ import type { DnsRequest } from './request/dns.ts';
 import type { ApiRequest, UrlRequest } from './request/http.ts';
 import type { IcmpRequest } from './request/icmp.ts';
 import type { TcpRequest } from './request/tcp.ts';
+import { SCRIPT_FIELD_NAMES, type ScriptFields } from './scripts.ts';
 
 interface Requests {
   readonly URL: UrlRequest;
@@ -12,9 +13,12 @@ interface Requests {
 }
 type CheckType = keyof Requests;
 
-interface AnyField {
+interface AnyFeature {
   readonly checkTypes: readonly string[];
-  readonly field: string;
+  /** Of its request. */
+  readonly field?: string;
+  /** Of the check itself, and of its group. */
+  readonly sharedFields?: readonly string[];
   readonly unused: readonly unknown[];
 }
 
@@ -27,6 +31,13 @@ type RequestField<Type extends CheckType> = {
     readonly unused: readonly [Requests[Type][Field], ...Requests[Type][Field][]];
   };
 }[keyof Requests[Type]];
+
+/** Fields of checks that groups have too: an agent must know the feature if any is used in either. */
+interface SharedFields {
+  readonly checkTypes: readonly CheckType[];
+  readonly sharedFields: readonly (keyof ScriptFields)[];
+  readonly unused: readonly [null];
+}
 
 /**
  * What an agent must know to run a check that uses it. Agents leave out fields that they do not know:
@@ -44,6 +55,7 @@ export const CHECK_FEATURES = {
     field: 'ipFamily',
     unused: ['IPv4', 'IPv6'],
   },
+  API_SCRIPTS: { checkTypes: ['API'], sharedFields: SCRIPT_FIELD_NAMES, unused: [null] },
 } as const satisfies Readonly<
   Record<
     string,
@@ -51,6 +63,7 @@ export const CHECK_FEATURES = {
     | RequestField<'TCP'>
     | RequestField<'DNS'>
     | RequestField<'URL' | 'API' | 'TCP' | 'ICMP'>
+    | SharedFields
   >
 >;
 export type CheckFeature = keyof typeof CHECK_FEATURES;
@@ -61,17 +74,21 @@ export const CHECK_FEATURE_NAMES = Object.keys(CHECK_FEATURES) as readonly Check
  * The features that an agent must have to run a check.
  *
  * @param check its request may lack fields: a stored one lacks those that were added after it was saved
+ * @param group of the check; null if it has none
  */
-export function featuresNeededBy({
-  checkType,
-  request,
-}: {
-  readonly checkType: string;
-  readonly request: object;
-}): readonly CheckFeature[] {
+export function featuresNeededBy(
+  check: { readonly checkType: string; readonly request: object },
+  group: object | null = null,
+): readonly CheckFeature[] {
   return CHECK_FEATURE_NAMES.filter((name) => {
-    const { checkTypes, field, unused }: AnyField = CHECK_FEATURES[name];
-    const text = JSON.stringify(Reflect.get(request, field) ?? unused[0]);
-    return checkTypes.includes(checkType) && !unused.some((each) => JSON.stringify(each) === text);
+    const { checkTypes, field, sharedFields = [], unused }: AnyFeature = CHECK_FEATURES[name];
+    if (!checkTypes.includes(check.checkType)) return false;
+    const isUsed = (holder: object, each: string): boolean => {
+      const text = JSON.stringify(Reflect.get(holder, each) ?? unused[0]);
+      return !unused.some((value) => JSON.stringify(value) === text);
+    };
+    if (field !== undefined) return isUsed(check.request, field);
+    const holders = group === null ? [check] : [check, group];
+    return holders.some((holder) => sharedFields.some((each) => isUsed(holder, each)));
   });
 }

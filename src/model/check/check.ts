@@ -8,6 +8,7 @@ import { apiRequestSchema, urlRequestSchema } from './request/http.ts';
 import { icmpRequestSchema } from './request/icmp.ts';
 import { tcpRequestSchema } from './request/tcp.ts';
 import { retryStrategySchema } from './retry.ts';
+import { type CheckScripts, scriptFields, scriptRules } from './scripts.ts';
 import { MAX_OWN_VARIABLES, ownVariablesSchema } from './variable.ts';
 
 const SEVERITIES = ['CRITICAL', 'MAJOR', 'MEDIUM', 'MINOR'] as const;
@@ -177,6 +178,7 @@ const apiCheck = z.strictObject({
   checkType: z.literal('API'),
   ...commonFields,
   ...thresholds('API', 20_000, 30_000),
+  ...scriptFields,
   request: apiRequestSchema,
 });
 const tcpCheck = z.strictObject({
@@ -245,6 +247,8 @@ function crossFieldRules(check: CommonBody, context: z.RefinementCtx): void {
     refuse([pair[0]], `must not be over ${pair[1]}, which is ${max}`);
   }
 
+  if (check.checkType === 'API') scriptRules(check, context);
+
   const onlyOn = check.retryStrategy?.onlyOn ?? [];
   if (onlyOn.length > 0 && checkType !== 'URL' && checkType !== 'API') {
     refuse(['retryStrategy', 'onlyOn'], 'must be left out: it is for URL and API checks only');
@@ -293,5 +297,9 @@ export const checkBodySchema = z.preprocess(
 );
 
 /** A check with its id and every default filled in: what is scheduled and run. */
-export type Check = CheckBody & { readonly id: string };
+export type Check = CheckBody & {
+  readonly id: string;
+  /** Sent by a service in place of its script fields: with those of its group, and of snippets. */
+  readonly scripts?: CheckScripts;
+};
 export type CheckOf<Type extends Check['checkType']> = Extract<Check, { checkType: Type }>;

@@ -29,6 +29,30 @@ export const ERROR_CODES = {
     advice:
       'Check the value of the variable that the message names: the most common fault is a line break at its end.',
   },
+  SCRIPT_FAILED: {
+    phase: 'request',
+    meaning:
+      'A setup or teardown script threw an error, waited for what never comes, or made a request that cannot be sent.',
+    advice:
+      'The message names the script and its line. Log values with console.log, and try the script with `vedette run` or Try it of the dashboard.',
+  },
+  SCRIPT_TIMEOUT: {
+    phase: 'request',
+    meaning: 'The setup or the teardown scripts did not end within 10 s, and were ended.',
+    advice:
+      'Look for loops without an end, patterns that backtrack, and requests by `fetch` to slow servers.',
+  },
+  SCRIPT_MEMORY: {
+    phase: 'request',
+    meaning: 'A setup or teardown script needed more than 64 MB of memory, and was ended.',
+    advice: 'Look for texts and lists that grow without a bound.',
+  },
+  SCRIPT_REFUSED: {
+    phase: 'request',
+    meaning: 'The check has scripts, and EXECUTE_SCRIPTS of the agent is off. Nothing was sent.',
+    advice:
+      'Set EXECUTE_SCRIPTS=on on the agent, run the check in another location, or remove its scripts and those of its group.',
+  },
   TOKEN_REFUSED: {
     phase: 'request',
     meaning:
@@ -351,6 +375,10 @@ const SETTINGS_AT_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'CREDENTIAL_NOT_READABLE',
   'VARIABLE_DENIED',
   'REQUEST_INVALID',
+  'SCRIPT_FAILED',
+  'SCRIPT_TIMEOUT',
+  'SCRIPT_MEMORY',
+  'SCRIPT_REFUSED',
   'TOKEN_REFUSED',
   'TOKEN_ENDPOINT_UNAVAILABLE',
   'ADDRESS_DENIED',
@@ -360,8 +388,8 @@ const SETTINGS_AT_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * Failures that say nothing about the target: settings of the operator prevented the attempt, or a
- * proxy or an authorization server that the settings name. They also fail a check with shouldFail, which would otherwise show a forbidden target as healthy.
+ * Failures that say nothing about the target: settings of the operator prevented the attempt, a script
+ * of the check failed, or a proxy or an authorization server that the settings name. They also fail a check with shouldFail, which would otherwise show a forbidden target as healthy.
  */
 export function isSettingsFault(code: ErrorCode): boolean {
   return SETTINGS_AT_FAULT.has(code);

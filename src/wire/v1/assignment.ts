@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Check, checkBodySchema } from '../../model/check/check.ts';
+import { checkScriptsSchema } from '../../model/check/scripts.ts';
 import type { RotationRule } from '../../model/schedule/rotation.ts';
 import { boundedList, id, instant, text } from './fields.ts';
 import { rotationRuleSchema } from './slots.ts';
@@ -14,6 +15,9 @@ export const checkBody = z.custom<Readonly<Record<string, unknown>>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'must be an object',
 );
+
+/** The scripts of an API check, in place of its script fields; null if there are none. */
+export const sentScripts = checkScriptsSchema.nullable().default(null);
 
 /**
  * An assignment before its check is parsed: one check that this agent is too old for must not cost
@@ -31,6 +35,7 @@ export const assignmentEnvelope = z.object({
   answeredUntil: instant.nullable().default(null),
   /** Tags of the check's group; pauses apply by them, too. */
   groupTags: boundedList(text(MAX_TAG_CHARS), MAX_TAGS).default([]),
+  scripts: sentScripts,
 });
 export type AssignmentMessage = z.infer<typeof assignmentEnvelope>;
 
@@ -41,6 +46,7 @@ export const oneOffEnvelope = z.object({
   runId: id,
   checkId: id,
   check: checkBody,
+  scripts: sentScripts,
   /** `requested` through the API; `retry` of a run in another location. */
   reason: z.enum(ONE_OFF_REASONS),
   /** Epoch milliseconds. Names the run (`checkRunId`); not the time at which it starts. */
@@ -65,7 +71,7 @@ export interface Assignment {
   readonly answeredUntil: number | null;
   readonly groupTags: readonly string[];
 }
-export interface OneOff extends Omit<OneOffMessage, 'check' | 'checkId'> {
+export interface OneOff extends Omit<OneOffMessage, 'check' | 'checkId' | 'scripts'> {
   readonly check: Check;
 }
 
@@ -79,7 +85,7 @@ export type Read<T> =
   | { readonly ok: false; readonly refusal: Refusal };
 
 export function assignmentMessageOf({
-  check: { id: checkId, ...check },
+  check: { id: checkId, scripts = null, ...check },
   slots,
   answeredUntil,
   groupTags,
@@ -90,11 +96,15 @@ export function assignmentMessageOf({
     check,
     answeredUntil,
     groupTags: [...groupTags],
+    scripts,
   } satisfies AssignmentMessage;
 }
 
-export function oneOffMessageOf({ check: { id: checkId, ...check }, ...rest }: OneOff) {
-  return { ...rest, checkId, check } satisfies OneOffMessage;
+export function oneOffMessageOf({
+  check: { id: checkId, scripts = null, ...check },
+  ...rest
+}: OneOff) {
+  return { ...rest, checkId, check, scripts } satisfies OneOffMessage;
 }
 
 /** Leaves out the check's fields that a newer service added, and names them in `ignored`. */
@@ -108,12 +118,17 @@ export function readAssignment(message: AssignmentMessage): Read<Assignment> {
 export function readOneOff(message: OneOffMessage): Read<OneOff> {
   const read = readCheck(message);
   if (!read.ok) return read;
-  const { checkId: _, ...rest } = message;
+  const { checkId: _, scripts: __, ...rest } = message;
   return { ...read, value: { ...rest, check: read.value } };
 }
 
-function readCheck({ checkId, check }: Pick<AssignmentMessage, 'checkId' | 'check'>): Read<Check> {
+function readCheck({
+  checkId,
+  check,
+  scripts,
+}: Pick<AssignmentMessage, 'checkId' | 'check' | 'scripts'>): Read<Check> {
   const parsed = parseTolerantly(checkBodySchema, check);
   if (!parsed.ok) return { ok: false, refusal: { checkId, problem: parsed.problem } };
-  return { ok: true, value: { ...parsed.value, id: checkId }, ignored: parsed.ignored };
+  const sent = scripts === null ? {} : { scripts };
+  return { ok: true, value: { ...parsed.value, id: checkId, ...sent }, ignored: parsed.ignored };
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { CheckResult } from '../../model/result/result.ts';
-import { checkBody, type OneOffMessage } from './assignment.ts';
+import { checkBody, type OneOffMessage, sentScripts } from './assignment.ts';
 import { count, id, instant, openCode, text } from './fields.ts';
 
 /** A check that is not saved, to be run once: src/service/README.md, "Trials of checks". */
 export const trialEnvelope = z.object({
   trialId: id,
   check: checkBody,
+  scripts: sentScripts,
   /** Epoch milliseconds: the `checkRunId` of its result. */
   slot: instant,
   /** Epoch milliseconds of the service's clock. From then on it must not be started. */
@@ -15,11 +16,18 @@ export const trialEnvelope = z.object({
 export type TrialMessage = z.output<typeof trialEnvelope>;
 
 /** The trial as a run: its check has the id of the trial, which is also its `sequenceId`. */
-export function oneOffOfTrial({ trialId, check, slot, notAfter }: TrialMessage): OneOffMessage {
+export function oneOffOfTrial({
+  trialId,
+  check,
+  scripts,
+  slot,
+  notAfter,
+}: TrialMessage): OneOffMessage {
   return {
     runId: trialId,
     checkId: trialId,
     check,
+    scripts,
     reason: 'requested',
     slot,
     sequenceId: trialId,
