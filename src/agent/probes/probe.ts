@@ -27,6 +27,8 @@ export interface ProbeContext {
   readonly isOneOfBoth?: boolean | undefined;
   /** Adds secrets that the attempt only gets to know itself, before anything is sent with them. */
   readonly learnSecrets?: ((values: readonly string[]) => Promise<void>) | undefined;
+  /** The whole body is wanted, whether or not an assertion reads it: a script does. */
+  readonly wantsBody?: boolean | undefined;
   /** For texts that are cut: see cut-scrubbed.ts. The result scrubs all others. */
   readonly scrub: Scrub;
 }

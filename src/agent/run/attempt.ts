@@ -21,6 +21,7 @@ import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
 import { NO_OWN_SECRETS, type OwnSecrets } from '../secrets/own-secrets.ts';
 import { scrubError } from '../secrets/scrub-error.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
+import { attemptScripts, type ScriptTools } from './attempt-scripts.ts';
 import { CANCELLED_ON_REQUEST, isRunCancelled } from './cancelled.ts';
 import type {
   CheckTypeRunner,
@@ -45,7 +46,11 @@ export interface AttemptParts {
   readonly resolver: Resolver;
   readonly guard: AddressGuard;
   readonly log: Logger;
-  readonly secrets: Pick<SecretsVault, 'render' | 'credentials' | 'scrubberWith'>;
+  readonly secrets: Pick<
+    SecretsVault,
+    'render' | 'credentials' | 'scrubberWith' | 'viewForScripts' | 'renderScripted'
+  >;
+  readonly scripts: ScriptTools;
   /** Memory for bodies that are longer than results store. */
   readonly bodyRoom: SharedBodyMemory;
 }
@@ -153,7 +158,7 @@ async function attemptStarved(
   log.info(opening);
   const observed = await observe(check, parts, context, bodyMemory);
   const { probed, assertions, secrets, exposedVariable, cutShort, othersFailed } = observed;
-  const { starvedMs, uncertainMs, lackedBytes } = observed;
+  const { starvedMs, uncertainMs, lackedBytes, lackedWorker } = observed;
   const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
@@ -186,7 +191,7 @@ async function attemptStarved(
     exposedVariable,
     responseTimeMs,
     verdict: certain ?? measured,
-    isCertain: certain !== null,
+    isCertain: certain !== null && !lackedWorker,
     starvedMs: Math.max(starvedMs, uncertainMs),
     jobLog: log,
     longBody,
@@ -206,6 +211,8 @@ function starvedText(tooLongMs: number): string {
 
 /** Some fields are set when the check is rendered. */
 interface AttemptContext extends ProbeContext {
+  deadlineMs: number;
+  wantsBody?: boolean | undefined;
   ownSecrets: OwnSecrets;
   scrub: Scrub;
   learnSecrets?: (values: readonly string[]) => Promise<void>;
@@ -223,6 +230,8 @@ interface Observed {
   readonly othersFailed: boolean;
   readonly probed: Probed;
   readonly lackedBytes: number;
+  /** A script was not run because no worker became free. */
+  readonly lackedWorker: boolean;
   readonly assertions: readonly AssertionResult[];
   readonly secrets: AttemptSecrets;
   readonly exposedVariable: Attempt['exposedVariable'];
@@ -230,28 +239,32 @@ interface Observed {
 
 async function observe(
   check: Check,
-  { checkTypes, evaluator, secrets, log }: AttemptParts,
+  parts: AttemptParts,
   context: AttemptContext,
   bodyMemory: BodyMemory,
 ): Promise<Observed> {
+  const { checkTypes, evaluator, secrets, log } = parts;
   // The compiler cannot see that the runner is for the type of the check.
   const runner = checkTypes[check.checkType] as CheckTypeRunner<typeof check.checkType>;
   let own = NO_ATTEMPT_SECRETS;
   try {
-    const rendered = secrets.render(check);
-    own = secrets.credentials(check, rendered.ok ? rendered.check : check);
-    const known = await secrets.scrubberWith(own);
-    context.scrub = (text) => known.text(text);
     context.learnSecrets = async (values) => {
       own = { ...own, values: [...new Set([...own.values, ...values])] };
       const learned = await secrets.scrubberWith(own);
       context.scrub = (text) => learned.text(text);
     };
+    const scripts = attemptScripts(check, parts, context);
+    if (scripts !== null) await context.learnSecrets(secrets.credentials(check, check).values);
+    const rendered = scripts === null ? secrets.render(check) : await scripts.setup();
+    const sent = secrets.credentials(check, rendered.ok ? rendered.check : check);
+    own = { ...own, dropped: sent.dropped };
+    await context.learnSecrets(sent.values);
     if (own.dropped > 0) context.log.warn(tooManyCredentialsText(own.dropped));
     if (!rendered.ok) {
-      return unprobed(runner.broken(check as never, rendered.failure), own);
+      const lackedWorker = scripts?.lackedWorker ?? false;
+      return { ...unprobed(runner.broken(check as never, rendered.failure), own), lackedWorker };
     }
-    const { own: ownSecrets, parts } = rendered;
+    const { own: ownSecrets, parts: partMask } = rendered;
     const isOwn = ownSecrets.names.length > 0;
     const receivers = isOwn ? runner.receivers(rendered.check as never) : [];
     const why = ownSecrets.whyNotTo(receivers);
@@ -279,19 +292,21 @@ async function observe(
     const scrubber = await secrets.scrubberWith(own);
     const results = await evaluator.evaluate(assertions, probed.sources, signal, {
       onOutOfTime: evaluation.onOutOfTime,
-      mask: maskOf(scrubber, parts),
+      mask: maskOf(scrubber, partMask),
     });
     const cutShort = evaluation.assertions();
     const othersFailed = assertions.some(
       (each, index) => !cutShort.has(each) && results[index]?.error !== null,
     );
+    const ended = scripts === null ? probed : await scripts.teardown(probed);
     return {
-      probed,
+      probed: ended,
       starvedMs,
       uncertainMs,
       cutShort,
       othersFailed,
       lackedBytes,
+      lackedWorker: scripts?.lackedWorker ?? false,
       assertions: results,
       secrets: own,
       exposedVariable: () => exposedIn(ownSecrets, probed, receivers),
@@ -340,6 +355,7 @@ function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
     cutShort: new Set(),
     othersFailed: false,
     lackedBytes: 0,
+    lackedWorker: false,
     assertions: [],
     secrets,
     exposedVariable: () => null,

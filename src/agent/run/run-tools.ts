@@ -9,6 +9,7 @@ import { trustExtraRoots } from '../net/tls/secure-contexts.ts';
 import { SharedBodyMemory } from '../probes/http/body/body-memory.ts';
 import { createIcmpProbe } from '../probes/icmp/probe.ts';
 import { type MachineLimits, machineLimits } from '../scheduler/permits/waiting-limit.ts';
+import { createScriptPool } from '../scripts/script-pool.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
 import { dnsRunner } from './check-types/dns.ts';
 import { httpRunner } from './check-types/http.ts';
@@ -71,6 +72,11 @@ export function createRunTools(options: RunToolsOptions): RunTools {
     clock,
     workerUrl: new URL('../assertions/pattern-worker.js', import.meta.url),
   });
+  const pool = createScriptPool({
+    clock,
+    workerUrl: new URL('../scripts/script-worker.js', import.meta.url),
+    workers: config.scriptWorkers,
+  });
   const icmp = createIcmpProbe({ clock });
   const starvation = new StarvationMeter(clock, options.starvation);
   const pressure = new CpuPressure({ clock, log, meter: starvation, readAccount: readCpuAccount });
@@ -83,6 +89,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
       resolver,
       evaluator,
       secrets,
+      scripts: { pool, isEnabled: config.executeScripts },
       starvation,
       pressure,
       bodyRoom: new SharedBodyMemory(bodyRoomBytes(machineLimits())),
@@ -104,7 +111,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
     async close() {
       starvation.close();
       icmp.close();
-      await evaluator.close();
+      await Promise.all([evaluator.close(), pool.close()]);
     },
   };
 }

@@ -3,8 +3,8 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Of all setup scripts of an attempt together, and of all teardown scripts; waiting not counted. */
-export const SCRIPTS_LIMIT_MS = 10_000;
+/** Of one script. Waiting for a worker does not count. */
+export const SCRIPT_LIMIT_MS = 10_000;
 /** An attempt that waits longer for a worker does not count. */
 export const MAX_WORKER_WAIT_MS = 30_000;
 export const MEMORY_BYTES = 64 * MIB;

@@ -16,8 +16,6 @@ export interface ScriptRequest {
 
 export interface ScriptResponse {
   readonly status: number;
-  readonly statusText: string;
-  readonly url: string;
   readonly headers: readonly ScriptPair[];
   /** Decoded; null if the agent has not read it. */
   readonly body: string | null;

@@ -13,6 +13,8 @@ export interface TextField {
   readonly label: () => string;
   /** The token endpoint receives it. */
   readonly isOfToken?: true;
+  /** It is a Host header. */
+  readonly isHost?: true;
 }
 
 export type MapText = (text: string, field: TextField) => string;
@@ -60,7 +62,8 @@ function mapApiRequest(request: ApiRequest, map: MapText): ApiRequest {
     url: map(url, URL_TEXT),
     headers: headers.map((header) => {
       const label = (): string => `The header ${shortened(header.key)}`;
-      return { ...header, value: map(header.value, { kind: 'header', label }) };
+      const host = /^\s*host\s*$/i.test(header.key) ? ({ isHost: true } as const) : {};
+      return { ...header, value: map(header.value, { kind: 'header', label, ...host }) };
     }),
     queryParameters: queryParameters.map((parameter, index) => {
       const keyLabel = (): string => `The name of query parameter ${index + 1}`;

@@ -41,13 +41,39 @@ const MAX_NAMED = 5;
 
 /** Checks are immutable. null: the check contains no templates. */
 const compiledOf = new WeakMap<Check, Compiled | null>();
+/** Their templates are not those of their texts. */
+const scripted = new WeakSet<Check>();
 
 function compile(check: Check): Compiled | null {
   const known = compiledOf.get(check);
   if (known !== undefined) return known;
+  const own = new Map(check.variables.map(({ key, value }) => [key, value]));
+  return compileWith(check, compileTemplate, own);
+}
+
+/**
+ * Compiles a check that scripts have made: only what they left unchanged, and placeholders, are templates.
+ *
+ * @param set the variables that scripts have set: they take precedence
+ */
+export function compileScripted(
+  check: Check,
+  templateOf: (text: string, field: TextField) => Template | null,
+  set: ReadonlyMap<string, string>,
+): void {
+  const own = new Map([...check.variables.map(({ key, value }) => [key, value] as const), ...set]);
+  scripted.add(check);
+  compileWith(check, templateOf, own);
+}
+
+function compileWith(
+  check: Check,
+  templateOf: (text: string, field: TextField) => Template | null,
+  own: ReadonlyMap<string, string>,
+): Compiled | null {
   const texts: CompiledText[] = [];
   mapTexts(check, (text, field) => {
-    const template = compileTemplate(text);
+    const template = templateOf(text, field);
     texts.push({ template, names: template === null ? [] : templateNames(template), field });
     return text;
   });
@@ -57,7 +83,6 @@ function compile(check: Check): Compiled | null {
   const notReadable = texts.flatMap((each) =>
     each.names.includes(NOT_READABLE_NAME) ? [each.field] : [],
   );
-  const own = new Map(check.variables.map(({ key, value }) => [key, value]));
   const compiled = all.size === 0 ? null : { texts, own, names, notReadable };
   compiledOf.set(check, compiled);
   return compiled;
@@ -137,12 +162,27 @@ const BEFORE_PATH = /^https?:\/\/([^/?#\\]+)([/?#\\]|$)/i;
 /** Whether the host name of a check's request may contain a part of the variable. */
 export function isInHost(check: Check, name: string): boolean {
   if (!('url' in check.request)) return false;
+  if (scripted.has(check)) return isInScriptedHost(check, name);
   const headers = 'headers' in check.request ? check.request.headers : [];
   const hosts = headers.filter(({ key }) => key.trim().toLowerCase() === 'host');
   const tokenUrl = ('auth' in check.request ? check.request.auth?.tokenUrl : null) ?? '';
   const texts = [hostIn(check.request.url), hostIn(tokenUrl), ...hosts.map(({ value }) => value)];
   return texts.some((text) => namesIn(text).includes(name));
 }
+
+/** Rather true than false: a script builds its texts in any way. */
+function isInScriptedHost(check: Check, name: string): boolean {
+  const texts = compile(check)?.texts ?? [];
+  return texts.some(({ template, names, field }) => {
+    if (template === null || !names.includes(name)) return false;
+    if (field.kind !== 'url') return field.isHost === true;
+    const [first] = template;
+    return typeof first !== 'string' || !WHOLE_HOST.test(first);
+  });
+}
+
+/** A URL up to the end of its host, without a user. */
+const WHOLE_HOST = /^https?:\/\/[^/?#\\@]+[/?#]/i;
 
 /**
  * The part of a url that may become its host, whatever its variables contain: all of it if the end

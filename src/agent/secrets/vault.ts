@@ -21,8 +21,9 @@ import {
 import type { OperatorVariables } from '../config/operator-variables.ts';
 import type { CheckSet } from '../source/check-source.ts';
 import { type AttemptSecrets, attemptSecretsOf } from './attempt-secrets.ts';
-import { NO_OWN_SECRETS, OwnSecrets } from './own-secrets.ts';
+import { NO_OWN_SECRETS, type OwnSecret, OwnSecrets } from './own-secrets.ts';
 import {
+  compileScripted,
   isInBody,
   isInHost,
   isInTokenRequest,
@@ -31,6 +32,7 @@ import {
   renderCheck,
   variableValuesIn,
 } from './render-check.ts';
+import { Placeholders, type ScriptView, scriptViewOf } from './script-variables.ts';
 import { secretForms } from './secret-forms.ts';
 import { SecretMemory } from './secret-memory.ts';
 import { urlCredentialsOf } from './sent-credentials.ts';
@@ -74,6 +76,18 @@ export interface SecretsVault {
    * files), and these over those given to `take`. The same object for a check without templates.
    */
   render<C extends Check>(check: C): RenderedWithSecrets<C>;
+  /** What the scripts of an attempt get of its check and of all variables. */
+  viewForScripts(check: Check): ScriptView;
+  /**
+   * The same as `render` for a check that scripts made of their view.
+   *
+   * @param set the variables that scripts have set
+   */
+  renderScripted<C extends Check>(
+    view: ScriptView,
+    check: C,
+    set: ReadonlyMap<string, string>,
+  ): RenderedWithSecrets<C>;
   /**
    * The credentials in the request of an attempt that `scrubber` does not mask. They are secret in
    * this attempt only: another check may use the same word (`dark`, in a cookie) for something
@@ -190,12 +204,42 @@ class Vault implements SecretsVault {
   render<C extends Check>(check: C): RenderedWithSecrets<C> {
     const rendered = renderCheck(check, this.#lookup, this.#values.unreadable);
     return rendered.ok
-      ? { ...rendered, own: this.#ownIn(check), parts: this.#partsIn(check) }
+      ? { ...rendered, own: this.#ownIn(check), parts: this.#partsIn([check]) }
       : rendered;
   }
 
-  #partsIn(check: Check): PartMask {
-    const sent = variableValuesIn(check, this.#lookup).filter((value) => this.#memory.has(value));
+  viewForScripts(check: Check): ScriptView {
+    const { agent, shared } = this.#values;
+    const { targets } = this.#options.operator;
+    const placeholders = new Placeholders();
+    const others = new Map([...shared, ...agent]);
+    for (const name of agent.keys()) {
+      if (targets.has(name)) others.set(name, placeholders.of(name));
+    }
+    const own = check.variables.map(({ key, value }) => [key, value] as const);
+    return scriptViewOf(check, [...new Map([...others, ...own])], placeholders);
+  }
+
+  renderScripted<C extends Check>(
+    view: ScriptView,
+    check: C,
+    set: ReadonlyMap<string, string>,
+  ): RenderedWithSecrets<C> {
+    compileScripted(check, view.templateOf, set);
+    const rendered = renderCheck(check, this.#lookup, this.#values.unreadable);
+    if (!rendered.ok) return rendered;
+    return {
+      ...rendered,
+      own: this.#ownIn(check, { isScripted: true }),
+      // Scripts may have copied the values of the check itself into other texts.
+      parts: this.#partsIn([check, view.check]),
+    };
+  }
+
+  #partsIn(checks: readonly Check[]): PartMask {
+    const sent = checks
+      .flatMap((check) => variableValuesIn(check, this.#lookup))
+      .filter((value) => this.#memory.has(value));
     if (sent.length === 0) return NO_PARTS;
     let own: PartMask | null = null;
     // Built on demand: building the index takes longer than a lookup, and few texts contain a part.
@@ -211,10 +255,11 @@ class Vault implements SecretsVault {
     };
   }
 
-  #ownIn(check: Check): OwnSecrets {
+  #ownIn(sent: Check, { isScripted = false } = {}): OwnSecrets {
     const { agent } = this.#values;
     const { targets } = this.#options.operator;
-    const own = namesFromOthers(check).flatMap((name) => {
+    const names = namesFromOthers(sent);
+    const own: OwnSecret[] = names.flatMap((name) => {
       const value = agent.get(name);
       if (value === undefined) return [];
       return [
@@ -222,12 +267,18 @@ class Vault implements SecretsVault {
           name,
           value,
           targets: targets.get(name) ?? null,
-          isInBody: isInBody(check, name),
-          isInHost: isInHost(check, name),
-          isInTokenRequest: isInTokenRequest(check, name),
+          isInBody: isInBody(sent, name),
+          isInHost: isInHost(sent, name),
+          isInTokenRequest: isInTokenRequest(sent, name),
         },
       ];
     });
+    // Those without targets are texts like any other for a script, which may have put them anywhere.
+    for (const [name, value] of isScripted ? agent : []) {
+      if (names.includes(name) || targets.has(name)) continue;
+      const anywhere = { isInBody: true, isInHost: true, isInTokenRequest: true };
+      own.push({ name, value, targets: null, ...anywhere });
+    }
     return own.length === 0 ? NO_OWN_SECRETS : new OwnSecrets(own);
   }
 

@@ -38,7 +38,7 @@ export const ERROR_CODES = {
   },
   SCRIPT_TIMEOUT: {
     phase: 'request',
-    meaning: 'The setup or the teardown scripts did not end within 10 s, and were ended.',
+    meaning: 'A setup or teardown script did not end within 10 s, and was ended.',
     advice:
       'Look for loops without an end, patterns that backtrack, and requests by `fetch` to slow servers.',
   },

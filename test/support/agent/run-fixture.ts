@@ -47,6 +47,8 @@ export function runFixture(options: RunFixtureOptions): RunFixture {
       logLevel: 'info',
       extraRootsPem: null,
       operatorVariables: NO_OPERATOR_VARIABLES,
+      executeScripts: true,
+      scriptWorkers: 2,
     },
     clock,
     log,

@@ -47,6 +47,8 @@ describe('loadConfig', () => {
       connectivityTargets: [],
       deniedNetworks: [],
       operatorVariables: NO_OPERATOR_VARIABLES,
+      executeScripts: true,
+      scriptWorkers: 2,
     });
   });
 
@@ -86,6 +88,8 @@ describe('loadConfig', () => {
         { text: 'fd00::/8', address: 'fd00::', prefixBits: 8 },
       ],
       operatorVariables: NO_OPERATOR_VARIABLES,
+      executeScripts: true,
+      scriptWorkers: 2,
     });
   });
 
@@ -368,6 +372,8 @@ describe('loadRunConfig', () => {
       connectivityTargets: [],
       deniedNetworks: [],
       operatorVariables: NO_OPERATOR_VARIABLES,
+      executeScripts: true,
+      scriptWorkers: 2,
     });
   });
 

@@ -39,7 +39,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
   const tokens = new TokenCache();
   return {
     async probe(check: HttpCheck, context, bodyMemory) {
-      const keepBody = readsBody(check);
+      const keepBody = readsBody(check) || context.wantsBody === true;
       const route = {
         clientCertificates: parts.clientCertificates(),
         proxyUrl: parts.proxyUrl(),

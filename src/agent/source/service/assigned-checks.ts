@@ -313,6 +313,7 @@ function whyNotTaken(
  */
 function readAlike(message: AssignmentMessage, alike: SimilarCheckParser): Read<Assignment> | null {
   const { checkId, check: body, slots, answeredUntil } = message;
+  if (message.scripts !== null) return null;
   const type = RUNNABLE_CHECK_TYPES.find((each) => each === body.checkType);
   const check = type === undefined ? null : alike.parse(checkId, body, type);
   if (check === null) return null;

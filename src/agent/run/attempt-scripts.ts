@@ -1,0 +1,294 @@
+import type { Check, CheckOf } from '../../model/check/check.ts';
+import { isHttpUrl } from '../../model/check/request-url.ts';
+import { type NamedScript, scriptsOf } from '../../model/check/scripts.ts';
+import type { Failure } from '../../model/result/error-codes.ts';
+import type { SharedBodyMemory } from '../probes/http/body/body-memory.ts';
+import type { ProbeContext } from '../probes/probe.ts';
+import { MAX_ERROR_CHARS, MAX_LOG_LINES, SCRIPT_LIMIT_MS } from '../scripts/limits.ts';
+import type { PooledOutcome, ScriptPool } from '../scripts/script-pool.ts';
+import {
+  readScriptRequest,
+  scriptRequestOf,
+  scriptResponseOf,
+  withRequest,
+} from '../scripts/script-request.ts';
+import type { ScriptHost } from '../scripts/script-thread.ts';
+import type { FetchReply, ScriptLogLevel, ScriptResponse } from '../scripts/worker-protocol.ts';
+import { shortenedText } from '../secrets/cut-scrubbed.ts';
+import type { ScriptView } from '../secrets/script-variables.ts';
+import type { RenderedWithSecrets, SecretsVault } from '../secrets/vault.ts';
+import { CANCELLED_ON_REQUEST, isRunCancelled } from './cancelled.ts';
+import type { CheckTypeRunners, Probed } from './check-types/check-type.ts';
+
+export interface ScriptTools {
+  readonly pool: ScriptPool;
+  /** EXECUTE_SCRIPTS */
+  readonly isEnabled: boolean;
+}
+
+export interface AttemptScriptsParts {
+  readonly scripts: ScriptTools;
+  readonly secrets: Pick<
+    SecretsVault,
+    'render' | 'credentials' | 'viewForScripts' | 'renderScripted'
+  >;
+  readonly checkTypes: CheckTypeRunners;
+  readonly bodyRoom: SharedBodyMemory;
+}
+
+/** `deadlineMs` moves by the time that scripts take: it is not the request's. */
+export type ScriptedContext = Omit<ProbeContext, 'deadlineMs' | 'wantsBody'> & {
+  deadlineMs: number;
+  wantsBody?: boolean | undefined;
+};
+
+type Stage = 'setup' | 'teardown';
+type Ran = { readonly ok: true } | { readonly ok: false; readonly failure: Failure };
+
+const NO_VARIABLES: ReadonlyMap<string, string> = new Map();
+/** Of all scripts of an attempt together. */
+const MAX_ATTEMPT_LINES = 2 * MAX_LOG_LINES;
+
+/** The scripts of an attempt; null for a check without any. */
+export function attemptScripts(
+  check: Check,
+  parts: AttemptScriptsParts,
+  context: ScriptedContext,
+): AttemptScripts | null {
+  if (check.checkType !== 'API') return null;
+  const { setup, teardown } = scriptsOf(check);
+  if (setup.length === 0 && teardown.length === 0) return null;
+  return new AttemptScripts(check, parts, context);
+}
+
+/** The setup and teardown scripts of one attempt (src/model/README.md, "Setup and teardown scripts"). */
+export class AttemptScripts {
+  readonly #check: CheckOf<'API'>;
+  readonly #parts: AttemptScriptsParts;
+  readonly #context: ScriptedContext;
+  readonly #view: ScriptView;
+  /** What the variables are that scripts have set so far. */
+  readonly #set = new Map<string, string>();
+  /** With the request as scripts have made it; its placeholders are not filled in. */
+  #current: CheckOf<'API'>;
+  #lines = 0;
+  #lackedWorker = false;
+
+  constructor(check: CheckOf<'API'>, parts: AttemptScriptsParts, context: ScriptedContext) {
+    this.#check = check;
+    this.#parts = parts;
+    this.#context = context;
+    this.#view = parts.secrets.viewForScripts(check);
+    this.#current = this.#view.shown as CheckOf<'API'>;
+    context.wantsBody = scriptsOf(check).teardown.length > 0;
+  }
+
+  /** No worker became free in time: the attempt says nothing about the target. */
+  get lackedWorker(): boolean {
+    return this.#lackedWorker;
+  }
+
+  /** The check with the request that is to be sent, or why it is not sent. */
+  async setup(): Promise<RenderedWithSecrets<Check>> {
+    if (!this.#parts.scripts.isEnabled) return { ok: false, failure: REFUSED };
+    const ran = await this.#runAll('setup', null);
+    if (!ran.ok) return ran;
+    // The vault compiles each check once, and the first one belongs to the scripts.
+    const made = { ...this.#current };
+    const rendered = this.#parts.secrets.renderScripted(this.#view, made, this.#set);
+    if (rendered.ok && !isHttpUrl(rendered.check.request.url)) {
+      const message = 'The url that the setup scripts left is not an http or https URL.';
+      return { ok: false, failure: { code: 'SCRIPT_FAILED', message } };
+    }
+    return rendered;
+  }
+
+  /** The outcome of the probe, as a failure if a teardown script fails. */
+  async teardown(probed: Probed): Promise<Probed> {
+    const ran = await this.#runAll('teardown', responseOf(probed));
+    if (ran.ok) return probed;
+    const { failure } = ran;
+    if (probed.failure !== null) {
+      this.#context.log.error(`${failure.code}: ${failure.message}`);
+      return probed;
+    }
+    return withFailure(probed, failure);
+  }
+
+  async #runAll(stage: Stage, response: ScriptResponse | null): Promise<Ran> {
+    const { clock } = this.#context;
+    const startMs = clock.monotonicMs();
+    try {
+      for (const script of scriptsOf(this.#check)[stage]) {
+        const ran = await this.#run(stage, script, response);
+        if (!ran.ok) return ran;
+      }
+      return { ok: true };
+    } finally {
+      this.#context.deadlineMs += clock.monotonicMs() - startMs;
+    }
+  }
+
+  async #run(stage: Stage, script: NamedScript, response: ScriptResponse | null): Promise<Ran> {
+    const title = `The ${stage} script of the ${script.owner}`;
+    const { log, signal } = this.#context;
+    const request = scriptRequestOf(this.#current);
+    const variables = [...new Map([...this.#view.variables, ...this.#set])];
+    const outcome = await this.#parts.scripts.pool.run(
+      {
+        source: script.source,
+        fileName: `${stage}.js`,
+        input: { request, response, variables },
+        limitMs: SCRIPT_LIMIT_MS,
+        signal,
+      },
+      this.#host(),
+    );
+    if (outcome.kind !== 'passed') return { ok: false, failure: this.#failureOf(title, outcome) };
+    for (const { name, value } of outcome.result.variables) this.#set.set(name, value);
+    if (stage === 'teardown') {
+      log.info(`${title} has ended`);
+      return { ok: true };
+    }
+    const read = readScriptRequest(outcome.result.request);
+    if (!read.ok) {
+      const message = `${title} left a request that cannot be sent: ${read.problem}`;
+      return { ok: false, failure: { code: 'SCRIPT_FAILED', message } };
+    }
+    this.#current = withRequest(this.#current, read.request);
+    log.info(`${title} has ended`);
+    return { ok: true };
+  }
+
+  #failureOf(title: string, outcome: Exclude<PooledOutcome, { kind: 'passed' }>): Failure {
+    switch (outcome.kind) {
+      case 'failed': {
+        const { code, line } = outcome;
+        if (code === 'SCRIPT_MEMORY') {
+          return { code, message: `${title} needed more than 64 MB of memory` };
+        }
+        const place = line === null ? '' : ` in line ${line}`;
+        // It may quote a secret, of which a cut would leave a part.
+        const shown = this.#view.placeholders.shown(outcome.message);
+        const text = shortenedText(shown, MAX_ERROR_CHARS, this.#context.scrub);
+        return { code, message: `${title} failed${place}: ${text}` };
+      }
+      case 'timed-out': {
+        const message = `${title} did not end within ${SCRIPT_LIMIT_MS / 1000} s`;
+        return { code: 'SCRIPT_TIMEOUT', message };
+      }
+      case 'cancelled':
+        return isRunCancelled(this.#context.signal)
+          ? CANCELLED_ON_REQUEST
+          : { code: 'CANCELLED', message: `${title} was ended: the agent stopped` };
+      case 'no-worker': {
+        this.#lackedWorker = true;
+        const message = `${title} was not started: all workers for scripts are busy (SCRIPT_WORKERS)`;
+        return { code: 'INTERNAL_ERROR', message };
+      }
+      case 'broken': {
+        const message = `${title} could not be run, a fault of the agent itself: ${outcome.problem}`;
+        return { code: 'INTERNAL_ERROR', message };
+      }
+    }
+  }
+
+  #host(): ScriptHost {
+    return {
+      log: (level, text) => this.#log(level, text),
+      learn: async (values) => await this.#context.learnSecrets?.(values),
+      fetch: (request, signal) => this.#fetch(request, signal),
+    };
+  }
+
+  #log(level: ScriptLogLevel, text: string): void {
+    this.#lines += 1;
+    if (this.#lines <= MAX_ATTEMPT_LINES) {
+      this.#context.log[level](this.#view.placeholders.shown(text));
+    }
+  }
+
+  async #fetch(given: unknown, signal: AbortSignal): Promise<FetchReply> {
+    try {
+      return await this.#probe(given, signal);
+    } catch {
+      return { ok: false, problem: 'a fault of the agent itself' };
+    }
+  }
+
+  async #probe(given: unknown, signal: AbortSignal): Promise<FetchReply> {
+    const refused = (problem: string): FetchReply => ({ ok: false, problem });
+    const read = readScriptRequest(given);
+    if (!read.ok) return refused(read.problem);
+    const bare: CheckOf<'API'> = {
+      ...this.#check,
+      request: {
+        ...this.#check.request,
+        bodyType: 'NONE',
+        basicAuth: null,
+        auth: null,
+        assertions: [],
+      },
+    };
+    const { secrets, checkTypes, bodyRoom } = this.#parts;
+    const asked = withRequest(bare, read.request);
+    const rendered = secrets.renderScripted(this.#view, asked, NO_VARIABLES);
+    if (!rendered.ok) return refused(rendered.failure.message);
+    const { check, own } = rendered;
+    if (!isHttpUrl(check.request.url)) return refused('the url is not an http or https URL');
+    const why = own.whyNotTo(checkTypes.API.receivers(check));
+    if (why !== null) return refused(why);
+    const context = this.#context;
+    await context.learnSecrets?.(secrets.credentials(asked, check).values);
+    const memory = bodyRoom.open(true);
+    try {
+      const probed = await checkTypes.API.probe(
+        check,
+        {
+          ...context,
+          signal: AbortSignal.any([context.signal, signal]),
+          deadlineMs: context.clock.monotonicMs() + SCRIPT_LIMIT_MS,
+          ownSecrets: own,
+          wantsBody: true,
+          onBody: undefined,
+        },
+        memory,
+      );
+      if (probed.failure !== null) return refused(probed.failure.message);
+      const response = responseOf(probed);
+      return response === null ? refused('no response came') : { ok: true, response };
+    } finally {
+      memory.close();
+    }
+  }
+}
+
+const REFUSED: Failure = {
+  code: 'SCRIPT_REFUSED',
+  message: 'The check has scripts, and EXECUTE_SCRIPTS of the agent is off',
+};
+
+/** null if no response came. */
+function responseOf({ sources, responseTimeMs, lackedBytes }: Probed): ScriptResponse | null {
+  const { STATUS_CODE: status, HEADERS: headers, TEXT_BODY: body } = sources;
+  if (status?.kind !== 'number' || headers?.kind !== 'headers') return null;
+  return scriptResponseOf({
+    status: status.value,
+    headers: headers.headers,
+    body: body?.kind === 'text' && lackedBytes === 0 ? body.text : null,
+    responseTime: responseTimeMs,
+  });
+}
+
+function withFailure(probed: Probed, failure: Failure): Probed {
+  return {
+    ...probed,
+    failure,
+    detail: (extras) => {
+      const { apiCheckResult, ...rest } = probed.detail(extras);
+      if (apiCheckResult === undefined || apiCheckResult === null) return rest;
+      const { code: requestErrorCode, message: requestError } = failure;
+      return { ...rest, apiCheckResult: { ...apiCheckResult, requestError, requestErrorCode } };
+    },
+  };
+}
