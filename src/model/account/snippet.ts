@@ -1,10 +1,13 @@
 import { z } from 'zod';
 
 /**
- * A piece of code (src/service/README.md, "Snippets"). It is stored and returned, but never run.
+ * A piece of code (src/service/README.md, "Snippets"). API checks and groups run it in their setup or
+ * teardown.
  */
 export const snippetSchema = z.strictObject({
   name: z.string().min(1).max(255).describe('The name of the snippet, unique in the account.'),
-  script: z.string().max(500_000).describe('The code. It is stored and never run.'),
+  script: z.string().max(500_000).describe(
+    'The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters.',
+  ),
 });
 export type Snippet = z.output<typeof snippetSchema>;

@@ -1,4 +1,5 @@
 import { checkGroupSchema } from '../../model/check/check-group.ts';
+import { SCRIPT_FIELD_NAMES } from '../../model/check/scripts.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, unlimited } from '../accounts/allowance.ts';
 import type { AccountKey } from '../database/account-key.ts';
@@ -14,6 +15,7 @@ import {
   publicLocationWarnings,
 } from '../private-locations/location-warnings.ts';
 import { changeLocations } from '../private-locations/require-locations.ts';
+import { requireSnippets } from '../snippets/require-snippets.ts';
 import {
   deleteGroup,
   findGroup,
@@ -68,6 +70,8 @@ export function createCheckGroups({
       allowance.admitLocations(accountId, fields, null);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'checkGroups');
+        const missing = await requireSnippets(tx, accountId, fields, null);
+        if (missing.length > 0) throw invalid(missing);
         await change(tx, { accountId, named: fields.privateLocations ?? [], affected: [] });
         const created = await insertGroup(tx, { accountId, fields, createdAtMs: clock.wallMs() });
         return withWarnings(tx, accountId, created);
@@ -86,12 +90,18 @@ export function createCheckGroups({
 
     update({ accountId, id }, input, precondition) {
       return store.transaction(async (tx) => {
+        // A change of scripts is a change of the checks, too (see `lockChecksOfGroup`).
+        if (SCRIPT_FIELD_NAMES.some((name) => name in input)) {
+          await lockChecksOfGroup(tx, { accountId, id });
+        }
         const stored = await lockGroup(tx, { accountId, id });
         if (stored === null) throw notFound('check group');
         precondition?.(stored);
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const fields = validBody(checkGroupSchema, { ...stored.fields, ...given });
         allowance.admitLocations(accountId, fields, stored.fields);
+        const missing = await requireSnippets(tx, accountId, fields, stored.fields);
+        if (missing.length > 0) throw invalid(missing);
         await change(tx, {
           accountId,
           named: fields.privateLocations ?? [],

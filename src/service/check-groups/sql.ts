@@ -18,7 +18,7 @@ type GroupRow = CheckGroup & Omit<StoredGroup, 'fields'>;
 
 const COLUMNS = `id, name, activated, muted, locations, private_locations,
   tags, concurrency, runtime_id, alert_settings, use_global_alert_settings, logical_id,
-  created_at, updated_at`;
+  setup_script, teardown_script, setup_snippet_id, teardown_snippet_id, created_at, updated_at`;
 
 function groupOf({ id, createdAt, updatedAt, ...fields }: GroupRow): StoredGroup {
   return { id, fields, createdAt, updatedAt };
@@ -37,6 +37,10 @@ function valuesOf(fields: CheckGroup): readonly unknown[] {
     jsonText(fields.alertSettings),
     fields.useGlobalAlertSettings,
     fields.logicalId,
+    fields.setupScript,
+    fields.teardownScript,
+    fields.setupSnippetId,
+    fields.teardownSnippetId,
   ];
 }
 
@@ -50,10 +54,10 @@ export async function insertGroup(
 ): Promise<StoredGroup> {
   const rows = await sql.query<GroupRow>(
     `insert into check_groups (name, activated, muted, locations, private_locations, tags,
-       concurrency, runtime_id, alert_settings, use_global_alert_settings, logical_id, account_id,
-       created_at, updated_at)
+       concurrency, runtime_id, alert_settings, use_global_alert_settings, logical_id, setup_script,
+       teardown_script, setup_snippet_id, teardown_snippet_id, account_id, created_at, updated_at)
      values ($1, $2::boolean, $3::boolean, $4::jsonb, $5::jsonb, $6::jsonb, $7::int, $8, $9::jsonb,
-       $10::boolean, $11, $12, $13::timestamptz, null)
+       $10::boolean, $11, $12, $13, $14::bigint, $15::bigint, $16, $17::timestamptz, null)
      returning ${COLUMNS}`,
     [...valuesOf(fields), accountId, new Date(createdAtMs)],
   );
@@ -78,8 +82,10 @@ export async function updateGroup(
     `update check_groups set name = $1, activated = $2::boolean, muted = $3::boolean,
        locations = $4::jsonb, private_locations = $5::jsonb, tags = $6::jsonb,
        concurrency = $7::int, runtime_id = $8, alert_settings = $9::jsonb,
-       use_global_alert_settings = $10::boolean, logical_id = $11, updated_at = $14::timestamptz
-     where account_id = $12 and id = $13::bigint
+       use_global_alert_settings = $10::boolean, logical_id = $11, setup_script = $12,
+       teardown_script = $13, setup_snippet_id = $14::bigint, teardown_snippet_id = $15::bigint,
+       updated_at = $18::timestamptz
+     where account_id = $16 and id = $17::bigint
      returning ${COLUMNS}`,
     [...valuesOf(fields), accountId, id, new Date(updatedAtMs)],
   );

@@ -1,15 +1,42 @@
-import { CHECK_FEATURES } from '../../model/check/check-features.ts';
+import { CHECK_FEATURES, type CheckFeature } from '../../model/check/check-features.ts';
+
+/** That of the body, which trials have too. It may be of a group that was deleted. */
+const GROUP_ID = `(c.body ->> 'groupId')::bigint`;
 
 /** `featuresNeededBy` for the check of row `c`, as text[]: the same table decides here. */
 export const NEEDED_FEATURES = `array_remove(array[${Object.entries(CHECK_FEATURES)
-  .map(([name, { checkTypes, field, unused }]) => {
-    const types = checkTypes.map((each) => `'${each}'`).join(', ');
-    const [byDefault, ...others] = unused.map((each) => `'${JSON.stringify(each)}'::jsonb`);
-    const value = `coalesce(nullif(c.body #> '{request,${field}}', 'null'), ${byDefault})`;
-    const isUsed = `${value} not in (${[byDefault, ...others].join(', ')})`;
-    return `case when c.check_type in (${types}) and ${isUsed} then '${name}' end`;
+  .map(([name, feature]) => {
+    const types = feature.checkTypes.map((each) => `'${each}'`).join(', ');
+    return `case when c.check_type in (${types}) and (${usesOf(feature)}) then '${name}' end`;
   })
   .join(', ')}]::text[], null)`;
 
+function usesOf(feature: (typeof CHECK_FEATURES)[CheckFeature]): string {
+  if ('sharedFields' in feature) {
+    const names = feature.sharedFields;
+    const own = names.map((name) => `c.body ->> '${name}' is not null`);
+    const ofGroup = names.map((name) => `fg.${columnOf(name)} is not null`).join(' or ');
+    const group = `exists (select from check_groups fg where fg.id = ${GROUP_ID} and (${ofGroup}))`;
+    return [...own, `${GROUP_ID} is not null and ${group}`].join(' or ');
+  }
+  const { field, unused } = feature;
+  const [byDefault, ...others] = unused.map((each) => `'${JSON.stringify(each)}'::jsonb`);
+  const value = `coalesce(nullif(c.body #> '{request,${field}}', 'null'), ${byDefault})`;
+  return `${value} not in (${[byDefault, ...others].join(', ')})`;
+}
+
+/** A field of groups has a column. */
+function columnOf(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** The agent of row `a` has the features that the check of row `c` needs; earlier releases report none. */
 export const HAS_FEATURES = `coalesce(a.capabilities -> 'features', '[]') ?& ${NEEDED_FEATURES}`;
+
+/**
+ * The scripts of the check of row `c` that are not in its own body: null if there are none. All of them,
+ * since those of the body are among them.
+ */
+export const SENT_SCRIPTS = `case when c.check_type = 'API' and (${GROUP_ID} is not null
+  or c.body ->> 'setupSnippetId' is not null or c.body ->> 'teardownSnippetId' is not null)
+  then check_scripts(c.account_id, c.body, ${GROUP_ID}) end`;

@@ -151,9 +151,10 @@ export function createCheckTrials(parts: CheckTrialsParts): CheckTrials {
     async claim(sql, who) {
       await claimTrials(sql, who, MAX_HELD);
       const held = await listHeldTrials(sql, who);
-      return held.map(({ id, body, sealedVariables, slot, notAfter }) => ({
+      return held.map(({ id, body, sealedVariables, scripts, slot, notAfter }) => ({
         trialId: id,
         check: checkVariables.open({ accountId: who.accountId, id }, body, sealedVariables),
+        scripts,
         slot: slot.getTime(),
         notAfter: notAfter.getTime(),
       }));

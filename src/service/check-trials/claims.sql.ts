@@ -1,4 +1,5 @@
-import { CAN_RUN, type LeaseHolder } from '../check-runs/shared.sql.ts';
+import type { TrialMessage } from '../../wire/v1/trials.ts';
+import { CAN_RUN, type LeaseHolder, SENT_SCRIPTS } from '../check-runs/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
@@ -43,10 +44,14 @@ export type HeldTrial = {
   readonly notAfter: Date;
 };
 
+/** With the scripts that its check runs. */
+export type ClaimedTrial = HeldTrial & { readonly scripts: TrialMessage['scripts'] };
+
 /** The trials that an agent has and has not reported, oldest first. */
-export function listHeldTrials(sql: Sql, who: LeaseHolder): Promise<readonly HeldTrial[]> {
-  return sql.query<HeldTrial>(
-    `select id, body, sealed_variables, slot, not_after from check_trials
+export function listHeldTrials(sql: Sql, who: LeaseHolder): Promise<readonly ClaimedTrial[]> {
+  return sql.query<ClaimedTrial>(
+    `select id, body, sealed_variables, slot, not_after, ${SENT_SCRIPTS} as scripts
+     from check_trials c
      where account_id = $1 and location_id = $2 and state = 'running' and agent_id = $3
        and agent_epoch = $4::bigint
      order by created_at, id`,

@@ -6,6 +6,7 @@ import { invalid, type RequestProblem } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import { changeLocations, missingLocations } from '../private-locations/require-locations.ts';
 import { findLocationsOfSlugs } from '../private-locations/shared.sql.ts';
+import { requireSnippets } from '../snippets/require-snippets.ts';
 import { lockServicesShared } from '../status-pages/shared.sql.ts';
 
 interface ReferenceChange {
@@ -77,6 +78,10 @@ async function lockNamed(
   const subscribed = after?.alertChannelSubscriptions ?? [];
   problems.push(...(await requireChannels(tx, accountId, subscribed)));
   problems.push(...(await requireTriggeredService(tx, accountId, before, after)));
+  if (after?.checkType === 'API') {
+    const stored = before?.checkType === 'API' ? before : null;
+    problems.push(...(await requireSnippets(tx, accountId, after, stored)));
+  }
   return { problems, groupLocations };
 }
 

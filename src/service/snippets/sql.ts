@@ -125,3 +125,56 @@ export async function deleteSnippet(
     id,
   ]);
 }
+
+/** Locks snippets shared until the transaction ends; those that exist, with their lengths in characters. */
+export async function lockSnippetsShared(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] },
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await sql.query<{ id: number; chars: number }>(
+    `select id, length(script) as chars from snippets
+     where account_id = $1 and id = any($2::bigint[]) order by id for share`,
+    [accountId, ids],
+  );
+  return new Map(rows.map(({ id, chars }) => [id, chars]));
+}
+
+/**
+ * Locks the checks that run a snippet until the transaction ends. Call it before the snippet is locked, as a
+ * change of a check locks them in that order.
+ */
+export async function lockChecksOfSnippet(
+  sql: Sql,
+  { accountId, id }: AccountKey<number>,
+): Promise<void> {
+  await sql.query(
+    `select id from checks
+     where account_id = $1 and id in (select checks_of_snippet($1, $2::bigint))
+     order by id for update`,
+    [accountId, id],
+  );
+}
+
+export type SnippetUse = {
+  readonly kind: 'check' | 'group';
+  readonly id: string;
+  readonly name: string;
+};
+
+/** The first checks and groups that run a snippet themselves. */
+export async function findSnippetUses(
+  sql: Sql,
+  { accountId, id, limit }: AccountKey<number> & { readonly limit: number },
+): Promise<readonly SnippetUse[]> {
+  return sql.query<SnippetUse>(
+    `select * from (
+       select 'group' as kind, id::text as id, name from check_groups
+       where account_id = $1 and $2::bigint in (setup_snippet_id, teardown_snippet_id)
+       union all
+       select 'check', id, name from checks
+       where account_id = $1 and check_type = 'API'
+         and (body ->> 'setupSnippetId' = $2::bigint::text or body ->> 'teardownSnippetId' = $2::bigint::text)
+     ) as used order by kind, name, id limit $3::int`,
+    [accountId, id, limit],
+  );
+}

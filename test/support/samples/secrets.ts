@@ -2,7 +2,8 @@ import { NO_OPERATOR_VARIABLES } from '../../../src/agent/config/operator-variab
 import { targetsByName, variableTarget } from '../../../src/agent/config/variable-targets.ts';
 import { NO_ATTEMPT_SECRETS } from '../../../src/agent/secrets/attempt-secrets.ts';
 import { NO_OWN_SECRETS } from '../../../src/agent/secrets/own-secrets.ts';
-import { renderCheck } from '../../../src/agent/secrets/render-check.ts';
+import { compileScripted, renderCheck } from '../../../src/agent/secrets/render-check.ts';
+import { Placeholders, scriptViewOf } from '../../../src/agent/secrets/script-variables.ts';
 import { openVault, type SecretsVault } from '../../../src/agent/secrets/vault.ts';
 import type { OwnVariable } from '../../../src/model/check/variable.ts';
 import { NO_SECRETS } from '../../../src/scrub/scrubber.ts';
@@ -18,6 +19,16 @@ export const EMPTY_VAULT: SecretsVault = {
   render(check) {
     const rendered = renderCheck(check, () => undefined);
     return rendered.ok ? { ...rendered, own: NO_OWN_SECRETS, parts: NO_PARTS } : rendered;
+  },
+  viewForScripts: (check) =>
+    scriptViewOf(
+      check,
+      check.variables.map(({ key, value }) => [key, value]),
+      new Placeholders(),
+    ),
+  renderScripted(view, check, set) {
+    compileScripted(check, view.templateOf, set);
+    return this.render(check);
   },
   credentials: () => NO_ATTEMPT_SECRETS,
   scrubberWith: async () => NO_SECRETS,

@@ -25,4 +25,15 @@ describe('the features that a check needs', () => {
   ])('of %s with %j are %j', (checkType, request, features) => {
     expect(featuresNeededBy({ checkType, request })).toEqual(features);
   });
+
+  test('include scripts if an API check or its group has one', () => {
+    const check = { checkType: 'API', request: {} };
+    expect(featuresNeededBy({ ...check, setupScript: 'a()' } as typeof check)).toEqual(['API_SCRIPTS']);
+    expect(featuresNeededBy({ ...check, teardownSnippetId: 3 } as typeof check)).toEqual(['API_SCRIPTS']);
+    expect(featuresNeededBy(check, { teardownScript: 'a()' })).toEqual(['API_SCRIPTS']);
+    expect(featuresNeededBy(check, { teardownScript: null })).toEqual([]);
+    // A check of another type does not run the scripts of its group.
+    const url = { checkType: 'URL', request: {} };
+    expect(featuresNeededBy(url, { setupScript: 'a()' })).toEqual([]);
+  });
 });
