@@ -24,14 +24,13 @@ export interface ScriptTools {
   readonly pool: ScriptPool;
   /** EXECUTE_SCRIPTS */
   readonly isEnabled: boolean;
+  /** Milliseconds of one script; for tests. */
+  readonly limitMs?: number;
 }
 
 export interface AttemptScriptsParts {
   readonly scripts: ScriptTools;
-  readonly secrets: Pick<
-    SecretsVault,
-    'render' | 'credentials' | 'viewForScripts' | 'renderScripted'
-  >;
+  readonly secrets: Pick<SecretsVault, 'credentials' | 'viewForScripts' | 'renderScripted'>;
   readonly checkTypes: CheckTypeRunners;
   readonly bodyRoom: SharedBodyMemory;
 }
@@ -132,14 +131,15 @@ export class AttemptScripts {
   async #run(stage: Stage, script: NamedScript, response: ScriptResponse | null): Promise<Ran> {
     const title = `The ${stage} script of the ${script.owner}`;
     const { log, signal } = this.#context;
+    const { pool, limitMs = SCRIPT_LIMIT_MS } = this.#parts.scripts;
     const request = scriptRequestOf(this.#current);
     const variables = [...new Map([...this.#view.variables, ...this.#set])];
-    const outcome = await this.#parts.scripts.pool.run(
+    const outcome = await pool.run(
       {
         source: script.source,
         fileName: `${stage}.js`,
         input: { request, response, variables },
-        limitMs: SCRIPT_LIMIT_MS,
+        limitMs,
         signal,
       },
       this.#host(),

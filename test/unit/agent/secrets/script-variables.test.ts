@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import type { ScriptView } from '../../../../src/agent/secrets/script-variables.ts';
+import type { CheckOf } from '../../../../src/model/check/check.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
+import { operatorVault, vaultOf } from '../../../support/samples/secrets.ts';
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
+function withHeader(view: ScriptView, value: string): CheckOf<'API'> {
+  const check = view.shown as CheckOf<'API'>;
+  const headers = [{ key: 'x-a', value, locked: false }];
+  return { ...check, request: { ...check.request, headers } };
+}
+
+it('a script sees values, and a placeholder for a variable that is bound to targets', async () => {
+  const vault = await operatorVault({ BOUND: 'b-value', FREE: 'f-value' }, ['BOUND@api.example']);
+  const headers = [{ key: 'x-a', value: '{{FREE}} {{BOUND}} {{LATER}}' }];
+  const check = checkOf('API', { request: { url: 'https://api.example/', headers } });
+  const view = vault.viewForScripts(check);
+  const [header] = (view.shown as CheckOf<'API'>).request.headers;
+  expect(header?.value).toMatch(/^f-value vv\w+z vv\w+z$/);
+  expect(view.placeholders.shown(header?.value ?? '')).toBe('f-value {{BOUND}} {{LATER}}');
+
+  // What it left as it was is a template still, with the variables that it has set.
+  const same = withHeader(view, header?.value ?? '');
+  const rendered = vault.renderScripted(view, same, new Map([['LATER', 'l'], ['FREE', 'own']]));
+  expect(rendered).toMatchObject({
+    ok: true,
+    check: { request: { headers: [{ value: 'own b-value l' }] } },
+  });
+  expect(rendered.ok && rendered.own.whyNotTo([{ hostname: 'api.example', port: 443 }])).toBeNull();
+  expect(rendered.ok && rendered.own.whyNotTo([{ hostname: 'other.example', port: 443 }])).toContain(
+    'The variable BOUND may not be sent to',
+  );
+});
+
+it('a script may put the placeholder of a bound variable anywhere', async () => {
+  const vault = await operatorVault({ BOUND: 'b value' }, ['BOUND@api.example']);
+  const view = vault.viewForScripts(checkOf('API', { request: { url: 'https://api.example/' } }));
+  const [, placeholder = ''] = view.variables.find(([name]) => name === 'BOUND') ?? [];
+  const made = withHeader(view, `Bearer ${placeholder}`);
+  const url = `https://api.example/?key=${encodeURIComponent(placeholder)}`;
+  const check = { ...made, request: { ...made.request, url } };
+  expect(vault.renderScripted(view, check, NONE)).toMatchObject({
+    check: {
+      request: { url: 'https://api.example/?key=b%20value', headers: [{ value: 'Bearer b value' }] },
+    },
+  });
+  const inHost = { ...made, request: { ...made.request, url: `https://${placeholder}.example/` } };
+  const rendered = vault.renderScripted(view, inHost, NONE);
+  expect(rendered.ok && rendered.own.isInHost).toBe(true);
+});
+
+it('templates and placeholders in what a target sent are not filled in', async () => {
+  const vault = await vaultOf({ key: 'SECRET', value: 's-value', secret: true });
+  const view = vault.viewForScripts(checkOf('API'));
+  const other = vault.viewForScripts(checkOf('API')).placeholders.of('SECRET');
+  const text = `{{SECRET}} {{{SECRET}}} ${other}`;
+  expect(vault.renderScripted(view, withHeader(view, text), NONE)).toMatchObject({
+    check: { request: { headers: [{ value: text }] } },
+  });
+});
+
+it('a name without a value is unknown after the scripts', async () => {
+  const vault = await vaultOf();
+  const headers = [{ key: 'x-a', value: '{{LATER}}' }];
+  const view = vault.viewForScripts(checkOf('API', { request: { headers } }));
+  const made = { ...(view.shown as CheckOf<'API'>) };
+  expect(vault.renderScripted(view, made, NONE)).toMatchObject({
+    ok: false,
+    failure: { code: 'VARIABLE_UNKNOWN' },
+  });
+});
