@@ -6,7 +6,7 @@ import {
   type QuickJSRuntime,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
-import { variableKeySchema } from '../../model/check/variable.ts';
+import { MAX_KEY_CHARS, VARIABLE_KEY } from '../../model/check/variable-key.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import {
@@ -145,8 +145,7 @@ export class Sandbox {
   }
 
   #set({ name, value, isPublic }: Readonly<Record<string, unknown>>): void {
-    const key = variableKeySchema.safeParse(name);
-    if (!key.success) {
+    if (typeof name !== 'string' || !VARIABLE_KEY.test(name) || name.length > MAX_KEY_CHARS) {
       throw new TypeError(
         'The name of a variable must be letters, digits and underscores, and not begin with a digit',
       );
@@ -162,8 +161,8 @@ export class Sandbox {
         `A script sets variables at most ${MAX_SET_VARIABLES} times, to ${MAX_SET_CHARS} characters in all`,
       );
     }
-    const set = { name: key.data, value, isPublic: isPublic === true };
-    this.#variables.set(key.data, set);
+    const set = { name, value, isPublic: isPublic === true };
+    this.#variables.set(name, set);
     if (!set.isPublic) this.#post({ kind: 'secret', value });
   }
 

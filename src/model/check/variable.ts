@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import { MAX_KEY_CHARS, VARIABLE_KEY } from './variable-key.ts';
 
-const KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** The limit of a variable's name, in characters. */
-export const MAX_KEY_CHARS = 255;
+export { MAX_KEY_CHARS };
 /** The limit of a variable's value, in characters. */
 export const MAX_VALUE_CHARS = 20_000;
 
@@ -10,10 +9,10 @@ export const variableKeySchema = z
   .string()
   .min(1)
   .max(MAX_KEY_CHARS)
-  .refine((key) => KEY.test(key), {
+  .refine((key) => VARIABLE_KEY.test(key), {
     error: 'must be letters, digits and underscores, and not begin with a digit',
   })
-  .meta({ pattern: KEY.source })
+  .meta({ pattern: VARIABLE_KEY.source })
   .describe('The name of the variable in templates.');
 
 /** A variable of an account (src/model/README.md, "Variables and secrets"). */

@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { onTestFinished } from 'vitest';
+import type { RunnerParts } from '../../../src/agent/run/runner.ts';
+import { createScriptPool } from '../../../src/agent/scripts/script-pool.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { type RunFixture, runFixture } from './run-fixture.ts';
+
+const WORKER = join(import.meta.dirname, '../../../dist/agent/scripts/script-worker.js');
+
+interface ScriptFixtureOptions {
+  /** Milliseconds of one script. */
+  readonly limitMs?: number;
+  readonly workers?: number;
+  readonly isEnabled?: boolean;
+  readonly parts?: Partial<RunnerParts>;
+}
+
+/** The run pipeline with script workers, in real time. Ends with the test. */
+export function scriptFixture({
+  limitMs,
+  workers = 2,
+  isEnabled = true,
+  parts = {},
+}: ScriptFixtureOptions = {}): RunFixture {
+  const pool = createScriptPool({
+    clock: systemClock,
+    workerUrl: pathToFileURL(WORKER),
+    workers,
+  });
+  onTestFinished(() => pool.close());
+  const scripts = { pool, isEnabled, ...(limitMs === undefined ? {} : { limitMs }) };
+  return runFixture({ clock: systemClock, parts: { ...parts, scripts } });
+}
