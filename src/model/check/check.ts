@@ -84,7 +84,7 @@ export const commonFields = {
     .enum(RUNTIME_IDS)
     .nullable()
     .default(null)
-    .describe('Stored but not used: the agent runs no user code.'),
+    .describe('Stored but not used: scripts run in one runtime, whichever is named.'),
   alertChannelSubscriptions: z
     .array(subscriptionSchema)
     .default([])

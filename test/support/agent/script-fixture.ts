@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { RunnerParts } from '../../../src/agent/run/runner.ts';
 import { createScriptPool } from '../../../src/agent/scripts/script-pool.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { vaultOf } from '../samples/secrets.ts';
 import { type RunFixture, runFixture } from './run-fixture.ts';
 
 const WORKER = join(import.meta.dirname, '../../../dist/agent/scripts/script-worker.js');
@@ -17,12 +18,12 @@ interface ScriptFixtureOptions {
 }
 
 /** The run pipeline with script workers, in real time. Ends with the test. */
-export function scriptFixture({
+export async function scriptFixture({
   limitMs,
   workers = 2,
   isEnabled = true,
   parts = {},
-}: ScriptFixtureOptions = {}): RunFixture {
+}: ScriptFixtureOptions = {}): Promise<RunFixture> {
   const pool = createScriptPool({
     clock: systemClock,
     workerUrl: pathToFileURL(WORKER),
@@ -30,5 +31,6 @@ export function scriptFixture({
   });
   onTestFinished(() => pool.close());
   const scripts = { pool, isEnabled, ...(limitMs === undefined ? {} : { limitMs }) };
-  return runFixture({ clock: systemClock, parts: { ...parts, scripts } });
+  const secrets = await vaultOf();
+  return runFixture({ clock: systemClock, parts: { secrets, ...parts, scripts } });
 }

@@ -58,7 +58,7 @@ const HARMLESS: Readonly<Record<string, string>> = {
 async function fixtureWith(limitMs: number): Promise<RunFixture & { readonly url: string }> {
   const secrets = await vaultOf({ key: 'SECRET', value: SECRET, secret: true });
   const url = await servedBy((_, response) => void response.end('fine'));
-  return { ...scriptFixture({ limitMs, parts: { secrets } }), url };
+  return { ...(await scriptFixture({ limitMs, parts: { secrets } })), url };
 }
 
 /** Runs a check for each script, and innocent ones beside them. */
