@@ -56,8 +56,13 @@ export function attemptScripts(
 ): AttemptScripts | null {
   if (check.checkType !== 'API') return null;
   const { setup, teardown } = scriptsOf(check);
-  if (setup.length === 0 && teardown.length === 0) return null;
+  if (setup.length === 0 && teardown.length === 0 && !lacksSnippet(check)) return null;
   return new AttemptScripts(check, parts, context);
+}
+
+/** Without a service there are no snippets. */
+function lacksSnippet({ scripts, setupSnippetId, teardownSnippetId }: CheckOf<'API'>): boolean {
+  return scripts === undefined && (setupSnippetId ?? teardownSnippetId) !== null;
 }
 
 /** The setup and teardown scripts of one attempt (src/model/README.md, "Setup and teardown scripts"). */
@@ -82,6 +87,11 @@ export class AttemptScripts {
     context.wantsBody = scriptsOf(check).teardown.length > 0;
   }
 
+  /** The check with the values that its scripts see. */
+  get shown(): Check {
+    return this.#view.shown;
+  }
+
   /** No worker became free in time: the attempt says nothing about the target. */
   get lackedWorker(): boolean {
     return this.#lackedWorker;
@@ -90,6 +100,7 @@ export class AttemptScripts {
   /** The check with the request that is to be sent, or why it is not sent. */
   async setup(): Promise<RenderedWithSecrets<Check>> {
     if (!this.#parts.scripts.isEnabled) return { ok: false, failure: REFUSED };
+    if (lacksSnippet(this.#check)) return { ok: false, failure: NO_SNIPPET };
     const ran = await this.#runAll('setup', null);
     if (!ran.ok) return ran;
     // The vault compiles each check once, and the first one belongs to the scripts.
@@ -266,6 +277,12 @@ export class AttemptScripts {
 const REFUSED: Failure = {
   code: 'SCRIPT_REFUSED',
   message: 'The check has scripts, and EXECUTE_SCRIPTS of the agent is off',
+};
+
+const NO_SNIPPET: Failure = {
+  code: 'SCRIPT_FAILED',
+  message:
+    'The check names a snippet, which only a service has: give the script itself, as setupScript or teardownScript',
 };
 
 /** null if no response came. */

@@ -254,7 +254,9 @@ async function observe(
       context.scrub = (text) => learned.text(text);
     };
     const scripts = attemptScripts(check, parts, context);
-    if (scripts !== null) await context.learnSecrets(secrets.credentials(check, check).values);
+    if (scripts !== null) {
+      await context.learnSecrets(secrets.credentials(check, scripts.shown).values);
+    }
     const rendered = scripts === null ? secrets.render(check) : await scripts.setup();
     const sent = secrets.credentials(check, rendered.ok ? rendered.check : check);
     own = { ...own, dropped: sent.dropped };

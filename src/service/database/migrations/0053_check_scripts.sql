@@ -6,7 +6,7 @@ alter table check_groups
   add column teardown_snippet_id bigint;
 
 -- The scripts of an API check with those of its group, and with the texts of snippets, as agents get them. null if
--- there are none.
+-- there are none and the check names no snippet.
 create function check_scripts(of_account text, body jsonb, of_group bigint) returns jsonb
 language sql stable as $$
   with given as (
@@ -24,7 +24,8 @@ language sql stable as $$
       select s.script from snippets s where s.account_id = of_account and s.id = snippet)) as source
     from given
   )
-  select case when count(*) > 0 then jsonb_build_object(
+  select case when count(*) > 0 or coalesce(body ->> 'setupSnippetId', body ->> 'teardownSnippetId') is not null
+  then jsonb_build_object(
     'setup', coalesce(jsonb_agg(jsonb_build_object('owner', owner, 'source', source) order by n)
       filter (where stage = 'setup'), '[]'::jsonb),
     'teardown', coalesce(jsonb_agg(jsonb_build_object('owner', owner, 'source', source) order by n)
