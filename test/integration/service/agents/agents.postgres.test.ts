@@ -3,6 +3,7 @@ import { databases, useMigratedStore } from '../../../support/database/databases
 import { useAgentFixture } from '../../../support/service/agent-fixture.ts';
 import { leaseSuite } from './lease.suite.ts';
 import { pollSuite } from './poll.suite.ts';
+import { scriptsSuite } from './scripts.suite.ts';
 import { sharingSuite } from './sharing.suite.ts';
 
 /** Agents that poll, their leases, and who of them runs what. */
@@ -13,5 +14,6 @@ describe.each(databases)('on %s', (kind) => {
     sharingSuite(fixture);
     leaseSuite(fixture);
     pollSuite(fixture);
+    scriptsSuite(fixture);
   });
 });

@@ -21,6 +21,10 @@ const DEFAULTS = {
   alertSettings: null,
   logicalId: null,
   useGlobalAlertSettings: true,
+  setupScript: null,
+  teardownScript: null,
+  setupSnippetId: null,
+  teardownSnippetId: null,
 };
 
 /** Groups of checks through the API. */
@@ -59,6 +63,8 @@ describe.each(databases)('on %s', (kind) => {
           runBasedEscalation: { failedRunThreshold: 5 },
         },
         useGlobalAlertSettings: false,
+        setupScript: HOSTILE,
+        teardownScript: '1',
       };
       const created = await mine.post(PATH, fields);
       expect(created.json).toMatchObject(fields);
@@ -75,6 +81,9 @@ describe.each(databases)('on %s', (kind) => {
       [{ locations: ['mars-1'] }, 'body.locations[0]'],
       [{ privateLocations: ['nowhere'] }, 'body.privateLocations[0]'],
       [{ frequency: 5 }, 'body.frequency'],
+      [{ setupSnippetId: 7 }, 'body.setupSnippetId'],
+      [{ setupSnippetId: 7, setupScript: '1' }, 'body.setupSnippetId'],
+      [{ teardownScript: 'x'.repeat(100_001) }, 'body.teardownScript'],
       [{ id: 5 }, 'body.id'],
     ])('refuse %j', async (fields, path) => {
       const { mine } = service();

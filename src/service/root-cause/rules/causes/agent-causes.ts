@@ -81,6 +81,37 @@ export const REQUEST_CAUSES: Readonly<Record<CodesOf<'request'>, CauseRow>> = {
       `Correct the target of the check, or the redirect that leads away from it. If the target is to get the value, have the operator of ${location} add it to VARIABLE_TARGETS of every agent there.`,
     links: [],
   },
+  SCRIPT_FAILED: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ location }) =>
+      `A setup or teardown script of the check or of its group failed in ${location}: the message has the script, its line and its error. It says nothing about the target, unless the script judges it.`,
+    fix: () =>
+      'Look at that line. If it reads the response or one of its own requests, see in the job log what came: perhaps a server answers differently than the script expects.',
+    links: [],
+  },
+  SCRIPT_TIMEOUT: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ location }) =>
+      `A setup or teardown script of the check or of its group did not end within 10 s in ${location}, and was ended.`,
+    fix: () =>
+      'See in the job log how far the script came: a loop or a pattern does not end, or a server that it asks by fetch does not answer.',
+    links: [],
+  },
+  SCRIPT_MEMORY: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ location }) =>
+      `A setup or teardown script of the check or of its group needed more than 64 MB of memory in ${location}, and was ended.`,
+    fix: () => 'Have the script keep less: look for texts and lists that grow in a loop.',
+    links: [],
+  },
+  SCRIPT_REFUSED: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ location, target }) =>
+      `The check has scripts, and the operator of ${location} switched scripts off (EXECUTE_SCRIPTS). ${target} was not asked.`,
+    fix: ({ location }) =>
+      `Run the check in another location, remove its scripts and those of its group, or have the operator of ${location} set EXECUTE_SCRIPTS=on.`,
+    links: [],
+  },
   TOKEN_REFUSED: {
     classification: 'CHECK_CONFIGURATION',
     cause: ({ location, target }) =>
