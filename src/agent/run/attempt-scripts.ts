@@ -261,6 +261,8 @@ export class AttemptScripts {
           deadlineMs: context.clock.monotonicMs() + SCRIPT_LIMIT_MS,
           ownSecrets: own,
           wantsBody: true,
+          // Neither the starvation nor the bytes of these count for the request of the check.
+          starvation: undefined,
           onBody: undefined,
         },
         memory,

@@ -164,7 +164,7 @@ async function attemptStarved(
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
 
   const assertionsFailed = assertions.some(({ error }) => error !== null);
-  const { lastTimeOut } = starvation;
+  const { lastTimeOut } = context.starvation;
   const seen = {
     ...{ probed, cutShort, assertionsFailed: othersFailed },
     ...{ starvedMs, uncertainMs, lastTimeOut },
@@ -216,7 +216,7 @@ interface AttemptContext extends ProbeContext {
   ownSecrets: OwnSecrets;
   scrub: Scrub;
   learnSecrets?: (values: readonly string[]) => Promise<void>;
-  readonly starvation: AttemptStarvation;
+  starvation: AttemptStarvation;
 }
 
 interface Observed {
@@ -258,6 +258,11 @@ async function observe(
       await context.learnSecrets(secrets.credentials(check, scripts.shown).values);
     }
     const rendered = scripts === null ? secrets.render(check) : await scripts.setup();
+    if (scripts !== null) {
+      // Starvation while scripts ran says nothing about the times of the request.
+      context.starvation = parts.starvation.begin();
+      parts.starvation.end();
+    }
     const sent = secrets.credentials(check, rendered.ok ? rendered.check : check);
     own = { ...own, dropped: sent.dropped };
     await context.learnSecrets(sent.values);

@@ -37,6 +37,10 @@ const CHECKS: readonly Check[] = [
     },
   }),
   checkOf('URL', { id: 'no-retries', retryStrategy: null }),
+  {
+    ...checkOf('API', { id: 'scripted' }),
+    scripts: { setup: [{ owner: 'group', source: 'login()' }], teardown: [] },
+  },
 ];
 
 function sent(assignment: Assignment) {
