@@ -21,6 +21,7 @@ import { patternOf } from './facts.ts';
 import { isShown, labelOf } from './form-fields.ts';
 import { Retries } from './retries.tsx';
 import { Schedule, Thresholds } from './schedule.tsx';
+import { Scripts } from './scripts.tsx';
 import { Section } from './section.tsx';
 import { create, update } from './store-check.ts';
 import { Request, Target, Variables } from './target.tsx';
@@ -157,6 +158,7 @@ export function Editor(props: EditorProps) {
               </div>
             </Section>
             <Request />
+            <Scripts />
             <Thresholds />
             <Retries />
             <AlertFields notifiesAll={notifiesAll} onNotifiesAll={setNotifiesAll} />

@@ -99,7 +99,7 @@ function Editor({
         value={form.script}
         onValue={(script) => change({ script })}
         problem={problemOf(saving.problems, 'script')}
-        hint="At most 500,000 characters. It is stored and never run."
+        hint="API checks and groups run it if it has at most 100,000 characters. Others have at most 500,000."
       />
       {edited.isOutdated && id !== null ? (
         <Outdated kind="snippet" id={String(id)} what="snippet" edited={edited} />

@@ -62,6 +62,8 @@ describe('the fields of the form of a check', () => {
         'request.pingCount',
         'request.port',
         'retryStrategy.maxRetries',
+        'setupSnippetId',
+        'teardownSnippetId',
       ]),
     );
   });

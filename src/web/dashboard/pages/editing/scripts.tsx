@@ -1,0 +1,68 @@
+import { api, bodyOf } from '../../api/client.ts';
+import { useQuery } from '../../api/query.ts';
+import { SelectField } from '../../parts/field.tsx';
+import { useCheckForm } from './check-form.ts';
+import { valueAt } from './draft.ts';
+import { FactField } from './fact-field.tsx';
+import { factsAt } from './facts.ts';
+import { labelOf } from './form-fields.ts';
+import { Section } from './section.tsx';
+
+const SHOWN = 100;
+
+const STAGES = [
+  { script: 'setupScript', snippet: 'setupSnippetId' },
+  { script: 'teardownScript', snippet: 'teardownSnippetId' },
+] as const;
+
+/** What API checks run before their request and after the response: a script, or a snippet. */
+export function Scripts() {
+  const { type } = useCheckForm();
+  if (factsAt(type, 'setupScript') === null) return null;
+  return (
+    <Section title="Scripts">
+      {STAGES.map(({ script, snippet }) => (
+        <Stage key={script} script={script} snippet={snippet} />
+      ))}
+    </Section>
+  );
+}
+
+function Stage({ script, snippet }: (typeof STAGES)[number]) {
+  const { draft, change, problemAt } = useCheckForm();
+  const snippets = useQuery(
+    'snippets to choose',
+    (signal) => bodyOf(api.GET('/v1/snippets', { params: { query: { limit: SHOWN } }, signal })),
+    { on: [] },
+  ).data.value;
+  const id = valueAt(draft, snippet) ?? null;
+  const hasScript = (valueAt(draft, script) ?? null) !== null;
+  const known = (snippets ?? []).map((each) => ({ value: String(each.id), label: each.name }));
+  const isKnown = known.some(({ value }) => value === String(id));
+  return (
+    <>
+      {(id === null || hasScript) && (
+        <div class="editing-wide">
+          <FactField path={script} rows={6} />
+        </div>
+      )}
+      {(id !== null || !hasScript) && (
+        <div data-field={snippet}>
+          <SelectField
+            label={labelOf(snippet)}
+            value={id === null ? '' : String(id)}
+            options={[
+              { value: '', label: 'none' },
+              ...(id === null || isKnown
+                ? []
+                : [{ value: String(id), label: `snippet ${String(id)}` }]),
+              ...known,
+            ]}
+            problem={problemAt(snippet)}
+            onValue={(next) => change(snippet, next === '' ? null : Number(next))}
+          />
+        </div>
+      )}
+    </>
+  );
+}
