@@ -8,7 +8,7 @@ import { MAX_RANDOM_BYTES } from './limits.ts';
 export type HostFunction = (args: readonly unknown[]) => unknown;
 
 const HASHES = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
-const ENCODINGS = ['hex', 'base64', 'base64url', 'latin1'] as const;
+const ENCODINGS = ['hex', 'base64', 'base64url', 'binary'] as const;
 /** Also those of a URL that a script may change. */
 const URL_PARTS = [
   'href',

@@ -238,7 +238,7 @@ export const PRELUDE = String.raw`
   });
   define('atob', (text) => own('fromBase64', String(text)));
 
-  const digest = (encoding, made) => (encoding === 'bytes' ? bytesFrom(made('latin1')) : made(encoding));
+  const digest = (encoding, made) => (encoding === 'bytes' ? bytesFrom(made('binary')) : made(encoding));
   define('crypto', {
     hash: (name, data, encoding = 'hex') =>
       digest(encoding, (each) => own('hash', name, dataOf(data), each)),

@@ -8,12 +8,12 @@ import type { ScriptPair, ScriptRequest, ScriptResponse } from './worker-protoco
 const MAX_PAIRS = 100;
 const MAX_NAME_CHARS = 2048;
 
-const query = z
+const queryPairs = z
   .array(
     z.tuple([z.string().min(1).max(MAX_NAME_CHARS), z.string().max(LIMITS_CHARS.query)]),
   )
   .max(MAX_PAIRS);
-const headers = z
+const headerPairs = z
   .array(
     z.tuple([
       z.string().max(MAX_NAME_CHARS).regex(HEADER_NAME, 'must have a valid name'),
@@ -29,8 +29,8 @@ const headers = z
 const requestSchema = z.strictObject({
   url: z.string().min(1).max(LIMITS_CHARS.url),
   method: z.enum(API_METHODS),
-  headers,
-  query,
+  headers: headerPairs,
+  query: queryPairs,
   body: z.string().max(LIMITS_CHARS.body),
 });
 

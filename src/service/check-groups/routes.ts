@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
-import { checkGroupSchema } from '../../model/check/check-group.ts';
+import { checkGroupFields } from '../../model/check/check-group.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { numberParam, pageQuery } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
@@ -8,12 +8,12 @@ import { warningsSchema } from '../http/resources/warnings.ts';
 import type { CheckGroups, GroupView } from './check-groups.ts';
 
 const changes = z.strictObject({
-  ...optionalFieldsOf(checkGroupSchema.shape),
+  ...optionalFieldsOf(checkGroupFields.shape),
   ...ignored(['created_at', 'updated_at', 'warnings']),
   id: z.number().optional().describe('The same as in the path.'),
 });
-const body = checkGroupSchema.extend(ignored(['warnings']));
-const response = checkGroupSchema.extend({ id: z.number(), ...TIMES, warnings: warningsSchema });
+const body = checkGroupFields.extend(ignored(['warnings']));
+const response = checkGroupFields.extend({ id: z.number(), ...TIMES, warnings: warningsSchema });
 
 /** Groups of checks, and the settings that their checks share. */
 export function checkGroupsRoutes({
