@@ -274,7 +274,9 @@ export class Sandbox {
       work();
     } catch (thrown) {
       const problem = messageOf(thrown);
-      const code = /memory|OOM/i.test(problem) ? 'SCRIPT_MEMORY' : 'SCRIPT_FAILED';
+      // Emscripten has no codes. An access out of bounds is the stack of the module, not its memory.
+      const isMemory = /out of memory|OOM|enlarge memory/i.test(problem);
+      const code = isMemory ? 'SCRIPT_MEMORY' : 'SCRIPT_FAILED';
       const message = `The sandbox of the script ended: ${problem}`.slice(0, MAX_ERROR_CHARS);
       this.#failWith(message, { code, isBroken: true });
     }

@@ -41,6 +41,9 @@ export type ScriptOutcome =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'broken'; readonly problem: string };
 
+/** A worker with more is replaced: its WebAssembly modules are freed late. */
+const MAX_SCRIPTS = 100;
+
 /** Lines of the job log that are not longer are not cut. */
 const MIN_CUT_CHARS = 1_000;
 
@@ -60,6 +63,8 @@ export class ScriptThread {
   readonly #workerUrl: URL;
   readonly #ending = new Set<Promise<unknown>>();
   #worker: Worker | null = null;
+  /** How many the worker has run. */
+  #scripts = 0;
   #starting: Promise<string | null> | null = null;
   #current: {
     readonly received: (message: FromWorker) => void;
@@ -82,8 +87,9 @@ export class ScriptThread {
     if (job.signal.aborted) return { kind: 'cancelled' };
     worker.ref();
     const outcome = await this.#runOn(worker, job, host);
-    const isReusable = outcome.kind === 'passed' || (outcome.kind === 'failed' && !outcome.isBroken);
-    if (isReusable) worker.unref();
+    this.#scripts += 1;
+    const hasEnded = outcome.kind === 'passed' || (outcome.kind === 'failed' && !outcome.isBroken);
+    if (hasEnded && this.#scripts < MAX_SCRIPTS) worker.unref();
     else this.#end();
     return outcome;
   }
@@ -165,6 +171,7 @@ export class ScriptThread {
     const worker = newWorker(this.#workerUrl);
     if (typeof worker === 'string') return Promise.resolve(worker);
     this.#worker = worker;
+    this.#scripts = 0;
     // What the WebAssembly module prints when it aborts must not get into the agent's own output.
     worker.stdout.resume();
     worker.stderr.resume();

@@ -172,6 +172,13 @@ it('the message of a failed script has its line', async () => {
   expect(failed(await run(`await null;\nawait Promise.reject('plain')`)).message).toBe('plain');
 });
 
+it('a recursion without an end is an error of the script, not of its sandbox', async () => {
+  expect(failed(await run(`const a = () => a() + 1; a()`))).toMatchObject({
+    code: 'SCRIPT_FAILED',
+    isBroken: false,
+  });
+});
+
 it('a script that waits for nothing fails', async () => {
   const { message } = failed(await run(`await new Promise(() => {})`));
   expect(message).toBe('The script waits for a promise that nothing will settle');
