@@ -103,6 +103,7 @@ export class ScriptThread {
     const { source, fileName, input, limitMs, signal } = job;
     return new Promise((resolve) => {
       const fetching = new AbortController();
+      const requests: Promise<void>[] = [];
       let fetches = 0;
       let lines = 0;
       const secrets: string[] = [];
@@ -119,13 +120,18 @@ export class ScriptThread {
         signal.removeEventListener('abort', onAbort);
         this.#current = null;
         fetching.abort();
-        void last.then(learn).then(() => resolve(outcome));
+        // Nothing of the script goes on after it.
+        void last
+          .then(() => Promise.all(requests))
+          .then(learn)
+          .then(() => resolve(outcome));
       };
       const onAbort = (): void => settle({ kind: 'cancelled' });
       const cancelTimer = this.#clock.after(limitMs, () => settle({ kind: 'timed-out' }));
       signal.addEventListener('abort', onAbort);
 
       const fetched = async (id: number, request: unknown): Promise<void> => {
+        if (isOver) return;
         const reply = await host.fetch(request, fetching.signal);
         if (!isOver) worker.postMessage({ kind: 'fetched', id, reply } satisfies ToWorker);
       };
@@ -150,7 +156,7 @@ export class ScriptThread {
             fetches += 1;
             if (fetches > MAX_FETCHES) return;
             last = last.then(learn);
-            void last.then(() => fetched(message.id, message.request));
+            requests.push(last.then(() => fetched(message.id, message.request)));
             return;
           case 'ended':
             settle(message.end);
