@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import { api } from '../../api/client.ts';
 import { type Query, useQuery } from '../../api/query.ts';
-import { Dialog } from '../../parts/dialog.tsx';
 import { FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { LoadedDialog } from '../../parts/forms/loaded-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
 import { TAGS_HINT } from '../../parts/forms/tags.ts';
 import { useEdited } from '../../parts/forms/use-edited.ts';
@@ -52,10 +52,22 @@ export function WindowForm({
   readonly id?: number | null;
   readonly onClose: () => void;
 }) {
-  const query = useQuery<Loaded<Window> | null>(
+  if (id === null) return <Editor day={day} loaded={null} query={null} onClose={onClose} />;
+  return <ChangeDialog day={day} id={id} onClose={onClose} />;
+}
+
+function ChangeDialog({
+  day,
+  id,
+  onClose,
+}: {
+  readonly day: Date;
+  readonly id: number;
+  readonly onClose: () => void;
+}) {
+  const query = useQuery<Loaded<Window>>(
     `maintenance-window ${id}`,
     async (signal) => {
-      if (id === null) return null;
       const { data, response } = await api.GET('/v1/maintenance-windows/{id}', {
         params: { path: { id } },
         signal,
@@ -64,32 +76,33 @@ export function WindowForm({
     },
     ON,
   );
-  const loaded = query.data.value;
-  if (id !== null && loaded === null) {
-    return (
-      <Dialog title="Edit window" onClose={onClose}>
-        <p class="muted">{query.error.value?.message ?? 'Loading the window…'}</p>
-      </Dialog>
-    );
-  }
-  return <Editor day={day} id={id} loaded={loaded} reload={query.reload} onClose={onClose} />;
+  return (
+    <LoadedDialog title="Edit maintenance window" what="window" query={query} onClose={onClose}>
+      {(loaded) => <Editor day={day} loaded={loaded} query={query} onClose={onClose} />}
+    </LoadedDialog>
+  );
 }
 
 function Editor({
   day,
-  id,
   loaded,
-  reload,
+  query,
   onClose,
 }: {
   readonly day: Date;
-  readonly id: number | null;
+  /** Null: a new one. */
   readonly loaded: Loaded<Window> | null;
-  readonly reload: Query<unknown>['reload'];
+  readonly query: Query<Loaded<Window>> | null;
   readonly onClose: () => void;
 }) {
+  const id = loaded?.resource.id ?? null;
   const initial = useMemo(() => newForm(day), []);
-  const edited = useEdited({ loaded, formOf, initial, reload });
+  const edited = useEdited({
+    loaded,
+    formOf,
+    initial,
+    ...(query === null ? {} : { reload: query.reload }),
+  });
   const { form, saving, change } = edited;
   const { problems } = saving;
   const save = async (): Promise<void> => {

@@ -1,9 +1,9 @@
 import { api } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { type Query, useQuery } from '../../api/query.ts';
-import { Dialog } from '../../parts/dialog.tsx';
 import { CheckField, FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { LoadedDialog } from '../../parts/forms/loaded-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
 import { TAGS_HINT, tagsIn, tagsText } from '../../parts/forms/tags.ts';
 import { useEdited } from '../../parts/forms/use-edited.ts';
@@ -83,12 +83,10 @@ export function ServiceDialog({
     },
     { on: ['status_page_service'] },
   );
-  const loaded = query.data.value;
-  if (loaded !== null) return <Editor loaded={loaded} reload={query.reload} onClose={onClose} />;
   return (
-    <Dialog title="Edit service" onClose={onClose}>
-      <p class="muted">{query.error.value?.message ?? 'Loading the service…'}</p>
-    </Dialog>
+    <LoadedDialog title="Edit service" what="service" query={query} onClose={onClose}>
+      {(loaded) => <Editor loaded={loaded} reload={query.reload} onClose={onClose} />}
+    </LoadedDialog>
   );
 }
 
