@@ -368,9 +368,7 @@ function createProgram(
   program
     .command('completion')
     .summary('print a script that completes command lines in a shell')
-    .description(
-      'Prints a script by which a shell completes the commands and options of vedette.',
-    )
+    .description('Prints a script by which a shell completes the commands and options of vedette.')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .addHelpText('after', helpAfter('completion'))
     .action(async (shell: Shell) => {

@@ -40,7 +40,10 @@ describe.skipIf(LACKING !== null)('a newcomer', () => {
     );
     fixture.makeDatabase();
     const cli = fixture.start();
-    const printed = await cli.seen('stdout', /FAIL {4}orders[\s\S]*PASS {4}site|PASS {4}site[\s\S]*FAIL {4}orders/);
+    const printed = await cli.seen(
+      'stdout',
+      /FAIL {4}orders[\s\S]*PASS {4}site|PASS {4}site[\s\S]*FAIL {4}orders/,
+    );
     const link = SIGN_IN.exec(printed)?.[1] ?? '';
     const { origin } = new URL(link);
     const opened = await openPage(browser(), { theme: 'light', width: 1_440 });

@@ -20,12 +20,7 @@ import { ERROR_CODES } from '../../src/model/result/error-codes.ts';
 import { MISSED_REASONS } from '../../src/model/result/result.ts';
 import { NOTICE_VARIABLES } from '../../src/service/alerts/senders/notice-variables.ts';
 import { SERVICE_ENVIRONMENT } from '../../src/service/config.ts';
-import {
-  ALERT_RULES,
-  alertRules,
-  alertsTable,
-  TARGET_RULES,
-} from './compose/prometheus-files.ts';
+import { ALERT_RULES, alertRules, alertsTable, TARGET_RULES } from './compose/prometheus-files.ts';
 import { type ChannelField, channelFieldsOf } from './openapi/channel-fields.ts';
 
 /** The part of JSON Schema that zod generates for our fields. */

@@ -14,9 +14,9 @@ import {
   hasSameLabels,
   identityLabelsOf,
   type LabelledCheck,
+  type LeftOut,
   labelChecks,
   labelsOf,
-  type LeftOut,
   NOTHING_LEFT_OUT,
 } from './check-labels.ts';
 import {
@@ -119,7 +119,10 @@ export function createCheckGauges(chosenTags: readonly string[]): CheckGauges {
         errorCode === null ? null : `${errorInfo.name}{${labels},code="${errorCode}"} 1`,
       ),
       value(METRIC_TABLE.checkAttempts, ({ run }) => run.attempts),
-      value(METRIC_TABLE.certificateExpiry, ({ certificate }) => certificate?.expirySeconds ?? null),
+      value(
+        METRIC_TABLE.certificateExpiry,
+        ({ certificate }) => certificate?.expirySeconds ?? null,
+      ),
       metric(certificateDays, ({ identity, certificate }) =>
         certificate === null
           ? null

@@ -226,7 +226,8 @@ export const METRIC_TABLE = {
     name: 'vedette_check_status_code',
     type: 'gauge',
     labels: CHECK_LABELS,
-    meaning: 'HTTP status of the last judged run; none without a response. URL and API checks only.',
+    meaning:
+      'HTTP status of the last judged run; none without a response. URL and API checks only.',
   },
   errorInfo: {
     name: 'vedette_check_error_info',

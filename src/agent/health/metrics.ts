@@ -4,8 +4,8 @@ import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/
 import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { sharedMetricsText } from '../../runtime/metrics/metrics-text.ts';
-import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import { collectProcessMetrics } from '../../runtime/metrics/process-metrics.ts';
+import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import type { BackendStatus } from '../backend/backend-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
 import { BODY_USES, type BodyUse } from '../probes/http/body/body-memory.ts';

@@ -124,7 +124,7 @@ async function connectFamily(
   context: ProbeContext,
   { peerMaySpeakFirst = false }: ConnectOptions,
 ): Promise<OfFamily> {
-  const { clock, starvation, log } = context;
+  const { log } = context;
   const { hostname, port, ipFamily } = target;
   const start = connectsFrom(context);
   const stopwatch = new Stopwatch(context, start.atMs);

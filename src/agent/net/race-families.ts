@@ -237,7 +237,13 @@ class Race {
     const message = [worst.failure.message, ...others].join('; ');
     const families = FAMILIES.flatMap((each) => this.#outcomeOf(each, null) ?? []);
     const dnsMs = this.#dnsMs ?? this.#stopwatch.elapsedMs();
-    return { ok: false, failure: { ...worst.failure, message }, address: worst.address, families, dnsMs };
+    return {
+      ok: false,
+      failure: { ...worst.failure, message },
+      address: worst.address,
+      families,
+      dnsMs,
+    };
   }
 
   /** Why addresses were not found, or may not be tried; a family that the name does not have comes last. */

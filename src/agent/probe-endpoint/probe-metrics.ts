@@ -34,7 +34,11 @@ export function probeMetricsText(probe: EndedProbe): string {
   return `${[
     gauge('probe_success', 'Whether the check passed.', passed ? 1 : 0),
     gauge('probe_duration_seconds', 'How long the probe took.', durationMs / 1000),
-    gauge('probe_dns_lookup_time_seconds', 'How long the look-up of the host took.', lookup(result)),
+    gauge(
+      'probe_dns_lookup_time_seconds',
+      'How long the look-up of the host took.',
+      lookup(result),
+    ),
     gauge('probe_ip_protocol', 'The version of IP that was used, 0 for none.', ipVersion(result)),
     ...metricsOfType(checkType, result),
     ...tlsMetrics(result),
@@ -204,7 +208,10 @@ function inSeconds(
   milliseconds: Readonly<Record<string, number | null | undefined>>,
 ): Value {
   return Object.fromEntries(
-    Object.entries(milliseconds).map(([one, ms]) => [labelsText({ [label]: one }), (ms ?? 0) / 1000]),
+    Object.entries(milliseconds).map(([one, ms]) => [
+      labelsText({ [label]: one }),
+      (ms ?? 0) / 1000,
+    ]),
   );
 }
 

@@ -1,4 +1,4 @@
-import { type Check, CHECK_SHAPES } from '../../model/check/check.ts';
+import { CHECK_SHAPES, type Check } from '../../model/check/check.ts';
 import { compileTemplate } from '../../model/check/template.ts';
 import { credentialTexts } from '../../model/credentials/credential-fields.ts';
 import { targetOf } from '../../model/credentials/target.ts';

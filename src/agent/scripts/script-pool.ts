@@ -1,6 +1,11 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { MAX_WORKER_WAIT_MS } from './limits.ts';
-import { type ScriptHost, type ScriptJob, type ScriptOutcome, ScriptThread } from './script-thread.ts';
+import {
+  type ScriptHost,
+  type ScriptJob,
+  type ScriptOutcome,
+  ScriptThread,
+} from './script-thread.ts';
 
 export interface ScriptPoolParts {
   readonly clock: Clock;

@@ -9,9 +9,7 @@ const MAX_PAIRS = 100;
 const MAX_NAME_CHARS = 2048;
 
 const queryPairs = z
-  .array(
-    z.tuple([z.string().min(1).max(MAX_NAME_CHARS), z.string().max(LIMITS_CHARS.query)]),
-  )
+  .array(z.tuple([z.string().min(1).max(MAX_NAME_CHARS), z.string().max(LIMITS_CHARS.query)]))
   .max(MAX_PAIRS);
 const headerPairs = z
   .array(

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Check } from '../../model/check/check.ts';
+import { fillUrl } from '../../model/check/request-url.ts';
 import {
   compileTemplate,
   fillTemplate,
   type Placeholder,
   type Template,
 } from '../../model/check/template.ts';
-import { fillUrl } from '../../model/check/request-url.ts';
 import { mapTexts, type TextField } from './check-texts.ts';
 import { LIMITS_CHARS } from './value-problem.ts';
 
@@ -90,8 +90,7 @@ export function scriptViewOf(
     shown,
     variables,
     placeholders,
-    templateOf: (text, field) =>
-      templates.get(keyOf(text, field)) ?? placeholders.templateOf(text),
+    templateOf: (text, field) => templates.get(keyOf(text, field)) ?? placeholders.templateOf(text),
   };
 }
 

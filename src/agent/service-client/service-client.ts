@@ -10,9 +10,9 @@ import { problemOf } from '../../wire/v1/tolerant-parse.ts';
 import type { Proxies } from '../net/proxy/choose-proxy.ts';
 import type { Scrub } from '../secrets/cut-scrubbed.ts';
 import { failureFromError, failureFromTimeout } from './connection-failures.ts';
+import { type PartDenial, partDenial } from './direct-uploads.ts';
 import { Dispatchers, type Route } from './dispatchers.ts';
 import type { Pieces } from './file-pieces.ts';
-import { type PartDenial, partDenial } from './direct-uploads.ts';
 import { readResponseBody } from './response-body.ts';
 import { failureFromStatus, unreadableResponse } from './response-failures.ts';
 import {

@@ -8,8 +8,8 @@ import {
   partPath,
 } from '../../wire/v1/artifacts.ts';
 import { PATHS } from '../../wire/v1/limits.ts';
-import type { Pieces } from '../service-client/file-pieces.ts';
 import type { PartDenial } from '../service-client/direct-uploads.ts';
+import type { Pieces } from '../service-client/file-pieces.ts';
 import type { PutResponse, ServiceClient } from '../service-client/service-client.ts';
 import {
   type ServiceFailure,

@@ -80,6 +80,7 @@ function summaryOf({ checks, heartbeats, report, wantedVariables }: Draft): stri
   ].join(', ');
   const { leftOutCount } = report;
   const names = wantedVariables.map(({ name }) => name);
-  const set = names.length === 0 ? '' : `; set ${countText(names.length, 'variable')}: ${names.join(', ')}`;
+  const set =
+    names.length === 0 ? '' : `; set ${countText(names.length, 'variable')}: ${names.join(', ')}`;
   return `imported ${made}; left out ${countText(leftOutCount, 'thing')}${set}`;
 }

@@ -17,9 +17,11 @@ export function xmlElement(
   content: readonly string[] = [],
 ): string {
   // An attribute would have a space in place of a line feed (XML 1.0, 3.3.3).
-  const valueOf = (value: string | number): string =>
+  const attributeText = (value: string | number): string =>
     xmlText(String(value)).replaceAll('\n', '&#10;');
-  const given = Object.entries(attributes).map(([key, value]) => ` ${key}="${valueOf(value)}"`);
+  const given = Object.entries(attributes).map(
+    ([key, value]) => ` ${key}="${attributeText(value)}"`,
+  );
   const start = `<${name}${given.join('')}`;
   return content.length === 0 ? `${start}/>` : `${start}>${content.join('')}</${name}>`;
 }

@@ -154,7 +154,11 @@ export class ApiClient {
    */
   async openEvents(signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
     const headers = { accept: 'text/event-stream' };
-    const { statusCode, headers: received, body } = await this.#request('GET', '/v1/events', {
+    const {
+      statusCode,
+      headers: received,
+      body,
+    } = await this.#request('GET', '/v1/events', {
       headers,
       signal,
     });

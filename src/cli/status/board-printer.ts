@@ -73,9 +73,7 @@ export class BoardPrinter {
     const shown = [...fittingRows(lines, height - 2), '', foot];
     const start = this.#isDrawn ? HOME : CLEAR_SCREEN;
     this.#isDrawn = true;
-    stdout.write(
-      `${start}${shown.map((line) => `${CLEAR_LINE}${line}\n`).join('')}${CLEAR_BELOW}`,
-    );
+    stdout.write(`${start}${shown.map((line) => `${CLEAR_LINE}${line}\n`).join('')}${CLEAR_BELOW}`);
   }
 
   #printChanged(lines: readonly string[], trouble: string | null): void {

@@ -6,8 +6,11 @@ import { z } from 'zod';
  */
 export const snippetSchema = z.strictObject({
   name: z.string().min(1).max(255).describe('The name of the snippet, unique in the account.'),
-  script: z.string().max(500_000).describe(
-    'The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters.',
-  ),
+  script: z
+    .string()
+    .max(500_000)
+    .describe(
+      'The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters.',
+    ),
 });
 export type Snippet = z.output<typeof snippetSchema>;

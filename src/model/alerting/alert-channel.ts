@@ -170,7 +170,7 @@ const common = {
 };
 
 function serviceShape<Type extends ServiceChannelType>(type: Type) {
-  const { config } = SERVICE_CHANNELS[type];
+  const config: (typeof SERVICE_CHANNELS)[Type]['config'] = SERVICE_CHANNELS[type].config;
   return z.strictObject({ type: z.literal(type), config, ...common });
 }
 

@@ -16,10 +16,10 @@ export type ServiceTarget = {
 }[ServiceChannelType];
 
 /** The same without its secrets: a flag such as `hasToken` replaces each. */
-export interface PublicServiceTarget {
+export type PublicServiceTarget = {
   readonly type: ServiceChannelType;
   readonly config: PublicServiceConfig;
-}
+};
 
 export type PublicServiceConfig = {
   readonly name: string;

@@ -274,13 +274,13 @@ export type TcpDetail = CheckDetail<
   TcpResponse
 > &
   FamiliesDetail & {
-  readonly timings: TcpTimings;
-  readonly timingPhases: TcpTimingPhases;
-  /** Absent in results of older agents. */
-  readonly tcp?: TcpFacts | null;
-  /** Also of a handshake that failed; null without TLS, absent in results of older agents. */
-  readonly tls?: TlsFacts | null;
-};
+    readonly timings: TcpTimings;
+    readonly timingPhases: TcpTimingPhases;
+    /** Absent in results of older agents. */
+    readonly tcp?: TcpFacts | null;
+    /** Also of a handshake that failed; null without TLS, absent in results of older agents. */
+    readonly tls?: TlsFacts | null;
+  };
 
 export type DnsDetail = CheckDetail<
   {

@@ -37,9 +37,11 @@ async function render(
   further: readonly RenderedMetric[],
 ): Promise<string> {
   const parts: string[] = [];
-  const registered = registry
-    .getMetricsAsArray()
-    .map(({ name }) => () => registry.getSingleMetricAsString(name));
+  const registered = registry.getMetricsAsArray().map(
+    ({ name }) =>
+      () =>
+        registry.getSingleMetricAsString(name),
+  );
   const others = further.map((metric) => () => metric.render());
   let yieldAtMs = systemClock.monotonicMs() + RENDER_BUDGET_MS;
   for (const renderNext of [...registered, ...others]) {

@@ -6,12 +6,12 @@ import type { Sql, Store } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
 import { applyJudgements } from './apply-judgements.ts';
+import { runDueAlerts, sweepDueAlerts } from './due-alerts.ts';
 import { earlierVerdicts } from './earlier-runs.ts';
 import { judgeRuns } from './judge.ts';
 import type { Silences } from './maintenance-silences.ts';
 import type { Outbox } from './notice.ts';
 import { type AlertObservation, observationOf } from './observation.ts';
-import { runDueAlerts, sweepDueAlerts } from './due-alerts.ts';
 import { findAlertSubjects } from './states.sql.ts';
 
 export type { AlertObservation } from './observation.ts';

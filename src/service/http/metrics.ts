@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { sharedMetricsText } from '../../runtime/metrics/metrics-text.ts';
-import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import { collectProcessMetrics } from '../../runtime/metrics/process-metrics.ts';
+import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import { NO_STATE_COUNTS, type StateCounts } from '../state-counts/counts.ts';
 import { addStateMetrics } from '../state-counts/state-metrics.ts';
 import {

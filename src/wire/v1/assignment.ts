@@ -85,7 +85,7 @@ export type Read<T> =
   | { readonly ok: false; readonly refusal: Refusal };
 
 export function assignmentMessageOf({
-  check: { id: checkId, scripts = null, ...check },
+  check: { id: checkId, scripts, ...check },
   slots,
   answeredUntil,
   groupTags,
@@ -96,15 +96,12 @@ export function assignmentMessageOf({
     check,
     answeredUntil,
     groupTags: [...groupTags],
-    scripts,
+    scripts: scripts ?? null,
   } satisfies AssignmentMessage;
 }
 
-export function oneOffMessageOf({
-  check: { id: checkId, scripts = null, ...check },
-  ...rest
-}: OneOff) {
-  return { ...rest, checkId, check, scripts } satisfies OneOffMessage;
+export function oneOffMessageOf({ check: { id: checkId, scripts, ...check }, ...rest }: OneOff) {
+  return { ...rest, checkId, check, scripts: scripts ?? null } satisfies OneOffMessage;
 }
 
 /** Leaves out the check's fields that a newer service added, and names them in `ignored`. */

@@ -58,9 +58,18 @@ describe('vedette explain', () => {
     expect(stdout()).toMatch(/^muted +\(group Front\) +yes$/m);
     expect(stdout()).toMatch(/\n\nNext slots\n.* \(in 1 min\) {2}(?:oslo|berlin)\n/);
     expect(stdout()).toMatch(/^berlin {2}online {2}agent agent runs \d checks?$/m);
-    expect(Math.max(...stdout().split('\n').map(({ length }) => length))).toBeLessThan(100);
+    expect(
+      Math.max(
+        ...stdout()
+          .split('\n')
+          .map(({ length }) => length),
+      ),
+    ).toBeLessThan(100);
     const json = await runHere(['explain', 'shop', '--output', 'json'], env);
-    const objects = json.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown);
+    const objects = json.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown);
     expect(objects).toContainEqual({
       setting: { name: 'maxResponseTime', value: 4000, source: 'check' },
     });

@@ -58,7 +58,9 @@ describe('vedette import', () => {
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain(`vedette: ${output} exists; choose another name`);
     expect(readFileSync(output, 'utf8')).toBe('mine');
-    expect(await runHere(['import', source, '--output', output, '--force'])).toMatchObject({ code: 0 });
+    expect(await runHere(['import', source, '--output', output, '--force'])).toMatchObject({
+      code: 0,
+    });
     expect(readFileSync(output, 'utf8')).toContain('https://shop.example/');
     const itself = await runHere(['import', source, '--output', source, '--force']);
     expect(itself).toMatchObject({ code: 2, stdout: '' });
@@ -77,7 +79,12 @@ describe('vedette import', () => {
   });
 
   it('of another format than --from says what the file looks like', async () => {
-    const { code, stderr } = await runHere(['import', importSource('gatus.yaml'), '--from', 'blackbox']);
+    const { code, stderr } = await runHere([
+      'import',
+      importSource('gatus.yaml'),
+      '--from',
+      'blackbox',
+    ]);
     expect(code).toBe(2);
     expect(stderr).toContain('is not of the format blackbox (--from); it looks like gatus');
   });

@@ -75,7 +75,14 @@ describe('vedette status', () => {
     const noColour = { ...env, NO_COLOR: '1' };
     await runProgram(['status'], { ...plain.terminal, env: noColour }, () => {});
     expect(plain.stdout()).not.toContain('\u001b');
-    expect(Math.max(...plain.stdout().split('\n').map(({ length }) => length))).toBeLessThan(100);
+    expect(
+      Math.max(
+        ...plain
+          .stdout()
+          .split('\n')
+          .map(({ length }) => length),
+      ),
+    ).toBeLessThan(100);
   });
 
   it('prints the objects of the API with --output json', async () => {

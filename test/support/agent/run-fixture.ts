@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { NO_OPERATOR_VARIABLES } from '../../../src/agent/config/operator-variables.ts';
 import type { ConnectivityTarget } from '../../../src/agent/run/connectivity.ts';
-import { createRunTools } from '../../../src/agent/run/run-tools.ts';
 import type { Run, RunnerParts } from '../../../src/agent/run/run.ts';
+import { createRunTools } from '../../../src/agent/run/run-tools.ts';
 import { runCheck } from '../../../src/agent/run/runner.ts';
 import { RunPermits } from '../../../src/agent/scheduler/permits/permits.ts';
 import type { Check } from '../../../src/model/check/check.ts';

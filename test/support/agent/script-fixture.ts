@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { RunnerParts } from '../../../src/agent/run/runner.ts';
+import type { RunnerParts } from '../../../src/agent/run/run.ts';
 import { createScriptPool } from '../../../src/agent/scripts/script-pool.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { vaultOf } from '../samples/secrets.ts';

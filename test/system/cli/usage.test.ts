@@ -131,7 +131,18 @@ describe('the program as it is shipped', () => {
 
 describe('help', () => {
   it.each([
-    ...['run', 'validate', 'import', 'agent', 'up', 'apply', 'status', 'history', 'explain', 'completion'],
+    ...[
+      'run',
+      'validate',
+      'import',
+      'agent',
+      'up',
+      'apply',
+      'status',
+      'history',
+      'explain',
+      'completion',
+    ],
     'service',
   ])('of %s has an example', async (command) => {
     const { code, stdout, stderr } = await run(['help', command]);
@@ -166,13 +177,16 @@ describe('help', () => {
     expect(stdout).toMatch(/^ {2}LOG_LEVEL .* Default warn\.$/m);
   });
 
-  it.each(['status', 'history', 'explain'])('of %s lists how it reaches the service', async (command) => {
-    const { stdout } = await run(['help', command]);
-    const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) +\S/gm)].map(([, name]) => name);
-    const proxies = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
-    expect(listed).toEqual(['SERVICE_URL', 'API_KEY', 'API_KEY_FILE', ...proxies]);
-    expect(stdout).toContain('with the role read.');
-  });
+  it.each(['status', 'history', 'explain'])(
+    'of %s lists how it reaches the service',
+    async (command) => {
+      const { stdout } = await run(['help', command]);
+      const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) +\S/gm)].map(([, name]) => name);
+      const proxies = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
+      expect(listed).toEqual(['SERVICE_URL', 'API_KEY', 'API_KEY_FILE', ...proxies]);
+      expect(stdout).toContain('with the role read.');
+    },
+  );
 
   it('shows a check file that is valid', async () => {
     const { stdout } = await run(['--help']);

@@ -46,7 +46,9 @@ afterAll(() => folder.remove());
 it("the agent's image contains the imports of its commands and nothing of the service", () => {
   expect(assembled).toMatchObject({ code: 0, stderr: '' });
 
-  const commands = ['agent', 'run', 'validate', 'import', 'apply'].map((name) => `cli/commands/${name}.ts`);
+  const commands = ['agent', 'run', 'validate', 'import', 'apply'].map(
+    (name) => `cli/commands/${name}.ts`,
+  );
   const needed = [...commands, 'cli/main.ts'].flatMap((start) =>
     // The program itself imports every command.
     start === 'cli/main.ts' ? ['cli/main.ts', 'cli/program.ts'] : [...reachedFrom(start)],
@@ -90,7 +92,8 @@ it('an assembled folder works on its own and names the image of the commands tha
     'user add ann@example.com',
     'user reset-password a@b.c',
   ]) {
-    const refusal = 'vedette: this image has agent, run, validate, import and apply; up, service, account';
+    const refusal =
+      'vedette: this image has agent, run, validate, import and apply; up, service, account';
     const { code, stderr } = await vedette(...command.split(' '));
     expect({ code, refusal: stderr.slice(0, refusal.length) }).toEqual({ code: 2, refusal });
   }

@@ -23,16 +23,13 @@ describe.skipIf(missing !== null)(`the kustomizations${LACKS}`, () => {
   it.each([
     ...['base', 'service', 'migrate'],
     ...['overlays/persistent', 'overlays/complete', 'overlays/single'],
-  ])(
-    '%s makes valid objects that fit together, with no more rights than they need',
-    (folder) => {
-      const objects = built(folder);
-      expect(objects.flatMap(schemaProblems)).toEqual([]);
-      expect(brokenReferences(objects)).toEqual([]);
-      expect(workloadsOf(objects).flatMap(unhardened)).toEqual([]);
-      expect(objects.length).toBeGreaterThan(0);
-    },
-  );
+  ])('%s makes valid objects that fit together, with no more rights than they need', (folder) => {
+    const objects = built(folder);
+    expect(objects.flatMap(schemaProblems)).toEqual([]);
+    expect(brokenReferences(objects)).toEqual([]);
+    expect(workloadsOf(objects).flatMap(unhardened)).toEqual([]);
+    expect(objects.length).toBeGreaterThan(0);
+  });
 
   it('overlays/persistent differs from the base only in its volumes', () => {
     const [base] = workloadsOf(built('base'));

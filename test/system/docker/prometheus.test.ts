@@ -22,11 +22,7 @@ import { startAgent, startProcess, startService, until } from '../../support/ser
 const lacks = lacking(PROMETHEUS_NEEDS);
 
 /** Panels without data if there were no errors or no such events. */
-const MAY_BE_EMPTY = [
-  'Packet loss',
-  'Check file',
-  'Errors by route',
-];
+const MAY_BE_EMPTY = ['Packet loss', 'Check file', 'Errors by route'];
 
 describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () => {
   it.each([

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT, loadConfig } from '../../../src/agent/config.ts';
 import { loadServiceConfig, SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 import { DOCKER } from '../../support/compose/prometheus-files.ts';
@@ -62,9 +62,9 @@ describe.skipIf(missing !== null)(`the units of systemd${LACKS}`, () => {
     const names = credentialsOf(lines);
     expect(names).toEqual(['ENCRYPTION_KEY', 'DATABASE_URL']);
     const known = SERVICE_ENVIRONMENT.filter(({ secret }) => secret).map(({ name }) => name);
-    expect(known).toEqual(expect.arrayContaining(names));
+    expect(known).toEqual(expect.arrayContaining([...names]));
     const values = ['0f'.repeat(32), 'postgres://vedette@127.0.0.1:5432/vedette'];
-    names.forEach((name, at) => writeFileSync(join(secrets, name), `${values[at]}\n`));
+    for (const [at, name] of names.entries()) writeFileSync(join(secrets, name), `${values[at]}\n`);
     const [shell = '', script, ...rest] = (valuesOf(lines, 'ExecStart')[0] ?? '')
       .replace('%d', secrets)
       .split(' ');
@@ -130,9 +130,8 @@ function installed(unit: string, commands: readonly string[]): Installed {
     .replaceAll('/usr/bin/node', process.execPath)
     .replaceAll('/opt/vedette/docker', DOCKER);
   writeFileSync(path, here);
-  const [, dropIn = ''] = /system\/(\S+\.d\/\S+\.conf)/.exec(
-    commands.map(readmeCommand).join('\n'),
-  ) ?? [];
+  const [, dropIn = ''] =
+    /system\/(\S+\.d\/\S+\.conf)/.exec(commands.map(readmeCommand).join('\n')) ?? [];
   const more = dropIn === '' ? '' : readFileSync(join(folder, dropIn), 'utf8');
   return { folder, lines: `${text}\n${more}`.split('\n') };
 }

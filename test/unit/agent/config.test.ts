@@ -227,7 +227,11 @@ describe('loadConfig for a service', () => {
 
   it.each([
     [{ CHECKS_FILE: 'x.yaml' }, 'CONFIG_CONFLICT', /^SERVICE_URL and CHECKS_FILE are both set/],
-    [{ PROBE_ENDPOINT: 'on' }, 'CONFIG_CONFLICT', /^PROBE_ENDPOINT is on, which is for an agent of/],
+    [
+      { PROBE_ENDPOINT: 'on' },
+      'CONFIG_CONFLICT',
+      /^PROBE_ENDPOINT is on, which is for an agent of/,
+    ],
     [{ API_KEY: '' }, 'CONFIG_MISSING', /^SERVICE_URL is set, but neither API_KEY nor API_KEY_FI/],
     [{ API_KEY_FILE: '/k' }, 'CONFIG_CONFLICT', /^API_KEY and API_KEY_FILE are both set/],
     [{ API_KEY: 'vk_1' }, 'CONFIG_INVALID', /^API_KEY is malformed; it must be the key of a priv/],

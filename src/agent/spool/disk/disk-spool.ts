@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { bootTimeMs } from '../../../runtime/boot-clock.ts';
 import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { SpoolBounds } from '../drop-records.ts';
 import { LOG_PRIORITIES } from '../drop-order.ts';
+import { SpoolBounds } from '../drop-records.ts';
 import { frameBytes } from '../frame.ts';
 import { bootTimeOfRecord, isWithinRecordLimits } from '../record-limits.ts';
 import type {

@@ -1,9 +1,9 @@
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Entry, Segment } from '../entry.ts';
 import { decodeKeys, findFrame, isTornWrite, lostKeyOf, readFrame } from '../frame.ts';
+import { asidePath } from './damaged-files.ts';
 import { closeQuietly, type Disk, readFully } from './disk.ts';
 import type { NumberRange } from './number-ranges.ts';
-import { asidePath } from './damaged-files.ts';
 import { type SpoolFolder, unusableFile } from './spool-folder.ts';
 
 /** Far above the size of any segment. */

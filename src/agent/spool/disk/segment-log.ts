@@ -2,10 +2,10 @@ import { dirname } from 'node:path';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Segment } from '../entry.ts';
 import { encodeFrames, type Frame } from '../frame.ts';
+import { asidePath } from './damaged-files.ts';
 import { closeQuietly, type DiskFile, writeFully } from './disk.ts';
 import type { NotableFrame } from './manifest.ts';
 import { ManifestWriter } from './manifest-writer.ts';
-import { asidePath } from './damaged-files.ts';
 import { manifestPath, type SpoolFolder } from './spool-folder.ts';
 
 export interface SegmentLogOptions {

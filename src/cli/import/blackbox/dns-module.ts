@@ -51,11 +51,17 @@ export const dnsModule: ModuleReader = (section, context) => {
   const recordType = (textOf(section.query_type) ?? 'ANY').toUpperCase();
   if (!DNS_RECORD_TYPES.some((known) => known === recordType)) {
     const why = `checks do not ask for the record type ${recordType.slice(0, 20)}, so the module makes no checks`;
-    report.leftOut(below(origin, 'query_type'), why, 'choose one of the record types of DNS checks');
+    report.leftOut(
+      below(origin, 'query_type'),
+      why,
+      'choose one of the record types of DNS checks',
+    );
     return null;
   }
   const isTls = isTrue(section.dns_over_tls);
-  const protocol = isTls ? 'DOT' : (textOf(section.transport_protocol) ?? 'udp').toUpperCase().slice(0, 3);
+  const protocol = isTls
+    ? 'DOT'
+    : (textOf(section.transport_protocol) ?? 'udp').toUpperCase().slice(0, 3);
   const serverName = textOf(tls.server_name);
   const assertions = [...codeAssertions(section), ...answerAssertions(section, context)];
   return (target) => {

@@ -31,7 +31,10 @@ const CEL: Reason = [
 ];
 const REASONS: Readonly<Record<string, Reason>> = {
   ...SHARED_REASONS,
-  fail_if_ssl: ['no assertion requires that there is no TLS', 'check the redirect with an assertion on HEADERS location'],
+  fail_if_ssl: [
+    'no assertion requires that there is no TLS',
+    'check the redirect with an assertion on HEADERS location',
+  ],
   fail_if_body_json_matches_cel: CEL,
   fail_if_body_json_not_matches_cel: CEL,
   proxy_url: PROXY,
@@ -99,15 +102,19 @@ function statusRule(section: RawMapping, { origin, draft }: ModuleContext) {
   const codes = listOf(section.valid_status_codes).flatMap((code) => numberOf(code) ?? []);
   const isAny = isTrue(section.accept_any_response);
   const is2xx = (status: number): boolean => status < 300;
-  const rule = statusRuleOf((status) =>
-    isAny || (codes.length === 0 ? is2xx(status) : codes.includes(status)),
+  const rule = statusRuleOf(
+    (status) => isAny || (codes.length === 0 ? is2xx(status) : codes.includes(status)),
   );
   const at = below(origin, isAny ? 'accept_any_response' : 'valid_status_codes');
   if (rule === null) {
     draft.report.leftOut(at, 'no status from 200 to 599 is accepted', 'write the check by hand');
   } else if (rule.isNarrower) {
     const why = 'a check passes on statuses under 400 or on others, not on both';
-    draft.report.leftOut(at, `${why}: those under 400 remain`, 'add a second check with shouldFail');
+    draft.report.leftOut(
+      at,
+      `${why}: those under 400 remain`,
+      'add a second check with shouldFail',
+    );
   }
   return rule;
 }
@@ -149,7 +156,15 @@ function credentialsOf(
   const oauth = mappingOf(section.oauth2);
   if (!isUnset(section.oauth2)) {
     reportOthers(oauth, below(origin, 'oauth2'), report, {
-      handled: ['client_id', 'client_secret', 'client_secret_file', 'scopes', 'token_url', 'endpoint_params', 'tls_config'],
+      handled: [
+        'client_id',
+        'client_secret',
+        'client_secret_file',
+        'scopes',
+        'token_url',
+        'endpoint_params',
+        'tls_config',
+      ],
       reasons: { proxy_url: PROXY },
     });
     const { audience, grant_type: _, ...others } = mappingOf(oauth.endpoint_params);
@@ -224,7 +239,11 @@ function headerAssertions(section: RawMapping, context: ModuleContext): readonly
       }
       if (!isTrue(allow_missing)) return [matches];
       const why = 'no assertion passes both without the header and with a value that matches';
-      draft.report.leftOut(below(origin, field, index), why, 'assert on the header if it is always there');
+      draft.report.leftOut(
+        below(origin, field, index),
+        why,
+        'assert on the header if it is always there',
+      );
       return [];
     });
   return [

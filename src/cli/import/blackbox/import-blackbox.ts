@@ -29,7 +29,8 @@ export function importBlackbox(files: BlackboxFiles, draft: Draft): void {
   if (files.scrapeJobs.length === 0 && files.targets.length === 0) {
     const [file] = files.modules;
     const why = 'modules alone have no targets';
-    const advice = 'give the configuration of Prometheus, or files of targets, on the command line, too';
+    const advice =
+      'give the configuration of Prometheus, or files of targets, on the command line, too';
     if (file !== undefined) draft.report.leftOut({ file, path: ['modules'] }, why, advice);
     return;
   }
@@ -46,8 +47,12 @@ function importTargets(file: SourceFile, modules: ModuleList, draft: Draft): voi
     const module = name === null ? null : modules.find(name);
     if (name !== null && module === null && modules.has(name)) continue;
     if (module === null) {
-      const guess = 'URL checks of URLs, TCP checks of hosts with a port, ICMP checks of all others';
-      draft.report.changed(whole, `where the module of a target is not known, the checks are ${guess}`);
+      const guess =
+        'URL checks of URLs, TCP checks of hosts with a port, ICMP checks of all others';
+      draft.report.changed(
+        whole,
+        `where the module of a target is not known, the checks are ${guess}`,
+      );
     }
     const probe = module?.probeOf(target) ?? guessedProbe(target, name, draft);
     if ('why' in probe) {

@@ -37,8 +37,14 @@ export const TLS_REASONS: Readonly<Record<string, Reason>> = {
   cert: ['client certificates stand outside of checks', OWN_CERTIFICATES],
   key_file: ['the key of the client certificate is not read', OWN_CERTIFICATES],
   key: ['keys of client certificates stand outside of checks', OWN_CERTIFICATES],
-  server_name: ['only TCP and DNS checks choose the name of the certificate', 'use a URL with that name'],
-  min_version: ['checks need TLS 1.2 at least', 'for TLS 1.3 assert that protocol of CERTIFICATE is TLSv1.3'],
+  server_name: [
+    'only TCP and DNS checks choose the name of the certificate',
+    'use a URL with that name',
+  ],
+  min_version: [
+    'checks need TLS 1.2 at least',
+    'for TLS 1.3 assert that protocol of CERTIFICATE is TLSv1.3',
+  ],
   max_version: ['checks never limit the version of TLS', 'assert on protocol of CERTIFICATE'],
 };
 

@@ -8,7 +8,7 @@ import { patternFromGlob } from '../common/patterns.ts';
 import { durationMs } from '../common/periods.ts';
 import { below, type Origin, type SourceFile } from '../common/source-file.ts';
 import { type Labels, type RelabelStep, relabelStep } from './relabel.ts';
-import { guessedProbe, type ModuleList, tagsOf, type Target, targetsIn } from './targets.ts';
+import { guessedProbe, type ModuleList, type Target, tagsOf, targetsIn } from './targets.ts';
 
 /** Prometheus' own default. */
 const DEFAULT_TIMEOUT_MS = 10 * SECOND_MS;
@@ -133,7 +133,11 @@ function addTarget(
   }
   if (!modules.has(moduleName)) {
     const why = `the module ${moduleName.slice(0, 60)} is not in the given files, so the checks only see that targets answer`;
-    report.leftOut(job.origin, why, 'give the configuration of the exporter on the command line, too');
+    report.leftOut(
+      job.origin,
+      why,
+      'give the configuration of the exporter on the command line, too',
+    );
   }
   const module = modules.find(moduleName);
   // What it cannot do was reported once.

@@ -29,7 +29,13 @@ const UPGRADES: readonly (readonly [RegExp, StartTlsProtocol])[] = [
 export const tcpModule: ModuleReader = (section, context) => {
   const { origin, draft } = context;
   reportOthers(section, origin, draft.report, {
-    handled: ['preferred_ip_protocol', 'ip_protocol_fallback', 'query_response', 'tls', 'tls_config'],
+    handled: [
+      'preferred_ip_protocol',
+      'ip_protocol_fallback',
+      'query_response',
+      'tls',
+      'tls_config',
+    ],
     reasons: SHARED_REASONS,
   });
   const tls = mappingOf(section.tls_config);

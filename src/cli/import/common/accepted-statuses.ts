@@ -19,7 +19,10 @@ export interface StatusRule {
  * @returns null if no status is accepted
  */
 export function statusRuleOf(accepts: (status: number) => boolean): StatusRule | null {
-  const all = Array.from({ length: MAX_STATUS - MIN_FINAL_STATUS + 1 }, (_, n) => MIN_FINAL_STATUS + n);
+  const all = Array.from(
+    { length: MAX_STATUS - MIN_FINAL_STATUS + 1 },
+    (_, n) => MIN_FINAL_STATUS + n,
+  );
   const accepted = all.filter(accepts);
   const passing = accepted.filter(isPassingStatus);
   const shouldFail = passing.length === 0;

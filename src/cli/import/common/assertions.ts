@@ -5,7 +5,10 @@ export function assertion(
   source: AssertionSource,
   comparison: Comparison,
   target = '',
-  { property = '', regex = null }: { readonly property?: string; readonly regex?: string | null } = {},
+  {
+    property = '',
+    regex = null,
+  }: { readonly property?: string; readonly regex?: string | null } = {},
 ): Assertion {
   return { source, property, comparison, target, regex };
 }

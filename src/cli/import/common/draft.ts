@@ -119,7 +119,11 @@ export class Draft {
       const [problem] = assertionProblems([one], bare.data.request);
       if (problem === undefined) return true;
       const field = `${one.source} ${one.comparison}, whose ${problem.path[1]}`;
-      this.report.leftOut(origin, `an assertion on ${field} ${problem.message}`, 'write one by hand');
+      this.report.leftOut(
+        origin,
+        `an assertion on ${field} ${problem.message}`,
+        'write one by hand',
+      );
       return false;
     });
     const whole = checkBodySchema.safeParse(bodyWith(assertions));
@@ -165,7 +169,9 @@ export class Draft {
     const kept = [...new Set(tags.map(cutName))].filter((tag) => tag !== '').slice(0, MAX_TAGS);
     return {
       name: cutName(name),
-      ...(description === null || description === '' ? {} : { description: description.slice(0, 500) }),
+      ...(description === null || description === ''
+        ? {}
+        : { description: description.slice(0, 500) }),
       ...(kept.length === 0 ? {} : { tags: kept }),
       ...(groupId === null ? {} : { groupId }),
       ...(activated ? {} : { activated }),

@@ -58,7 +58,10 @@ export function reportOthers(
   mapping: RawMapping,
   origin: Origin,
   report: ImportReport,
-  { handled, reasons }: {
+  {
+    handled,
+    reasons,
+  }: {
     readonly handled: readonly string[];
     readonly reasons: Readonly<Record<string, Reason>>;
   },

@@ -14,10 +14,7 @@ export function patternFromGo(text: string): string | null {
   const isAnyCase = text.startsWith('(?i)');
   const body = isAnyCase ? text.slice('(?i)'.length) : text;
   if (text.length > MAX_CHARS || NOT_TRANSLATED.test(body) || body.includes('(?i)')) return null;
-  const plain = body
-    .replaceAll('(?P<', '(?<')
-    .replaceAll('\\A', '^')
-    .replaceAll('\\z', '$');
+  const plain = body.replaceAll('(?P<', '(?<').replaceAll('\\A', '^').replaceAll('\\z', '$');
   const pattern = isAnyCase ? inAnyCase(plain) : plain;
   return typeof parsePattern(pattern) === 'string' ? null : pattern;
 }

@@ -89,7 +89,8 @@ export function bodyOf(probe: Probe, periodMs: number): BuiltBody {
   }
   return {
     checkType,
-    request: target.type === 'HTTP' ? httpRequest(target, checkType, probe) : otherRequest(target, probe),
+    request:
+      target.type === 'HTTP' ? httpRequest(target, checkType, probe) : otherRequest(target, probe),
     assertions,
     fields: { ...(shouldFail ? { shouldFail } : {}), ...schedule.fields, ...limits },
     changes,

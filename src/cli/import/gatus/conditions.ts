@@ -78,7 +78,10 @@ function ofPlaceholder(
     case 'CERTIFICATE_EXPIRATION':
       return ofExpiry(operator, operand);
     case 'DOMAIN_EXPIRATION':
-      return leftOut('checks do not ask when domains expire', 'keep another reminder for the domain');
+      return leftOut(
+        'checks do not ask when domains expire',
+        'keep another reminder for the domain',
+      );
     case 'DNS_RCODE':
       return type === 'DNS'
         ? ofText('RESPONSE_CODE', operator, operand)
@@ -185,7 +188,8 @@ function ofText(source: AssertionSource, operator: Operator, operand: Operand): 
   const isNegative = operator === '!=';
   if (operand.kind === 'text') {
     const comparison = POSITIVE[operator];
-    if (comparison === null) return leftOut('assertions compare with LESS_THAN and GREATER_THAN only');
+    if (comparison === null)
+      return leftOut('assertions compare with LESS_THAN and GREATER_THAN only');
     return only(assertion(source, comparison, operand.text));
   }
   if (operator !== '==' && !isNegative) return leftOut('pat and any are for == and != only');
@@ -229,7 +233,10 @@ function ofJson(property: string, operator: Operator, operand: Operand): Meaning
   }
   const contained = containedIn(operand.glob);
   if (contained === null) {
-    return bySchema(property, isNegative, { type: 'string', pattern: patternFromGlob(operand.glob) });
+    return bySchema(property, isNegative, {
+      type: 'string',
+      pattern: patternFromGlob(operand.glob),
+    });
   }
   const comparison = isNegative ? 'NOT_CONTAINS' : 'CONTAINS';
   return only(assertion('JSON_BODY', comparison, contained, { property }));
@@ -274,7 +281,8 @@ function ofFunction(
   }
   if (name === 'has') {
     const text = operand.kind === 'text' ? operand.text : '';
-    if (text !== 'true' && text !== 'false') return leftOut('has is not compared with true or false');
+    if (text !== 'true' && text !== 'false')
+      return leftOut('has is not compared with true or false');
     const isWanted = (operator === '==') === (text === 'true');
     return only(assertion('JSON_BODY', isWanted ? 'NOT_NULL' : 'IS_NULL', '', { property }));
   }

@@ -3,7 +3,15 @@ import type { Assertion } from '../../../model/check/assertion.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
 import { statusRuleOf } from '../common/accepted-statuses.ts';
 import type { Draft } from '../common/draft.ts';
-import { isTrue, listOf, mappingOf, type Reason, reportOthers, textOf, textsOf } from '../common/fields.ts';
+import {
+  isTrue,
+  listOf,
+  mappingOf,
+  type Reason,
+  reportOthers,
+  textOf,
+  textsOf,
+} from '../common/fields.ts';
 import { durationMs } from '../common/periods.ts';
 import { below, type Origin, type SourceFile } from '../common/source-file.ts';
 import { meaningOf, type ProbeType } from './conditions.ts';
@@ -21,10 +29,19 @@ const WINDOWS: Reason = ['times of maintenance are not read', 'add maintenanceWi
 const TOP_REASONS: Readonly<Record<string, Reason>> = {
   alerting: ALERTS,
   maintenance: WINDOWS,
-  suites: ['checks run by themselves, without values of other checks', 'keep the suites, or write a script that pings a heartbeat'],
-  announcements: ['messages to readers are incidents of a status page', 'write them in the dashboard'],
+  suites: [
+    'checks run by themselves, without values of other checks',
+    'keep the suites, or write a script that pings a heartbeat',
+  ],
+  announcements: [
+    'messages to readers are incidents of a status page',
+    'write them in the dashboard',
+  ],
   remote: ['a check file has no other instances', 'import the file of each instance'],
-  connectivity: ['whether the agent has a network is a setting of the agent', 'set CONNECTIVITY_CHECK of the agent'],
+  connectivity: [
+    'whether the agent has a network is a setting of the agent',
+    'set CONNECTIVITY_CHECK of the agent',
+  ],
   tunneling: ['checks have no tunnels', 'run an agent in that network'],
 };
 /** Besides endpoints, what is about Gatus itself, not about what it monitors. */
@@ -32,7 +49,10 @@ const HANDLED = [
   ...['endpoints', 'external-endpoints', 'web', 'ui', 'storage', 'metrics', 'security'],
   ...['debug', 'concurrency', 'disable-monitoring-lock', 'skip-invalid-config-update'],
 ];
-const SSH: Reason = ['no type of check signs in over SSH', 'a TCP check sees that the port is open'];
+const SSH: Reason = [
+  'no type of check signs in over SSH',
+  'a TCP check sees that the port is open',
+];
 const ENDPOINT_REASONS: Readonly<Record<string, Reason>> = {
   alerts: ALERTS,
   'maintenance-windows': WINDOWS,
@@ -45,8 +65,14 @@ const ENDPOINT_FIELDS = [
 ];
 const CLIENT_REASONS: Readonly<Record<string, Reason>> = {
   'proxy-url': ['checks have no proxy of their own', 'set proxyUrl of the private location'],
-  'dns-resolver': ['checks use the name servers of the agent', 'configure them where the agent runs'],
-  'identity-aware-proxy': ['checks do not sign in to such a proxy', 'use OAUTH2_CLIENT_CREDENTIALS, or a header'],
+  'dns-resolver': [
+    'checks use the name servers of the agent',
+    'configure them where the agent runs',
+  ],
+  'identity-aware-proxy': [
+    'checks do not sign in to such a proxy',
+    'use OAUTH2_CLIENT_CREDENTIALS, or a header',
+  ],
   tls: ['the client certificate is not read', 'add an entry to clientCertificates of the file'],
   tunnel: ['checks have no tunnels', 'run an agent in that network'],
 };
@@ -63,7 +89,10 @@ export function importGatus(file: SourceFile, draft: Draft): void {
   for (const key of Object.keys(root)) {
     if (Object.hasOwn(TOP_REASONS, key) || HANDLED.includes(key)) continue;
     // Usually it only holds what aliases repeat.
-    draft.report.note(below(origin, key), 'Gatus does not read the field, and neither does the import');
+    draft.report.note(
+      below(origin, key),
+      'Gatus does not read the field, and neither does the import',
+    );
   }
   for (const [index, raw] of listOf(root.endpoints).entries()) {
     importEndpoint(mappingOf(raw), below(origin, 'endpoints', index), draft);
@@ -154,7 +183,11 @@ function importExternal(endpoint: RawMapping, origin: Origin, draft: Draft): voi
   const periodMs = durationMs(mappingOf(endpoint.heartbeat).interval) ?? 0;
   if (periodMs === 0) {
     const why = 'without heartbeat.interval nothing is expected of it';
-    draft.report.leftOut(origin, why, 'let what pushes to it report test sessions, or ping a heartbeat');
+    draft.report.leftOut(
+      origin,
+      why,
+      'let what pushes to it report test sessions, or ping a heartbeat',
+    );
     return;
   }
   reportOthers(endpoint, origin, draft.report, {

@@ -3,7 +3,15 @@ import { MAX_RETRY_SECONDS } from '../../../model/check/retry.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { Draft } from '../common/draft.ts';
-import { isTrue, isUnset, listOf, mappingOf, numberOf, type Reason, textOf } from '../common/fields.ts';
+import {
+  isTrue,
+  isUnset,
+  listOf,
+  mappingOf,
+  numberOf,
+  type Reason,
+  textOf,
+} from '../common/fields.ts';
 import { below, type Origin, type SourceFile } from '../common/source-file.ts';
 import { probeOfMonitor } from './monitor-probe.ts';
 
@@ -19,7 +27,11 @@ const LIST_REASONS: Readonly<Record<string, readonly [noun: string, ...Reason]>>
   ],
   proxyList: ['proxy', 'checks have no proxy of their own', 'set proxyUrl of the private location'],
   statusPageList: ['status page', 'status pages are not read', 'add statusPages to the file'],
-  maintenanceList: ['maintenance', 'times of maintenance are not read', 'add maintenanceWindows to the file'],
+  maintenanceList: [
+    'maintenance',
+    'times of maintenance are not read',
+    'add maintenanceWindows to the file',
+  ],
 };
 const MONITOR_REASONS: Readonly<Record<string, Reason>> = {
   proxyId: ['checks have no proxy of their own', 'set proxyUrl of the private location'],
@@ -53,7 +65,11 @@ export function importUptimeKuma(file: SourceFile, draft: Draft): void {
     if (monitor.type !== 'group') importMonitor(monitor, origin, groups, draft);
   }
   reportLists(backup, { file, path: [] }, draft);
-  reportCertificates(monitors.map(({ monitor }) => monitor), { file, path: ['monitorList'] }, draft);
+  reportCertificates(
+    monitors.map(({ monitor }) => monitor),
+    { file, path: ['monitorList'] },
+    draft,
+  );
 }
 
 function importMonitor(
@@ -82,12 +98,20 @@ function importMonitor(
       const period = `a ping is expected every ${periodSeconds} s instead of every ${intervalSeconds} s`;
       report.changed(below(origin, 'interval'), `${period}, the shortest period`);
     }
-    draft.addHeartbeat({ ...entry, periodSeconds, graceSeconds: Math.round(retries * retrySeconds) });
+    draft.addHeartbeat({
+      ...entry,
+      periodSeconds,
+      graceSeconds: Math.round(retries * retrySeconds),
+    });
     return;
   }
   const probe = probeOfMonitor(monitor, { name, origin, draft });
   if ('why' in probe) {
-    report.leftOut(origin, probe.why, 'a check of another type may do: TCP sees that a port is open');
+    report.leftOut(
+      origin,
+      probe.why,
+      'a check of another type may do: TCP sees that a port is open',
+    );
     return;
   }
   reportFields(monitor, origin, draft);
@@ -134,7 +158,8 @@ function reportFields(monitor: RawMapping, origin: Origin, { report }: Draft): v
   for (const [field, reason] of Object.entries(MONITOR_REASONS)) {
     const value = monitor[field];
     if (isUnset(value) || value === 0) continue;
-    if (field === 'packetSize' && (monitor.type !== 'ping' || value === USUAL_PACKET_SIZE)) continue;
+    if (field === 'packetSize' && (monitor.type !== 'ping' || value === USUAL_PACKET_SIZE))
+      continue;
     report.leftOut(below(origin, field), ...reason);
   }
 }

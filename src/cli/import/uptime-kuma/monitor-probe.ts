@@ -4,7 +4,13 @@ import { statusRuleOf } from '../common/accepted-statuses.ts';
 import { assertion, jsonPathOf } from '../common/assertions.ts';
 import type { Draft } from '../common/draft.ts';
 import { isTrue, numberOf, textOf, textsOf } from '../common/fields.ts';
-import { type HttpProbe, hostAndPort, type KeyValue, PLAIN_GET, type Probe } from '../common/probe.ts';
+import {
+  type HttpProbe,
+  hostAndPort,
+  type KeyValue,
+  PLAIN_GET,
+  type Probe,
+} from '../common/probe.ts';
 import { below, type Origin } from '../common/source-file.ts';
 
 export interface MonitorContext {
@@ -159,7 +165,11 @@ function credentialsOf(
   }
   if (method === 'mtls') {
     const advice = 'add an entry to clientCertificates of the file, with cert, key and ca';
-    report.leftOut(below(origin, 'authMethod'), 'client certificates stand outside of checks', advice);
+    report.leftOut(
+      below(origin, 'authMethod'),
+      'client certificates stand outside of checks',
+      advice,
+    );
   } else if (method !== '') {
     const why = `checks do not authenticate with ${method.slice(0, 20)}`;
     report.leftOut(below(origin, 'authMethod'), why, 'use basicAuth, or auth of the type DIGEST');
@@ -183,7 +193,9 @@ function contentAssertions(monitor: RawMapping, context: MonitorContext): readon
     return [];
   }
   const target = textOf(monitor.expectedValue) ?? '';
-  return [assertion('JSON_BODY', comparison, target, { property: property === '$' ? '' : property })];
+  return [
+    assertion('JSON_BODY', comparison, target, { property: property === '$' ? '' : property }),
+  ];
 }
 
 const COMPARISONS = new Map<string, Assertion['comparison']>([

@@ -68,9 +68,7 @@ export const urlRequestSchema = z
     ipFamily,
     assertions: assertionsOf(ASSERTION_SOURCES.URL),
   })
-  .superRefine(({ url, ipFamily }, context) =>
-    refuseBothForAddress(hostOf(url), ipFamily, context),
-  )
+  .superRefine(({ url, ipFamily }, context) => refuseBothForAddress(hostOf(url), ipFamily, context))
   .meta({ title: 'UrlRequest' });
 export type UrlRequest = z.infer<typeof urlRequestSchema>;
 
@@ -120,9 +118,7 @@ export const apiRequestSchema = apiRequest
     path: ['auth'],
     message: 'must be null if basicAuth is given: a request has one of them',
   })
-  .superRefine(({ url, ipFamily }, context) =>
-    refuseBothForAddress(hostOf(url), ipFamily, context),
-  )
+  .superRefine(({ url, ipFamily }, context) => refuseBothForAddress(hostOf(url), ipFamily, context))
   .meta({ title: 'ApiRequest' });
 export type ApiRequest = z.infer<typeof apiRequestSchema>;
 

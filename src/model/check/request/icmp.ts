@@ -17,6 +17,8 @@ export const icmpRequestSchema = z
     ipFamily,
     assertions: assertionsOf(ASSERTION_SOURCES.ICMP),
   })
-  .superRefine(({ hostname, ipFamily }, context) => refuseBothForAddress(hostname, ipFamily, context))
+  .superRefine(({ hostname, ipFamily }, context) =>
+    refuseBothForAddress(hostname, ipFamily, context),
+  )
   .meta({ title: 'IcmpRequest' });
 export type IcmpRequest = z.infer<typeof icmpRequestSchema>;

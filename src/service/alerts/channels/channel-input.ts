@@ -133,7 +133,10 @@ function changedService(
     const { type, config, ...others } = target;
     const shape = ALERT_CHANNEL_SHAPES[type].shape;
     const { type: _, config: __, ...schemas } = shape;
-    const { subscriptions, ...fields } = validBody(z.strictObject(schemas), { ...others, ...given });
+    const { subscriptions, ...fields } = validBody(z.strictObject(schemas), {
+      ...others,
+      ...given,
+    });
     return { subscriptions, content: { fields: { ...fields, type, config }, sealedSecrets } };
   }
   const config = isObject(given.config)

@@ -1007,7 +1007,7 @@ export interface paths {
         };
         /**
          * Read an alert channel
-         * @description Secrets and locked values are omitted. Keys without write permission do not see the paths, query parameters and credentials of webhooks.
+         * @description Secrets and locked values are omitted. Keys without write permission do not see the paths, query parameters and credentials of URLs.
          *
          *     Needs the role `read`.
          */
@@ -1049,7 +1049,7 @@ export interface paths {
         put?: never;
         /**
          * Compare a configuration with that of an alert channel, secrets included
-         * @description Responses never contain the secrets of a webhook. A client that has them learns here whether an update is needed. An account has 60 comparisons a minute, since each says whether a guess is right.
+         * @description Responses never contain the secrets of a channel. A client that has them learns here whether an update is needed. An account has 60 comparisons a minute, since each says whether a guess is right.
          *
          *     Needs the role `write`.
          */
@@ -3095,7 +3095,7 @@ export interface components {
          *       "updated_at": null
          *     }
          */
-        AlertChannel: components["schemas"]["EmailAlertChannel"] | components["schemas"]["WebhookAlertChannel"] | components["schemas"]["SlackAlertChannel"] | components["schemas"]["SmsAlertChannel"];
+        AlertChannel: components["schemas"]["EmailAlertChannel"] | components["schemas"]["WebhookAlertChannel"] | components["schemas"]["SlackAlertChannel"] | components["schemas"]["SmsAlertChannel"] | components["schemas"]["TeamsAlertChannel"] | components["schemas"]["DiscordAlertChannel"] | components["schemas"]["TelegramAlertChannel"] | components["schemas"]["PagerdutyAlertChannel"] | components["schemas"]["OpsgenieAlertChannel"] | components["schemas"]["NtfyAlertChannel"] | components["schemas"]["PushoverAlertChannel"] | components["schemas"]["GoogleChatAlertChannel"] | components["schemas"]["MattermostAlertChannel"] | components["schemas"]["MatrixAlertChannel"] | components["schemas"]["GotifyAlertChannel"] | components["schemas"]["IncidentIoAlertChannel"] | components["schemas"]["AlertmanagerAlertChannel"];
         AlertChannelChanges: {
             /** @description Whether the channel is notified of failures. */
             sendFailure?: boolean;
@@ -3124,8 +3124,8 @@ export interface components {
              * @description The same as before.
              * @enum {string}
              */
-            type?: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS";
-            /** @description The complete configuration of a channel of this type. Empty locked values and an omitted secret of a webhook do not change. */
+            type?: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS" | "TEAMS" | "DISCORD" | "TELEGRAM" | "PAGERDUTY" | "OPSGENIE" | "NTFY" | "PUSHOVER" | "GOOGLE_CHAT" | "MATTERMOST" | "MATRIX" | "GOTIFY" | "INCIDENT_IO" | "ALERTMANAGER";
+            /** @description The complete configuration of a channel of this type. Empty locked values of a webhook and omitted secrets do not change. */
             config?: {
                 [key: string]: unknown;
             };
@@ -3146,11 +3146,11 @@ export interface components {
          *       }
          *     }
          */
-        AlertChannelInput: components["schemas"]["EmailAlertChannelInput"] | components["schemas"]["WebhookAlertChannelInput"] | components["schemas"]["SlackAlertChannelInput"] | components["schemas"]["SmsAlertChannelInput"];
+        AlertChannelInput: components["schemas"]["EmailAlertChannelInput"] | components["schemas"]["WebhookAlertChannelInput"] | components["schemas"]["SlackAlertChannelInput"] | components["schemas"]["SmsAlertChannelInput"] | components["schemas"]["TeamsAlertChannelInput"] | components["schemas"]["DiscordAlertChannelInput"] | components["schemas"]["TelegramAlertChannelInput"] | components["schemas"]["PagerdutyAlertChannelInput"] | components["schemas"]["OpsgenieAlertChannelInput"] | components["schemas"]["NtfyAlertChannelInput"] | components["schemas"]["PushoverAlertChannelInput"] | components["schemas"]["GoogleChatAlertChannelInput"] | components["schemas"]["MattermostAlertChannelInput"] | components["schemas"]["MatrixAlertChannelInput"] | components["schemas"]["GotifyAlertChannelInput"] | components["schemas"]["IncidentIoAlertChannelInput"] | components["schemas"]["AlertmanagerAlertChannelInput"];
         AlertChannelSummary: {
             id: number;
             /** @enum {string} */
-            type: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS";
+            type: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS" | "TEAMS" | "DISCORD" | "TELEGRAM" | "PAGERDUTY" | "OPSGENIE" | "NTFY" | "PUSHOVER" | "GOOGLE_CHAT" | "MATTERMOST" | "MATRIX" | "GOTIFY" | "INCIDENT_IO" | "ALERTMANAGER";
             /** @description The address, the name of the webhook or recipient, or the host of Slack. */
             name: string;
         };
@@ -3354,6 +3354,116 @@ export interface components {
                 /** @description The check fails only if at least this percentage of its locations fail. */
                 percentage?: number;
             };
+        };
+        AlertmanagerAlertChannel: {
+            /** @enum {string} */
+            type: "ALERTMANAGER";
+            /** @description Where Alertmanager receives the notifications. */
+            config: components["schemas"]["AlertmanagerAlertChannelConfig"];
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        AlertmanagerAlertChannelConfig: {
+            /**
+             * @description The name of the channel.
+             * @default Alertmanager
+             */
+            name: string;
+            /** @description The address of the Alertmanager, with its path prefix if it has one. */
+            url: string;
+            /**
+             * @description The user for basic authentication; null for none.
+             * @default null
+             */
+            username: string | null;
+            /** @description Whether a value of `password` is stored. */
+            hasPassword: boolean;
+        };
+        AlertmanagerAlertChannelInput: {
+            /** @enum {string} */
+            type: "ALERTMANAGER";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The address of the Alertmanager, with its path prefix if it has one. */
+                url: string;
+                /** @description The user for basic authentication; null for none. */
+                username?: string | null;
+                /** @description The password for basic authentication; null for none. It is never returned; an update that omits it keeps the stored one. */
+                password?: string | null;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
         };
         /**
          * @example {
@@ -3589,7 +3699,7 @@ export interface components {
              */
             groupOrder: number | null;
             /**
-             * @description Stored but not used: the agent runs no user code.
+             * @description Stored but not used: scripts run in one runtime, whichever is named.
              * @default null
              */
             runtimeId: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -3638,6 +3748,26 @@ export interface components {
              * @default 20000
              */
             maxResponseTime: number | null;
+            /**
+             * @description JavaScript that runs before the request. Those of the group of the check run first.
+             * @default null
+             */
+            setupScript: string | null;
+            /**
+             * @description JavaScript that runs after the response, also if the check fails. Those of the group of the check run last.
+             * @default null
+             */
+            teardownScript: string | null;
+            /**
+             * @description The id of a snippet that runs in place of `setupScript`.
+             * @default null
+             */
+            setupSnippetId: number | null;
+            /**
+             * @description The id of a snippet that runs in place of `teardownScript`.
+             * @default null
+             */
+            teardownSnippetId: number | null;
             request: components["schemas"]["ApiRequest"];
             id: string;
             /**
@@ -3676,7 +3806,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -3706,6 +3836,14 @@ export interface components {
             degradedResponseTime?: number | null;
             /** @description Milliseconds. A run fails if its response time is longer. null disables the threshold. */
             maxResponseTime?: number | null;
+            /** @description JavaScript that runs before the request. Those of the group of the check run first. */
+            setupScript?: string | null;
+            /** @description JavaScript that runs after the response, also if the check fails. Those of the group of the check run last. */
+            teardownScript?: string | null;
+            /** @description The id of a snippet that runs in place of `setupScript`. */
+            setupSnippetId?: number | null;
+            /** @description The id of a snippet that runs in place of `teardownScript`. */
+            teardownSnippetId?: number | null;
             request?: components["schemas"]["ApiCheckRequestChanges"];
             readonly created_at?: unknown;
             readonly updated_at?: unknown;
@@ -3755,7 +3893,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -3782,6 +3920,14 @@ export interface components {
             degradedResponseTime?: number | null;
             /** @description Milliseconds. A run fails if its response time is longer. null disables the threshold. */
             maxResponseTime?: number | null;
+            /** @description JavaScript that runs before the request. Those of the group of the check run first. */
+            setupScript?: string | null;
+            /** @description JavaScript that runs after the response, also if the check fails. Those of the group of the check run last. */
+            teardownScript?: string | null;
+            /** @description The id of a snippet that runs in place of `setupScript`. */
+            setupSnippetId?: number | null;
+            /** @description The id of a snippet that runs in place of `teardownScript`. */
+            teardownSnippetId?: number | null;
             request: components["schemas"]["ApiRequestInput"];
             readonly warnings?: unknown;
             /** @enum {string} */
@@ -3811,8 +3957,8 @@ export interface components {
             followRedirects?: boolean;
             /** @description Whether any server certificate is accepted. */
             skipSSL?: boolean;
-            /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. */
-            ipFamily?: "IPv4" | "IPv6";
+            /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. ANY: the family that connects first. BOTH: each family must pass. See Address families. */
+            ipFamily?: "IPv4" | "IPv6" | "ANY" | "BOTH";
             /** @description The conditions that the response must meet; see Assertions. */
             assertions?: components["schemas"]["ApiRequestAssertionInput"][];
         };
@@ -3935,11 +4081,11 @@ export interface components {
              */
             skipSSL: boolean;
             /**
-             * @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6.
+             * @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. ANY: the family that connects first. BOTH: each family must pass. See Address families.
              * @default IPv4
              * @enum {string}
              */
-            ipFamily: "IPv4" | "IPv6";
+            ipFamily: "IPv4" | "IPv6" | "ANY" | "BOTH";
             /**
              * @description The conditions that the response must meet; see Assertions.
              * @default []
@@ -3991,8 +4137,8 @@ export interface components {
             followRedirects?: boolean;
             /** @description Whether any server certificate is accepted. */
             skipSSL?: boolean;
-            /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. */
-            ipFamily?: "IPv4" | "IPv6";
+            /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. ANY: the family that connects first. BOTH: each family must pass. See Address families. */
+            ipFamily?: "IPv4" | "IPv6" | "ANY" | "BOTH";
             /** @description The conditions that the response must meet; see Assertions. */
             assertions?: components["schemas"]["ApiRequestAssertionInput"][];
         };
@@ -4589,7 +4735,7 @@ export interface components {
              */
             concurrency: number;
             /**
-             * @description Stored but not used: the agent runs no user code.
+             * @description Stored but not used: scripts run in one runtime, whichever is named.
              * @default null
              */
             runtimeId: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -4603,6 +4749,26 @@ export interface components {
              * @default true
              */
             useGlobalAlertSettings: boolean;
+            /**
+             * @description JavaScript that runs before the setup script of each API check of the group.
+             * @default null
+             */
+            setupScript: string | null;
+            /**
+             * @description JavaScript that runs after the teardown script of each API check of the group.
+             * @default null
+             */
+            teardownScript: string | null;
+            /**
+             * @description The id of a snippet that runs in place of `setupScript`.
+             * @default null
+             */
+            setupSnippetId: number | null;
+            /**
+             * @description The id of a snippet that runs in place of `teardownScript`.
+             * @default null
+             */
+            teardownSnippetId: number | null;
             /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
@@ -4631,12 +4797,20 @@ export interface components {
             tags?: string[];
             /** @description How many checks run at once in each location when the group is run on request. */
             concurrency?: number;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description When failures send alerts. These settings replace those of the checks. */
             alertSettings?: components["schemas"]["AlertSettingsInput"] | null;
             /** @description Whether the alert settings of the account replace those of the group. */
             useGlobalAlertSettings?: boolean;
+            /** @description JavaScript that runs before the setup script of each API check of the group. */
+            setupScript?: string | null;
+            /** @description JavaScript that runs after the teardown script of each API check of the group. */
+            teardownScript?: string | null;
+            /** @description The id of a snippet that runs in place of `setupScript`. */
+            setupSnippetId?: number | null;
+            /** @description The id of a snippet that runs in place of `teardownScript`. */
+            teardownSnippetId?: number | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
             readonly created_at?: unknown;
@@ -4665,12 +4839,20 @@ export interface components {
             tags?: string[];
             /** @description How many checks run at once in each location when the group is run on request. */
             concurrency?: number;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description When failures send alerts. These settings replace those of the checks. */
             alertSettings?: components["schemas"]["AlertSettingsInput"] | null;
             /** @description Whether the alert settings of the account replace those of the group. */
             useGlobalAlertSettings?: boolean;
+            /** @description JavaScript that runs before the setup script of each API check of the group. */
+            setupScript?: string | null;
+            /** @description JavaScript that runs after the teardown script of each API check of the group. */
+            teardownScript?: string | null;
+            /** @description The id of a snippet that runs in place of `setupScript`. */
+            setupSnippetId?: number | null;
+            /** @description The id of a snippet that runs in place of `teardownScript`. */
+            teardownSnippetId?: number | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
             readonly warnings?: unknown;
@@ -5327,6 +5509,104 @@ export interface components {
                 role: "read" | "run" | "write" | "admin";
             }[];
         };
+        DiscordAlertChannel: {
+            /** @enum {string} */
+            type: "DISCORD";
+            /** @description Where Discord receives the notifications. */
+            config: {
+                /**
+                 * @description The name of the channel.
+                 * @default Discord
+                 */
+                name: string;
+                /** @description The URL of the webhook. */
+                url: string;
+            };
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        DiscordAlertChannelInput: {
+            /** @enum {string} */
+            type: "DISCORD";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The URL of the webhook. */
+                url: string;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
+        };
         DnsAnswer: {
             Status: number;
             AA?: boolean;
@@ -5471,7 +5751,7 @@ export interface components {
              */
             groupOrder: number | null;
             /**
-             * @description Stored but not used: the agent runs no user code.
+             * @description Stored but not used: scripts run in one runtime, whichever is named.
              * @default null
              */
             runtimeId: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -5558,7 +5838,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -5637,7 +5917,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -6170,6 +6450,16 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        FamilyOutcome: {
+            /** @enum {string} */
+            ipFamily: "IPv4" | "IPv6";
+            address: string | null;
+            /** @enum {string} */
+            outcome: "passed" | "degraded" | "failed" | "unanswered";
+            responseTime: number | null;
+            requestErrorCode: string | null;
+            requestError: string | null;
+        };
         ForbiddenError: {
             /** @constant */
             statusCode: 403;
@@ -6191,6 +6481,207 @@ export interface components {
             attributes: {
                 [key: string]: unknown;
             };
+        };
+        GoogleChatAlertChannel: {
+            /** @enum {string} */
+            type: "GOOGLE_CHAT";
+            /** @description Where Google Chat receives the notifications. */
+            config: {
+                /**
+                 * @description The name of the channel.
+                 * @default Google Chat
+                 */
+                name: string;
+                /** @description The URL of the webhook, with its key and token. */
+                url: string;
+            };
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        GoogleChatAlertChannelInput: {
+            /** @enum {string} */
+            type: "GOOGLE_CHAT";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The URL of the webhook, with its key and token. */
+                url: string;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
+        };
+        GotifyAlertChannel: {
+            /** @enum {string} */
+            type: "GOTIFY";
+            /** @description Where Gotify receives the notifications. */
+            config: components["schemas"]["GotifyAlertChannelConfig"];
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        GotifyAlertChannelConfig: {
+            /**
+             * @description The name of the channel.
+             * @default Gotify
+             */
+            name: string;
+            /** @description The address of the server. */
+            url: string;
+            /** @description Whether a value of `token` is stored. */
+            hasToken: boolean;
+        };
+        GotifyAlertChannelInput: {
+            /** @enum {string} */
+            type: "GOTIFY";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The address of the server. */
+                url: string;
+                /** @description The token of the application. It is never returned; an update that omits it keeps the stored one. */
+                token: string;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
         };
         Health: {
             version: string;
@@ -6558,6 +7049,7 @@ export interface components {
             tls?: components["schemas"]["TlsDetails"] | null;
             /** @default null */
             tcp: components["schemas"]["TcpDetails"] | null;
+            families?: components["schemas"]["FamilyOutcome"][];
         };
         HttpCheckResultRequest: {
             method: string;
@@ -6735,7 +7227,7 @@ export interface components {
              */
             groupOrder: number | null;
             /**
-             * @description Stored but not used: the agent runs no user code.
+             * @description Stored but not used: scripts run in one runtime, whichever is named.
              * @default null
              */
             runtimeId: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -6822,7 +7314,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -6901,7 +7393,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -6956,12 +7448,13 @@ export interface components {
                 dns: number;
                 total: number;
             };
+            families?: components["schemas"]["FamilyOutcome"][];
         };
         IcmpCheckResultRequest: {
             hostname: string;
             pingCount: number;
             /** @enum {string} */
-            ipFamily: "IPv4" | "IPv6";
+            ipFamily: "IPv4" | "IPv6" | "ANY" | "BOTH";
         };
         IcmpCheckResultResponse: {
             hostname: string;
@@ -6997,11 +7490,11 @@ export interface components {
              */
             pingCount: number;
             /**
-             * @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6.
+             * @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. ANY: the family that connects first. BOTH: each family must pass. See Address families.
              * @default IPv4
              * @enum {string}
              */
-            ipFamily: "IPv4" | "IPv6";
+            ipFamily: "IPv4" | "IPv6" | "ANY" | "BOTH";
             /**
              * @description The conditions that the response must meet; see Assertions.
              * @default []
@@ -7034,8 +7527,8 @@ export interface components {
             hostname: string;
             /** @description The number of echo requests, sent 500 ms apart. */
             pingCount?: number;
-            /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. */
-            ipFamily?: "IPv4" | "IPv6";
+            /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. ANY: the family that connects first. BOTH: each family must pass. See Address families. */
+            ipFamily?: "IPv4" | "IPv6" | "ANY" | "BOTH";
             /** @description The conditions that the response must meet; see Assertions. */
             assertions?: components["schemas"]["IcmpRequestAssertionInput"][];
         };
@@ -7125,6 +7618,109 @@ export interface components {
             stoppedAt?: string | null;
             /** @description The first updates, oldest first. */
             incidentUpdates?: components["schemas"]["IncidentUpdateInput"][];
+        };
+        IncidentIoAlertChannel: {
+            /** @enum {string} */
+            type: "INCIDENT_IO";
+            /** @description Where incident.io receives the notifications. */
+            config: components["schemas"]["IncidentIoAlertChannelConfig"];
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        IncidentIoAlertChannelConfig: {
+            /**
+             * @description The name of the channel.
+             * @default incident.io
+             */
+            name: string;
+            /** @description The URL of the HTTP alert source. */
+            url: string;
+            /** @description Whether a value of `token` is stored. */
+            hasToken: boolean;
+        };
+        IncidentIoAlertChannelInput: {
+            /** @enum {string} */
+            type: "INCIDENT_IO";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The URL of the HTTP alert source. */
+                url: string;
+                /** @description The token of the alert source. It is never returned; an update that omits it keeps the stored one. */
+                token: string;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
         };
         /**
          * @example {
@@ -7296,6 +7892,8 @@ export interface components {
                 capture: boolean;
                 /** @description It can try checks that are not saved. */
                 trials: boolean;
+                /** @description Settings of checks that it knows, and agents of earlier releases do not. */
+                features: string[];
             };
             /** @description Checks and runs that it got and cannot read, at most 100. */
             refused: {
@@ -7559,6 +8157,211 @@ export interface components {
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
+        MatrixAlertChannel: {
+            /** @enum {string} */
+            type: "MATRIX";
+            /** @description Where Matrix receives the notifications. */
+            config: components["schemas"]["MatrixAlertChannelConfig"];
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        MatrixAlertChannelConfig: {
+            /**
+             * @description The name of the channel.
+             * @default Matrix
+             */
+            name: string;
+            /** @description The address of the homeserver. */
+            url: string;
+            /** @description The ID of the room, which begins with `!`. An alias does not work. */
+            roomId: string;
+            /** @description Whether a value of `accessToken` is stored. */
+            hasAccessToken: boolean;
+        };
+        MatrixAlertChannelInput: {
+            /** @enum {string} */
+            type: "MATRIX";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The address of the homeserver. */
+                url: string;
+                /** @description The ID of the room, which begins with `!`. An alias does not work. */
+                roomId: string;
+                /** @description The access token of a user in the room. It is never returned; an update that omits it keeps the stored one. */
+                accessToken: string;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
+        };
+        MattermostAlertChannel: {
+            /** @enum {string} */
+            type: "MATTERMOST";
+            /** @description Where Mattermost receives the notifications. */
+            config: {
+                /**
+                 * @description The name of the channel.
+                 * @default Mattermost
+                 */
+                name: string;
+                /** @description The URL of the incoming webhook. */
+                url: string;
+            };
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        MattermostAlertChannelInput: {
+            /** @enum {string} */
+            type: "MATTERMOST";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The URL of the incoming webhook. */
+                url: string;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
+        };
         /**
          * @example {
          *       "checkId": "homepage",
@@ -7718,6 +8521,336 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        NtfyAlertChannel: {
+            /** @enum {string} */
+            type: "NTFY";
+            /** @description Where ntfy receives the notifications. */
+            config: components["schemas"]["NtfyAlertChannelConfig"];
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        NtfyAlertChannelConfig: {
+            /**
+             * @description The name of the channel.
+             * @default ntfy
+             */
+            name: string;
+            /** @description ******** for keys without write permission. */
+            topic: string;
+            /**
+             * @description The address of the server.
+             * @default https://ntfy.sh
+             */
+            url: string;
+            /** @description Whether a value of `token` is stored. */
+            hasToken: boolean;
+        };
+        NtfyAlertChannelInput: {
+            /** @enum {string} */
+            type: "NTFY";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The topic. Whoever knows it can read it, unless the server protects it. */
+                topic: string;
+                /** @description An access token; null for a topic that anyone may publish to. It is never returned; an update that omits it keeps the stored one. */
+                token?: string | null;
+                /** @description The address of the server. */
+                url?: string;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
+        };
+        OpsgenieAlertChannel: {
+            /** @enum {string} */
+            type: "OPSGENIE";
+            /** @description Where Opsgenie receives the notifications. */
+            config: components["schemas"]["OpsgenieAlertChannelConfig"];
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        OpsgenieAlertChannelConfig: {
+            /**
+             * @description The name of the channel.
+             * @default Opsgenie
+             */
+            name: string;
+            /**
+             * @description The priority of failures. All others have the next lower one.
+             * @default P2
+             * @enum {string}
+             */
+            priority: "P1" | "P2" | "P3" | "P4" | "P5";
+            /**
+             * @description The address of the API without a path. For accounts in the EU https://api.eu.opsgenie.com.
+             * @default https://api.opsgenie.com
+             */
+            url: string;
+            /** @description Whether a value of `apiKey` is stored. */
+            hasApiKey: boolean;
+        };
+        OpsgenieAlertChannelInput: {
+            /** @enum {string} */
+            type: "OPSGENIE";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The API key of an API integration. It is never returned; an update that omits it keeps the stored one. */
+                apiKey: string;
+                /** @description The priority of failures. All others have the next lower one. */
+                priority?: "P1" | "P2" | "P3" | "P4" | "P5";
+                /** @description The address of the API without a path. For accounts in the EU https://api.eu.opsgenie.com. */
+                url?: string;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
+        };
+        PagerdutyAlertChannel: {
+            /** @enum {string} */
+            type: "PAGERDUTY";
+            /** @description Where PagerDuty receives the notifications. */
+            config: components["schemas"]["PagerdutyAlertChannelConfig"];
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        PagerdutyAlertChannelConfig: {
+            /**
+             * @description The name of the channel.
+             * @default PagerDuty
+             */
+            name: string;
+            /**
+             * @description The address of the Events API without a path. For accounts in the EU https://events.eu.pagerduty.com.
+             * @default https://events.pagerduty.com
+             */
+            url: string;
+            /** @description Whether a value of `routingKey` is stored. */
+            hasRoutingKey: boolean;
+        };
+        PagerdutyAlertChannelInput: {
+            /** @enum {string} */
+            type: "PAGERDUTY";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The integration key of Events API v2. It is never returned; an update that omits it keeps the stored one. */
+                routingKey: string;
+                /** @description The address of the Events API without a path. For accounts in the EU https://events.eu.pagerduty.com. */
+                url?: string;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
+        };
         PaymentRequiredError: {
             /** @constant */
             statusCode: 402;
@@ -7865,6 +8998,123 @@ export interface components {
             spoolRecords: number | null;
             /** @description How long the oldest of them has waited, in milliseconds; null if none waits. */
             spoolOldestMs: number | null;
+        };
+        PushoverAlertChannel: {
+            /** @enum {string} */
+            type: "PUSHOVER";
+            /** @description Where Pushover receives the notifications. */
+            config: components["schemas"]["PushoverAlertChannelConfig"];
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        PushoverAlertChannelConfig: {
+            /**
+             * @description The name of the channel.
+             * @default Pushover
+             */
+            name: string;
+            /**
+             * @description The only device to notify; null for all.
+             * @default null
+             */
+            device: string | null;
+            /**
+             * @description The address of the API, without a path.
+             * @default https://api.pushover.net
+             */
+            url: string;
+            /** @description Whether a value of `token` is stored. */
+            hasToken: boolean;
+            /** @description Whether a value of `userKey` is stored. */
+            hasUserKey: boolean;
+        };
+        PushoverAlertChannelInput: {
+            /** @enum {string} */
+            type: "PUSHOVER";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The API token of the application. It is never returned; an update that omits it keeps the stored one. */
+                token: string;
+                /** @description The key of the user or the group. It is never returned; an update that omits it keeps the stored one. */
+                userKey: string;
+                /** @description The only device to notify; null for all. */
+                device?: string | null;
+                /** @description The address of the API, without a path. */
+                url?: string;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
         };
         Readiness: {
             /** @description The HTTP status code. */
@@ -8504,7 +9754,7 @@ export interface components {
             id: number;
             /** @description The name of the snippet, unique in the account. */
             name: string;
-            /** @description The code. It is stored and never run. */
+            /** @description The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters. */
             script: string;
             /** Format: date-time */
             created_at: string;
@@ -8514,7 +9764,7 @@ export interface components {
         SnippetChanges: {
             /** @description The name of the snippet, unique in the account. */
             name?: string;
-            /** @description The code. It is stored and never run. */
+            /** @description The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters. */
             script?: string;
             readonly created_at?: unknown;
             readonly updated_at?: unknown;
@@ -8530,7 +9780,7 @@ export interface components {
         SnippetInput: {
             /** @description The name of the snippet, unique in the account. */
             name: string;
-            /** @description The code. It is stored and never run. */
+            /** @description The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters. */
             script: string;
         };
         /**
@@ -9524,7 +10774,7 @@ export interface components {
              */
             groupOrder: number | null;
             /**
-             * @description Stored but not used: the agent runs no user code.
+             * @description Stored but not used: scripts run in one runtime, whichever is named.
              * @default null
              */
             runtimeId: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -9611,7 +10861,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -9691,7 +10941,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -9743,6 +10993,7 @@ export interface components {
             /** @default null */
             tcp: components["schemas"]["TcpDetails"] | null;
             tls?: components["schemas"]["TlsDetails"] | null;
+            families?: components["schemas"]["FamilyOutcome"][];
         };
         TcpCheckResultRequest: {
             hostname: string;
@@ -9750,7 +11001,7 @@ export interface components {
             data: string | null;
             steps?: components["schemas"]["SentTcpStep"][];
             /** @enum {string} */
-            ipFamily: "IPv4" | "IPv6";
+            ipFamily: "IPv4" | "IPv6" | "ANY" | "BOTH";
         };
         TcpCheckResultResponse: {
             data: string;
@@ -9823,11 +11074,11 @@ export interface components {
              */
             skipSSL: boolean;
             /**
-             * @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6.
+             * @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. ANY: the family that connects first. BOTH: each family must pass. See Address families.
              * @default IPv4
              * @enum {string}
              */
-            ipFamily: "IPv4" | "IPv6";
+            ipFamily: "IPv4" | "IPv6" | "ANY" | "BOTH";
             /**
              * @description The conditions that the response must meet; see Assertions.
              * @default []
@@ -9874,8 +11125,8 @@ export interface components {
             alpnProtocols?: string[];
             /** @description Whether any server certificate is accepted. */
             skipSSL?: boolean;
-            /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. */
-            ipFamily?: "IPv4" | "IPv6";
+            /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. ANY: the family that connects first. BOTH: each family must pass. See Address families. */
+            ipFamily?: "IPv4" | "IPv6" | "ANY" | "BOTH";
             /** @description The conditions that the response must meet; see Assertions. */
             assertions?: components["schemas"]["TcpRequestAssertionInput"][];
         };
@@ -9904,6 +11155,221 @@ export interface components {
             expect?: string | null;
             /** @description HEX: `send` and `expect` are bytes as hexadecimal digits. */
             format?: "TEXT" | "HEX";
+        };
+        TeamsAlertChannel: {
+            /** @enum {string} */
+            type: "TEAMS";
+            /** @description Where Microsoft Teams receives the notifications. */
+            config: {
+                /**
+                 * @description The name of the channel.
+                 * @default Microsoft Teams
+                 */
+                name: string;
+                /** @description The URL of the workflow. */
+                url: string;
+            };
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        TeamsAlertChannelInput: {
+            /** @enum {string} */
+            type: "TEAMS";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The URL of the workflow. */
+                url: string;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
+        };
+        TelegramAlertChannel: {
+            /** @enum {string} */
+            type: "TELEGRAM";
+            /** @description Where Telegram receives the notifications. */
+            config: components["schemas"]["TelegramAlertChannelConfig"];
+            /**
+             * @description Whether the channel is notified of failures.
+             * @default true
+             */
+            sendFailure: boolean;
+            /**
+             * @description Whether the channel is notified when a failing or degraded check passes again.
+             * @default true
+             */
+            sendRecovery: boolean;
+            /**
+             * @description Whether the channel is notified of degraded checks.
+             * @default false
+             */
+            sendDegraded: boolean;
+            /**
+             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @default null
+             */
+            sendLocationSilent: boolean | null;
+            /**
+             * @description Whether the channel is notified of certificates that expire soon.
+             * @default false
+             */
+            sslExpiry: boolean;
+            /**
+             * @description How many days before a certificate expires the channel is notified, once.
+             * @default 30
+             */
+            sslExpiryThreshold: number;
+            /**
+             * @description The checks that the channel is notified of.
+             * @default []
+             */
+            subscriptions: {
+                /** @description The id of the check. */
+                checkId: string;
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
+                activated: boolean;
+            }[];
+            /**
+             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @default null
+             */
+            logicalId: string | null;
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description null until it was first updated. */
+            updated_at: string | null;
+        };
+        TelegramAlertChannelConfig: {
+            /**
+             * @description The name of the channel.
+             * @default Telegram
+             */
+            name: string;
+            /** @description The number of the chat, or `@` and the name of a public channel. */
+            chatId: string;
+            /**
+             * @description The number of a topic of a forum; null for none.
+             * @default null
+             */
+            threadId: number | null;
+            /**
+             * @description The address of the Bot API, without a path.
+             * @default https://api.telegram.org
+             */
+            url: string;
+            /** @description Whether a value of `botToken` is stored. */
+            hasBotToken: boolean;
+        };
+        TelegramAlertChannelInput: {
+            /** @enum {string} */
+            type: "TELEGRAM";
+            config: {
+                /** @description The name of the channel. */
+                name?: string;
+                /** @description The token of the bot. It is never returned; an update that omits it keeps the stored one. */
+                botToken: string;
+                /** @description The number of the chat, or `@` and the name of a public channel. */
+                chatId: string;
+                /** @description The number of a topic of a forum; null for none. */
+                threadId?: number | null;
+                /** @description The address of the Bot API, without a path. */
+                url?: string;
+            };
+            /** @description Whether the channel is notified of failures. */
+            sendFailure?: boolean;
+            /** @description Whether the channel is notified when a failing or degraded check passes again. */
+            sendRecovery?: boolean;
+            /** @description Whether the channel is notified of degraded checks. */
+            sendDegraded?: boolean;
+            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            sendLocationSilent?: boolean | null;
+            /** @description Whether the channel is notified of certificates that expire soon. */
+            sslExpiry?: boolean;
+            /** @description How many days before a certificate expires the channel is notified, once. */
+            sslExpiryThreshold?: number;
+            /** @description The checks that the channel is notified of. */
+            subscriptions?: {
+                /** @description The id of the check. */
+                checkId: string;
+                /** @description Whether the channel is notified of the check. */
+                activated?: boolean;
+            }[];
+            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            logicalId?: string | null;
         };
         TestAlertChannelResponse: {
             /** @description Whether the receiver accepted it. */
@@ -10139,7 +11605,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -10166,6 +11632,14 @@ export interface components {
             degradedResponseTime?: number | null;
             /** @description Milliseconds. A run fails if its response time is longer. null disables the threshold. */
             maxResponseTime?: number | null;
+            /** @description JavaScript that runs before the request. Those of the group of the check run first. */
+            setupScript?: string | null;
+            /** @description JavaScript that runs after the response, also if the check fails. Those of the group of the check run last. */
+            teardownScript?: string | null;
+            /** @description The id of a snippet that runs in place of `setupScript`. */
+            setupSnippetId?: number | null;
+            /** @description The id of a snippet that runs in place of `teardownScript`. */
+            teardownSnippetId?: number | null;
             request: components["schemas"]["ApiRequestInput"];
             readonly warnings?: unknown;
         };
@@ -10199,7 +11673,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -10259,7 +11733,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -10319,7 +11793,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -10379,7 +11853,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -10557,7 +12031,7 @@ export interface components {
              */
             groupOrder: number | null;
             /**
-             * @description Stored but not used: the agent runs no user code.
+             * @description Stored but not used: scripts run in one runtime, whichever is named.
              * @default null
              */
             runtimeId: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -10644,7 +12118,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -10723,7 +12197,7 @@ export interface components {
             groupId?: number | null;
             /** @description The position of the check in its group. A run of the group makes its checks in this order. */
             groupOrder?: number | null;
-            /** @description Stored but not used: the agent runs no user code. */
+            /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
@@ -10775,11 +12249,11 @@ export interface components {
              */
             skipSSL: boolean;
             /**
-             * @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6.
+             * @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. ANY: the family that connects first. BOTH: each family must pass. See Address families.
              * @default IPv4
              * @enum {string}
              */
-            ipFamily: "IPv4" | "IPv6";
+            ipFamily: "IPv4" | "IPv6" | "ANY" | "BOTH";
             /**
              * @description The conditions that the response must meet; see Assertions.
              * @default []
@@ -10816,8 +12290,8 @@ export interface components {
             followRedirects?: boolean;
             /** @description Whether any server certificate is accepted. */
             skipSSL?: boolean;
-            /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. */
-            ipFamily?: "IPv4" | "IPv6";
+            /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. ANY: the family that connects first. BOTH: each family must pass. See Address families. */
+            ipFamily?: "IPv4" | "IPv6" | "ANY" | "BOTH";
             /** @description The conditions that the response must meet; see Assertions. */
             assertions?: components["schemas"]["UrlRequestAssertionInput"][];
         };

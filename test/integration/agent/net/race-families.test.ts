@@ -71,7 +71,9 @@ describe('a race of the address families', () => {
   it('is won by IPv6 where both answer, and does not try IPv4', async () => {
     const six = await opened(listenTcp(() => {}, '::1'));
     const four = await opened(listenTcp(() => {}, '127.0.0.1', six.port));
-    const end = won(await raceFamilies({ hostname: NAME, port: six.port }, makeContext({ resolver: dual })));
+    const end = won(
+      await raceFamilies({ hostname: NAME, port: six.port }, makeContext({ resolver: dual })),
+    );
     expect(end).toMatchObject({ address: '::1', ipFamily: 'IPv6' });
     expect(end.families).toMatchObject([{ ipFamily: 'IPv6', outcome: 'passed' }]);
     expect(four.accepted).toBe(0);
@@ -200,7 +202,12 @@ describe('a race of the address families', () => {
   it.each([
     ['neither family exists', 'DNS_NO_ADDRESS', 'DNS_NO_ADDRESS', 'DNS_NO_ADDRESS'],
     ['the name does not exist', 'DNS_NXDOMAIN', 'DNS_NXDOMAIN', 'DNS_NXDOMAIN'],
-    ['one does not exist and the other is not known', 'DNS_NO_ADDRESS', 'DNS_TIMEOUT', 'DNS_TIMEOUT'],
+    [
+      'one does not exist and the other is not known',
+      'DNS_NO_ADDRESS',
+      'DNS_TIMEOUT',
+      'DNS_TIMEOUT',
+    ],
   ] as const)('fails where %s', async (_what, four, six, code) => {
     const names = heldResolver();
     names.ipv4(failure(four));

@@ -67,7 +67,9 @@ describe('a probe', () => {
       ]),
     );
     for (const phase of ['resolve', 'connect', 'tls', 'processing', 'transfer']) {
-      expect(body).toMatch(new RegExp(`^probe_http_duration_seconds\\{phase="${phase}"\\} \\d`, 'm'));
+      expect(body).toMatch(
+        new RegExp(`^probe_http_duration_seconds\\{phase="${phase}"\\} \\d`, 'm'),
+      );
     }
     // The exporter's default for module, and for the scheme.
     const bare = await probe({ target: url.replace('http://', '') });

@@ -41,7 +41,11 @@ async function webServers(statusOf: { readonly four: number; readonly six: numbe
 describe('a check of both address families', () => {
   it.each([
     [{ four: 200, six: 200 }, 'passes where each passes', [false, 'passed', 'passed']],
-    [{ four: 200, six: 503 }, 'fails with the response of the one that fails', [true, 'passed', 'failed']],
+    [
+      { four: 200, six: 503 },
+      'fails with the response of the one that fails',
+      [true, 'passed', 'failed'],
+    ],
     [{ four: 404, six: 200 }, 'fails with the response of IPv4, too', [true, 'failed', 'passed']],
   ] as const)('with the statuses %j %s', async (statusOf, _what, [hasFailures, four, six]) => {
     const url = `http://dual.test:${await webServers(statusOf)}/`;

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { namedAccount } from '../../../../src/service/accounts/named-account.ts';
-import { type AccountOverview, accountOverviews } from '../../../../src/service/accounts/overviews.ts';
+import {
+  type AccountOverview,
+  accountOverviews,
+} from '../../../../src/service/accounts/overviews.ts';
 import { insertAccount } from '../../../../src/service/accounts/sql.ts';
 import { databases, useMigratedStore } from '../../../support/database/databases.ts';
 

@@ -22,7 +22,9 @@ export const discord: ServiceRules = {
                 color: z.int().min(0).max(0xffffff),
                 timestamp: time,
                 fields: z
-                  .array(z.strictObject({ name: text(256), value: text(1024), inline: z.boolean() }))
+                  .array(
+                    z.strictObject({ name: text(256), value: text(1024), inline: z.boolean() }),
+                  )
                   .max(25),
               })
               .refine(({ title = '', description = '', fields }) => {

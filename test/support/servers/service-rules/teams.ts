@@ -7,7 +7,10 @@ const TextRun = z.strictObject({
   weight: z.enum(['Lighter', 'Default', 'Bolder']).optional(),
   size: z.enum(['Default', 'Small', 'Medium', 'Large', 'ExtraLarge']).optional(),
 });
-const RichText = z.strictObject({ type: z.literal('RichTextBlock'), inlines: z.array(TextRun).min(1) });
+const RichText = z.strictObject({
+  type: z.literal('RichTextBlock'),
+  inlines: z.array(TextRun).min(1),
+});
 
 /** Adaptive Cards 1.4 in a message of a workflow; 28 KB. */
 export const teams: ServiceRules = {
@@ -37,7 +40,14 @@ export const teams: ServiceRules = {
                     RichText,
                     z.strictObject({
                       type: z.literal('Container'),
-                      style: z.enum(['default', 'emphasis', 'good', 'attention', 'warning', 'accent']),
+                      style: z.enum([
+                        'default',
+                        'emphasis',
+                        'good',
+                        'attention',
+                        'warning',
+                        'accent',
+                      ]),
                       bleed: z.boolean(),
                       items: z.array(RichText),
                     }),

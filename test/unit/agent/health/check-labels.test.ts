@@ -17,7 +17,10 @@ function tagsOf(checks: readonly GaugedCheck[], chosen: readonly string[]) {
 
 describe('the target in labels', () => {
   it.each([
-    ['https://user:secret@example.com:8443/a/b?token=secret#secret', 'https://example.com:8443/a/b'],
+    [
+      'https://user:secret@example.com:8443/a/b?token=secret#secret',
+      'https://example.com:8443/a/b',
+    ],
     ['https://token@example.com', 'https://example.com'],
     ['{{BASE}}/users/@me', '{{BASE}}/users/@me'],
     ['{{SCHEME}}://{{USER}}:{{PASSWORD}}@example.com/', '{{SCHEME}}://example.com/'],

@@ -242,9 +242,7 @@ describe('the gauges of a check', () => {
     metrics.setChecks([CHECK]);
     const timingPhases = { dns: 2, tcp: 10, firstByte: 250, total: 262 };
     const response = { status: 503, tls: null, timingPhases };
-    metrics.finished(
-      resultFor({ hasFailures: true, attempts: 2, ...httpDetail({ response }) }),
-    );
+    metrics.finished(resultFor({ hasFailures: true, attempts: 2, ...httpDetail({ response }) }));
     const lines = await linesOf(metrics);
     expect(lines).toContain(`vedette_check_status_code{${LABELS}} 503`);
     expect(lines).toContain(`vedette_check_attempts{${LABELS}} 3`);
@@ -292,7 +290,9 @@ describe('the gauges of a check', () => {
     expect(await linesOf(metrics)).toContain(`${shown} -3`);
     metrics.finished(resultFor(httpDetail({ response: { tls: null } })));
     expect(await metrics.text()).not.toContain(shown);
-    expect(await metrics.text()).not.toContain('vedette_check_certificate_expiry_timestamp_seconds{');
+    expect(await metrics.text()).not.toContain(
+      'vedette_check_certificate_expiry_timestamp_seconds{',
+    );
   });
 
   it('show packet loss as a ratio, and no value where no echo was sent', async () => {

@@ -122,7 +122,9 @@ it('a script may await at its top level, and gets the responses to its own reque
 });
 
 it('a request that fails throws in the script', async () => {
-  const ran = await run(`try { await fetch('https://x.example/') } catch (error) { console.warn(error) }`);
+  const ran = await run(
+    `try { await fetch('https://x.example/') } catch (error) { console.warn(error) }`,
+  );
   expect(logged(ran)).toEqual(['TypeError: fetch failed: nobody answers']);
 });
 
@@ -200,8 +202,14 @@ it('the teardown gets the response', async () => {
 });
 
 it.each([
-  ['the globals of Node', `console.log(typeof process, typeof require, typeof Buffer, typeof setTimeout)`],
-  ['the host behind a function', `console.log(console.log.constructor('return typeof process')(), typeof globalThis.process, 'x', 'x')`],
+  [
+    'the globals of Node',
+    `console.log(typeof process, typeof require, typeof Buffer, typeof setTimeout)`,
+  ],
+  [
+    'the host behind a function',
+    `console.log(console.log.constructor('return typeof process')(), typeof globalThis.process, 'x', 'x')`,
+  ],
 ])('a script does not see %s', async (_, source) => {
   const [line = ''] = logged(await run(source));
   expect(line.replaceAll('x', 'undefined')).toBe('undefined undefined undefined undefined');
@@ -218,7 +226,9 @@ it('what a script sets and logs is bounded', async () => {
   expect(logged(many)[0]).toHaveLength(10_000);
   const sets = await run(`for (let n = 0; ; n += 1) variables.set('A' + n, 'x')`);
   expect(failed(sets).message).toContain('at most 100 times');
-  const fetches = await run(`await Promise.all(Array.from({ length: 1000 }, () => fetch('https://x.example/')))`);
+  const fetches = await run(
+    `await Promise.all(Array.from({ length: 1000 }, () => fetch('https://x.example/')))`,
+  );
   expect(fetches.messages.filter(({ kind }) => kind === 'fetch').length).toBeLessThanOrEqual(10);
   expect(failed(fetches).code).toBe('SCRIPT_FAILED');
 });

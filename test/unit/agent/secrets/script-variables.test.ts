@@ -23,15 +23,22 @@ it('a script sees values, and a placeholder for a variable that is bound to targ
 
   // What it left as it was is a template still, with the variables that it has set.
   const same = withHeader(view, header?.value ?? '');
-  const rendered = vault.renderScripted(view, same, new Map([['LATER', 'l'], ['FREE', 'own']]));
+  const rendered = vault.renderScripted(
+    view,
+    same,
+    new Map([
+      ['LATER', 'l'],
+      ['FREE', 'own'],
+    ]),
+  );
   expect(rendered).toMatchObject({
     ok: true,
     check: { request: { headers: [{ value: 'own b-value l' }] } },
   });
   expect(rendered.ok && rendered.own.whyNotTo([{ hostname: 'api.example', port: 443 }])).toBeNull();
-  expect(rendered.ok && rendered.own.whyNotTo([{ hostname: 'other.example', port: 443 }])).toContain(
-    'The variable BOUND may not be sent to',
-  );
+  expect(
+    rendered.ok && rendered.own.whyNotTo([{ hostname: 'other.example', port: 443 }]),
+  ).toContain('The variable BOUND may not be sent to');
 });
 
 it('a script may put the placeholder of a bound variable anywhere', async () => {
@@ -43,7 +50,10 @@ it('a script may put the placeholder of a bound variable anywhere', async () => 
   const check = { ...made, request: { ...made.request, url } };
   expect(vault.renderScripted(view, check, NONE)).toMatchObject({
     check: {
-      request: { url: 'https://api.example/?key=b%20value', headers: [{ value: 'Bearer b value' }] },
+      request: {
+        url: 'https://api.example/?key=b%20value',
+        headers: [{ value: 'Bearer b value' }],
+      },
     },
   });
   const inHost = { ...made, request: { ...made.request, url: `https://${placeholder}.example/` } };

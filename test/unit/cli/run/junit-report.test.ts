@@ -8,8 +8,7 @@ const CHECKS = ['shop', 'mail', 'off'].map((id) => checkOf('URL', { id, name: `T
 const [, , OFF] = CHECKS;
 const START = Date.UTC(2026, 0, 31, 12, 0, 0);
 
-const started = () =>
-  new JunitReport({ name: 'checks.yaml', startedAtMs: START, checks: CHECKS });
+const started = () => new JunitReport({ name: 'checks.yaml', startedAtMs: START, checks: CHECKS });
 const suiteOf = (report: JunitReport): XmlElement => {
   const [suite] = childrenOf(xmlTree(report.xml(1_234.5)), 'testsuite');
   if (suite === undefined) throw new Error('there is no suite');

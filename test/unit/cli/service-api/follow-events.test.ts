@@ -15,7 +15,10 @@ function follow(...streams: readonly ((signal: AbortSignal) => AsyncIterable<Uin
   const onChange = (): void => {
     seen.changes += 1;
   };
-  const following = followEvents({ client: { openEvents }, clock, matters, onChange }, ended.signal);
+  const following = followEvents(
+    { client: { openEvents }, clock, matters, onChange },
+    ended.signal,
+  );
   const end = async (): Promise<void> => {
     ended.abort();
     await following;

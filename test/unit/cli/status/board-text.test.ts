@@ -21,7 +21,11 @@ function status(fields: Partial<ListedStatus>): ListedStatus {
     lastRunLocation: 'office',
     lastResponseTime: 4_200,
     usualResponseTime: 300,
-    lastError: { code: 'CONNECT_REFUSED', message: 'it refused the connection', location: 'cellar' },
+    lastError: {
+      code: 'CONNECT_REFUSED',
+      message: 'it refused the connection',
+      location: 'cellar',
+    },
     ...fields,
   };
 }

@@ -28,8 +28,12 @@ describe('the features that a check needs', () => {
 
   test('include scripts if an API check or its group has one', () => {
     const check = { checkType: 'API', request: {} };
-    expect(featuresNeededBy({ ...check, setupScript: 'a()' } as typeof check)).toEqual(['API_SCRIPTS']);
-    expect(featuresNeededBy({ ...check, teardownSnippetId: 3 } as typeof check)).toEqual(['API_SCRIPTS']);
+    expect(featuresNeededBy({ ...check, setupScript: 'a()' } as typeof check)).toEqual([
+      'API_SCRIPTS',
+    ]);
+    expect(featuresNeededBy({ ...check, teardownSnippetId: 3 } as typeof check)).toEqual([
+      'API_SCRIPTS',
+    ]);
     expect(featuresNeededBy(check, { teardownScript: 'a()' })).toEqual(['API_SCRIPTS']);
     expect(featuresNeededBy(check, { teardownScript: null })).toEqual([]);
     // A check of another type does not run the scripts of its group.

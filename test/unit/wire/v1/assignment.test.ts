@@ -138,6 +138,7 @@ describe('an assignment', () => {
           slots: SLOTS,
           check,
           answeredUntil: null,
+          scripts: null,
           groupTags: [],
         });
         expect(typeof read.ok).toBe('boolean');

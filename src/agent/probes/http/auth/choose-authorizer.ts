@@ -1,7 +1,7 @@
 import type { ApiRequest } from '../../../../model/check/request/http.ts';
 import { AccessTokenAuth, type AuthParts } from './access-token-auth.ts';
-import { DigestAuth } from './digest-auth.ts';
 import type { Authorizer } from './authorizer.ts';
+import { DigestAuth } from './digest-auth.ts';
 import { SignatureAuth } from './signature-auth.ts';
 
 /** null if the request has none, or a header of its own in its place. */

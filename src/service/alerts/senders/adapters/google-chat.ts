@@ -42,7 +42,9 @@ function messageOf(
       {
         cardId: 'notification',
         card: {
-          sections: [{ widgets: [...errorText, ...facts, ...(link === null ? [] : [button(link)])] }],
+          sections: [
+            { widgets: [...errorText, ...facts, ...(link === null ? [] : [button(link)])] },
+          ],
         },
       },
     ],

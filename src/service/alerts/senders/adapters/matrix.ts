@@ -18,7 +18,9 @@ export const matrix: Adapter<'MATRIX'> = {
     const html = [
       `<strong>${htmlEscaped(headline)}</strong>`,
       ...(error === null ? [] : [htmlEscaped(error)]),
-      ...rows.map(([label, value]) => `<strong>${htmlEscaped(label)}:</strong> ${htmlEscaped(value)}`),
+      ...rows.map(
+        ([label, value]) => `<strong>${htmlEscaped(label)}:</strong> ${htmlEscaped(value)}`,
+      ),
       ...(link === null ? [] : [`<a href="${htmlEscaped(link)}">Details</a>`]),
     ];
     return jsonRequest(

@@ -16,20 +16,20 @@ export function fitBytes(text: string, maxBytes: number): string {
 }
 
 /**
- * The escaped text with at most `maxChars` UTF-16 units. It is cut before it is escaped: no escape is cut.
+ * The escaped text with at most `maxChars` UTF-16 units. It is cut before it is escaped: no escaped is cut.
  *
- * @param escape of each character by itself
+ * @param escaped of each character by itself
  */
 export function fitEscaped(
   text: string,
   maxChars: number,
-  escape: (text: string) => string,
+  escaped: (text: string) => string,
 ): string {
-  const whole = escape(text);
+  const whole = escaped(text);
   if (whole.length <= maxChars) return whole;
   let taken = '';
   for (const character of text) {
-    const next = escape(character);
+    const next = escaped(character);
     if (taken.length + next.length > maxChars - MARK.length) break;
     taken += next;
   }

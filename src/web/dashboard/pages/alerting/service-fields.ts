@@ -69,13 +69,15 @@ export function serviceConfigOf(
   type: ServiceType,
   { texts, stored, removed }: ServiceValues,
 ): Readonly<Record<string, unknown>> {
-  const given = SERVICES[type].fields.flatMap(({ name, kind, isNullable, isSecret, ...field }) => {
-    const text = (texts[name] ?? '').trim();
-    if (text !== '') return [[name, kind === 'integer' ? Number(text) : text] as const];
-    if (isSecret === true && stored.includes(name) && !removed.includes(name)) return [];
-    if (isNullable === true) return [[name, null] as const];
-    return field.default === undefined ? [[name, ''] as const] : [];
-  });
+  const given = SERVICES[type].fields.flatMap(
+    ({ name, kind, isNullable, isSecret, ...field }): [string, string | number | null][] => {
+      const text = (texts[name] ?? '').trim();
+      if (text !== '') return [[name, kind === 'integer' ? Number(text) : text]];
+      if (isSecret === true && stored.includes(name) && !removed.includes(name)) return [];
+      if (isNullable === true) return [[name, null]];
+      return field.default === undefined ? [[name, '']] : [];
+    },
+  );
   return Object.fromEntries(given);
 }
 

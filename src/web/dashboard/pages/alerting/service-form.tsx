@@ -53,7 +53,9 @@ function OneField({
       <TextField
         label={label}
         hint={isStored ? 'One is stored. Leave this empty to keep it.' : text.replaceAll('`', '')}
-        type={isSecret ? 'password' : name === 'url' ? 'url' : kind === 'integer' ? 'number' : 'text'}
+        type={
+          isSecret ? 'password' : name === 'url' ? 'url' : kind === 'integer' ? 'number' : 'text'
+        }
         autocomplete={isSecret ? 'new-password' : 'off'}
         {...(sample === undefined ? {} : { placeholder: sample })}
         value={texts[name] ?? ''}

@@ -93,7 +93,10 @@ export function locationSeries(
   }));
 }
 
-export function latencySeries(series: readonly Series[], grid: readonly number[]): readonly ChartSeries[] {
+export function latencySeries(
+  series: readonly Series[],
+  grid: readonly number[],
+): readonly ChartSeries[] {
   const all = series[0] ?? { location: null, points: [] };
   const of = (label: string, metric: string, colour: string): ChartSeries => ({
     label,
@@ -107,7 +110,10 @@ export function latencySeries(series: readonly Series[], grid: readonly number[]
   ];
 }
 
-export function lossSeries(series: readonly Series[], grid: readonly number[]): readonly ChartSeries[] {
+export function lossSeries(
+  series: readonly Series[],
+  grid: readonly number[],
+): readonly ChartSeries[] {
   const all = series[0] ?? { location: null, points: [] };
   return [
     {
@@ -117,7 +123,6 @@ export function lossSeries(series: readonly Series[], grid: readonly number[]): 
     },
   ];
 }
-
 
 /** Without what is not known; null if nothing is. */
 export function averageOf(values: readonly (number | null)[]): number | null {

@@ -38,9 +38,9 @@ const isWithout = (given: string): given is GroupBy => given in GROUP_BY_LABELS;
 
 /** What of the query of the address the API takes. The rest is ignored, as if somebody mistyped it. */
 export function filterIn(state: Pick<UrlState, 'get' | 'all'>): CheckFilter {
-  const types = state.all('type').filter((type): type is CheckType =>
-    Object.hasOwn(TYPE_LABELS, type),
-  );
+  const types = state
+    .all('type')
+    .filter((type): type is CheckType => Object.hasOwn(TYPE_LABELS, type));
   const states = state.all('state').filter((each): each is CheckState => each in STATE_LABELS);
   const tags = [...state.all('tag')];
   const group = state.get('group') ?? '';

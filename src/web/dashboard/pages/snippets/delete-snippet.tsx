@@ -24,7 +24,9 @@ export function DeleteSnippet({
   };
   return (
     <Confirm title={`Delete ${name}`} action="Delete the snippet" run={run} onClose={onClose}>
-      <p>Its script is deleted with it. A snippet that a check or a group runs cannot be deleted.</p>
+      <p>
+        Its script is deleted with it. A snippet that a check or a group runs cannot be deleted.
+      </p>
     </Confirm>
   );
 }

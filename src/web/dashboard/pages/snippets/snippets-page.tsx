@@ -40,8 +40,8 @@ export function Page() {
           <EmptyState title="There is no snippet yet">
             <p>
               A snippet keeps a piece of code under a name, for scripts that read it from{' '}
-              <code>/v1/snippets</code>. API checks and groups run
-              it before their request or after the response.
+              <code>/v1/snippets</code>. API checks and groups run it before their request or after
+              the response.
             </p>
             {may('write') ? (
               <p class="snippets-first">{newButton}</p>

@@ -225,7 +225,13 @@ it('passes on an empty set of checks, and nothing if nothing changed (trust mode
 it('passes on each trial once, after the checks of the same answer, and names those that it cannot read', async () => {
   const { answered, nextPoll, source, sets, trials, refused } = await startAgent();
   const { check } = assignment('a');
-  const given = { trialId: 'trial-1', check, slot: 5, notAfter: Date.now() + 60_000 };
+  const given = {
+    trialId: 'trial-1',
+    check,
+    scripts: null,
+    slot: 5,
+    notAfter: Date.now() + 60_000,
+  };
   const unreadable = { ...given, trialId: 'trial-2', check: { checkType: 'NONE' } };
   const second = await answered({
     full: true,

@@ -41,7 +41,9 @@ describe.each(databases)('on %s', (kind) => {
       expect(made.json).toMatchObject({ type: 'TELEGRAM' });
       expect(made.json.config).toEqual(config);
       expect((await mine.get(`${CHANNELS}/${made.json.id}`)).json.config).toEqual(config);
-      const rows = JSON.stringify(await store.query('select to_jsonb(c) as row from alert_channels c'));
+      const rows = JSON.stringify(
+        await store.query('select to_jsonb(c) as row from alert_channels c'),
+      );
       expect(rows).not.toContain(SECRET);
     });
 

@@ -61,7 +61,9 @@ describe('modules of blackbox_exporter with the jobs of Prometheus', () => {
 `;
     const { value, lines } = imported({ 'prometheus.yml': job });
     expect(value).toMatchObject({
-      checks: [{ id: 'up-shop-example', checkType: 'URL', request: { url: 'http://shop.example' } }],
+      checks: [
+        { id: 'up-shop-example', checkType: 'URL', request: { url: 'http://shop.example' } },
+      ],
     });
     expect(lines).toEqual([
       expect.stringContaining('left out: the module http_2xx is not in the given files'),
@@ -119,7 +121,10 @@ describe('modules with settings that are seldom used', () => {
     static_configs: [{ targets: ["${target}"] }]
     relabel_configs: [{ source_labels: [__address__], target_label: __param_target }]
 `;
-    const { value, lines } = imported({ 'blackbox.yml': `modules:\n  m: ${module}\n`, 'p.yml': job });
+    const { value, lines } = imported({
+      'blackbox.yml': `modules:\n  m: ${module}\n`,
+      'p.yml': job,
+    });
     const [check] = (value as { checks?: { request: object }[] }).checks ?? [];
     return { request: check?.request, lines };
   };
@@ -163,7 +168,10 @@ describe('modules with settings that are seldom used', () => {
         audience: 'shop',
       },
     });
-    const bearer = probeOf('{ prober: http, http: { bearer_token_file: /run/token } }', 'http://a/');
+    const bearer = probeOf(
+      '{ prober: http, http: { bearer_token_file: /run/token } }',
+      'http://a/',
+    );
     expect(bearer.request).toMatchObject({
       headers: [{ key: 'Authorization', value: 'Bearer {{M_TOKEN}}' }],
     });
@@ -193,6 +201,8 @@ describe('modules with settings that are seldom used', () => {
       'irc.example:6667',
     );
     expect(request).toBeUndefined();
-    expect(lines).toEqual([expect.stringContaining('left out: steps cannot send what arrived before')]);
+    expect(lines).toEqual([
+      expect.stringContaining('left out: steps cannot send what arrived before'),
+    ]);
   });
 });

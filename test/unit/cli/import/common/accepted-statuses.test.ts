@@ -7,7 +7,11 @@ function ruleOf(...accepted: readonly number[]) {
   return rule === null ? null : { ...rule, assertions: rule.assertions.map(shortAssertion) };
 }
 
-const status = (comparison: string, rest: object) => ({ source: 'STATUS_CODE', comparison, ...rest });
+const status = (comparison: string, rest: object) => ({
+  source: 'STATUS_CODE',
+  comparison,
+  ...rest,
+});
 
 describe('accepted statuses', () => {
   it('under 400 are asserted', () => {
@@ -16,9 +20,7 @@ describe('accepted statuses', () => {
       status('GREATER_THAN', { target: '300' }),
       status('LESS_THAN', { target: '303' }),
     ]);
-    expect(ruleOf(200, 301)?.assertions).toEqual([
-      status('NOT_NULL', { regex: '^(?:200|301)$' }),
-    ]);
+    expect(ruleOf(200, 301)?.assertions).toEqual([status('NOT_NULL', { regex: '^(?:200|301)$' })]);
   });
 
   it('need no assertion if they are all of those under 400', () => {

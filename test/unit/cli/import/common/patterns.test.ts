@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { lineInText, patternFromGo, wholeMatch } from '../../../../../src/cli/import/common/patterns.ts';
+import {
+  lineInText,
+  patternFromGo,
+  wholeMatch,
+} from '../../../../../src/cli/import/common/patterns.ts';
 
 describe('a regular expression of Go', () => {
   it.each([

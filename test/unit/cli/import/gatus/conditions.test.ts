@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { meaningOf, type ProbeType } from '../../../../../src/cli/import/gatus/conditions.ts';
 import { shortAssertion } from '../../../../../src/cli/import/common/assertions.ts';
+import { meaningOf, type ProbeType } from '../../../../../src/cli/import/gatus/conditions.ts';
 
 function assertionsOf(condition: string, type: ProbeType = 'HTTP'): readonly object[] | string {
   const meaning = meaningOf(condition, type);
@@ -15,7 +15,10 @@ describe('a condition of Gatus', () => {
       '[IP] != any(192.0.2.1, ::1)',
       { source: 'IP_ADDRESS', comparison: 'IS_NULL', regex: '^(?:192\\.0\\.2\\.1|::1)$' },
     ],
-    ['[BODY] != pat(*error*)', { source: 'TEXT_BODY', comparison: 'NOT_CONTAINS', target: 'error' }],
+    [
+      '[BODY] != pat(*error*)',
+      { source: 'TEXT_BODY', comparison: 'NOT_CONTAINS', target: 'error' },
+    ],
     [
       '[BODY] == pat(<h1>*</h1>)',
       { source: 'TEXT_BODY', comparison: 'NOT_NULL', regex: '^<h1>[\\s\\S]*</h1>$' },
@@ -42,7 +45,10 @@ describe('a condition of Gatus', () => {
         target: '{"enum":["1",1,"two"]}',
       },
     ],
-    ['has([BODY].errors) == false', { source: 'JSON_BODY', property: '$.errors', comparison: 'IS_NULL' }],
+    [
+      'has([BODY].errors) == false',
+      { source: 'JSON_BODY', property: '$.errors', comparison: 'IS_NULL' },
+    ],
     [
       'len([BODY]) == 2',
       {

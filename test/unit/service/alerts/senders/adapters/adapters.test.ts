@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ServiceChannelType } from '../../../../../../src/model/alerting/service-channels.ts';
 import type { ServiceConfigs } from '../../../../../../src/model/alerting/service-targets.ts';
-import { SAMPLE_END, sampleNotice } from '../../../../../../src/service/alerts/delivery/sample-notice.ts';
+import {
+  SAMPLE_END,
+  sampleNotice,
+} from '../../../../../../src/service/alerts/delivery/sample-notice.ts';
 import type { AlertNotice } from '../../../../../../src/service/alerts/notice.ts';
 import type {
   Adapter,
