@@ -61,7 +61,7 @@ export function labelChecks(
   const labelled = checks.map(({ id, name, checkType, request, tags }) => {
     const whole = targetOfRequest(request);
     if (whole.length > MAX_TARGET_CHARS) leftOut.target += 1;
-    const wanted = [...new Set(tags)].filter(isChosen).sort();
+    const wanted = [...new Set(tags)].filter(isChosen).sort((one, other) => (one < other ? -1 : 1));
     const shown = wanted.slice(0, MAX_TAGS_OF_CHECK).filter(fits);
     leftOut.tags += wanted.length - shown.length;
     return {

@@ -63,7 +63,7 @@ export class Sandbox {
   #lines = 0;
   #sets = 0;
   #setChars = 0;
-  #hasEnded = false;
+  #hasEnded: boolean = false;
 
   constructor(module: QuickJSWASMModule, post: (message: FromWorker) => void) {
     this.#post = post;

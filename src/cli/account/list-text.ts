@@ -37,7 +37,7 @@ function toTheMinute(instant: Date): string {
  */
 export class AccountTable {
   #widths: readonly number[] = COLUMNS.map(({ heading }) => heading.length);
-  #hasHeading = false;
+  #hasHeading: boolean = false;
 
   /** Ends with a line feed. */
   page(accounts: readonly AccountOverview[]): string {

@@ -26,15 +26,15 @@ export function explainLines(
 ): readonly string[] {
   const { palette, width } = style;
   const { check, groupName, slots, locations, moreLocations } = explanation;
-  const fit = (text: string): string => cutToFit(text, width);
+  const cut = (text: string): string => cutToFit(text, width);
   const part = (heading: string, lines: readonly string[]): readonly string[] =>
-    lines.length === 0 ? [] : ['', palette.strong(fit(heading)), ...lines];
+    lines.length === 0 ? [] : ['', palette.strong(cut(heading)), ...lines];
   const settings = explanation.settings.map((setting) => settingRow(setting, groupName, palette));
   const isRun = check.checkType !== 'HEARTBEAT';
   const more =
-    moreLocations > 0 ? [fit(`and ${countText(moreLocations, 'more private location')}`)] : [];
+    moreLocations > 0 ? [cut(`and ${countText(moreLocations, 'more private location')}`)] : [];
   return [
-    palette.strong(fit(headingText(check))),
+    palette.strong(cut(headingText(check))),
     ...part(
       'Settings in effect, and where they come from',
       tableLines(settings, { width, maxColumns: [FIELD_COLUMNS, SOURCE_COLUMNS] }),

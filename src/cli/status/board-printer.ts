@@ -20,7 +20,7 @@ const MAX_TROUBLE_CHARS = 500;
 export class BoardPrinter {
   readonly #terminal: Terminal;
   readonly #format: OutputFormat;
-  #isDrawn = false;
+  #isDrawn: boolean = false;
   /** What was printed last; null for nothing yet. */
   #last: string | null = null;
 

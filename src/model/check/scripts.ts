@@ -57,8 +57,6 @@ export const checkScriptsSchema = z.object({
 });
 export type CheckScripts = z.output<typeof checkScriptsSchema>;
 
-export const NO_SCRIPTS: CheckScripts = { setup: [], teardown: [] };
-
 /**
  * The scripts of a check for its agent.
  *

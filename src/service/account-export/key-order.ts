@@ -16,7 +16,7 @@ export function inOrderOf(value: unknown, model: unknown): unknown {
   const known = Object.keys(shape).filter((key) => Object.hasOwn(value, key));
   const others = Object.keys(value)
     .filter((key) => !Object.hasOwn(shape, key))
-    .sort();
+    .sort((one, other) => (one < other ? -1 : 1));
   return Object.fromEntries(
     [...known, ...others].map((key) => [key, inOrderOf(value[key], shape[key])]),
   );

@@ -2,7 +2,6 @@
 export {
   countAccounts,
   findAccount,
-  findAccountsByName,
   findFirstAccount,
   insertAccount,
   lockAccount,

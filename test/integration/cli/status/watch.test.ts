@@ -15,9 +15,16 @@ const FAILING = {
   lastError: { code: 'CONNECT_REFUSED', message: 'refused', location: 'office' },
 };
 
+interface WatchedService {
+  isDown: boolean;
+  isBroken: boolean;
+  readonly streams: ServerResponse[];
+}
+
 /** A service whose checks the test changes, and a terminal on which `status --watch` runs. */
 async function watching(columns: { readonly isTTY?: boolean; readonly columns?: number }) {
-  const service = { isDown: false, isBroken: false, streams: [] as ServerResponse[] };
+  const streams: ServerResponse[] = [];
+  const service: WatchedService = { isDown: false, isBroken: false, streams };
   const answer = (path: string): unknown => {
     if (path === '/v1/check-statuses') return service.isDown ? [FAILING] : [];
     return service.isDown ? { ...COUNTS, failing: 1, passing: 1 } : COUNTS;

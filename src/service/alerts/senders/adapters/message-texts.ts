@@ -16,7 +16,7 @@ export function fitBytes(text: string, maxBytes: number): string {
 }
 
 /**
- * The escaped text with at most `maxChars` UTF-16 units. It is cut before it is escaped: no escaped is cut.
+ * The escaped text with at most `maxChars` UTF-16 units. It is cut before it is escaped: no escape is cut.
  *
  * @param escaped of each character by itself
  */

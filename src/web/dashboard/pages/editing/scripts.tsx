@@ -21,8 +21,8 @@ export function Scripts() {
   if (factsAt(type, 'setupScript') === null) return null;
   return (
     <Section title="Scripts">
-      {STAGES.map(({ script, snippet }) => (
-        <Stage key={script} script={script} snippet={snippet} />
+      {STAGES.map((stage) => (
+        <Stage key={stage.script} {...stage} />
       ))}
     </Section>
   );
