@@ -70,7 +70,7 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
       {
         name: 'importing',
         title: 'Checks of other programs',
-        summary: 'make a check file of blackbox_exporter, Gatus, Uptime Kuma or file_sd',
+        summary: 'check files from blackbox_exporter, Gatus and Uptime Kuma',
         document: CHECKS,
         headings: ['Checks of other programs'],
       },
@@ -239,7 +239,7 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
       {
         name: 'alerts',
         title: 'Alerts and notifications',
-        summary: 'escalation, email, SMS, chats, push and incident services',
+        summary: 'escalation, email, webhooks, chats, push, incident services',
         document: SERVICE,
         headings: ['Alerts', 'Notifications: email, webhook, Slack, SMS'],
       },

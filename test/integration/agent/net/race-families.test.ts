@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type RaceEnd, raceFamilies } from '../../../../src/agent/net/race-families.ts';
 import type { Resolution, Resolver } from '../../../../src/agent/net/resolver.ts';
 import type { ErrorCode } from '../../../../src/model/result/error-codes.ts';
+import { systemCodeOf } from '../../../../src/runtime/errors.ts';
 import { denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
 import { logText, makeContext, staticResolver } from '../../../support/agent/probe-context.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import {
   blackHole,
@@ -37,9 +40,33 @@ function lost(end: RaceEnd) {
   return end;
 }
 
-/** Sockets of this process that are still connecting. */
-function connecting(): number {
-  return process.getActiveResourcesInfo().filter((name) => name === 'TCPConnectWrap').length;
+/** The connections to a port that are not answered yet (state SYN_SENT, 2). */
+function connecting(port: number): number {
+  const lines = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) =>
+    readFileSync(file, 'utf8').split('\n'),
+  );
+  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const isOne = ([, , remote, state]: readonly string[]): boolean =>
+    state === '02' && remote?.endsWith(end) === true;
+  return lines.filter((line) => isOne(line.trim().split(/\s+/))).length;
+}
+
+/** Both with the same port, of which one family may be taken: another port then. */
+async function onOnePort<Six extends Listening, Four extends Listening>(
+  openSix: () => Promise<Six>,
+  openFour: (port: number) => Promise<Four>,
+): Promise<{ readonly six: Six; readonly four: Four; readonly port: number }> {
+  for (;;) {
+    const six = await openSix();
+    try {
+      const four = await openFour(six.port);
+      cleanUps.push(() => Promise.all([six.close(), four.close()]));
+      return { six, four, port: six.port };
+    } catch (error) {
+      await six.close();
+      if (systemCodeOf(error) !== 'EADDRINUSE') throw error;
+    }
+  }
 }
 
 function failure(code: ErrorCode): Resolution {
@@ -69,8 +96,10 @@ const IPV6: Resolution = { ok: true, addresses: ['::1'] };
 
 describe('a race of the address families', () => {
   it('is won by IPv6 where both answer, and does not try IPv4', async () => {
-    const six = await opened(listenTcp(() => {}, '::1'));
-    const four = await opened(listenTcp(() => {}, '127.0.0.1', six.port));
+    const { six, four } = await onOnePort(
+      () => listenTcp(() => {}, '::1'),
+      (port) => listenTcp(() => {}, '127.0.0.1', port),
+    );
     const end = won(
       await raceFamilies({ hostname: NAME, port: six.port }, makeContext({ resolver: dual })),
     );
@@ -80,8 +109,10 @@ describe('a race of the address families', () => {
   });
 
   it('goes on with IPv4 at once when IPv6 is refused, and reports that', async () => {
-    const { port } = await opened(refusingPort('::1'));
-    await opened(listenTcp(() => {}, '127.0.0.1', port));
+    const { port } = await onOnePort(
+      () => refusingPort('::1'),
+      (same) => listenTcp(() => {}, '127.0.0.1', same),
+    );
     // Its time does not pass: no delay is waited for.
     const context = makeContext({ resolver: dual, clock: new FakeClock() });
     const end = won(await raceFamilies({ hostname: NAME, port }, context));
@@ -94,13 +125,14 @@ describe('a race of the address families', () => {
   });
 
   it('tries IPv4 beside a silent IPv6 after 250 ms, and leaves nothing open', async () => {
-    const hole = await opened(blackHole('::1'));
-    const { port } = hole;
-    await opened(listenTcp(() => {}, '127.0.0.1', port));
+    const { port } = await onOnePort(
+      () => blackHole('::1'),
+      (same) => listenTcp(() => {}, '127.0.0.1', same),
+    );
     const clock = new FakeClock();
     const pending = raceFamilies({ hostname: NAME, port }, makeContext({ resolver: dual, clock }));
     await clock.advance(249);
-    expect(connecting()).toBe(1);
+    await eventually(() => connecting(port) === 1);
     await clock.advance(1);
     const end = won(await pending);
     expect(end.families).toMatchObject([
@@ -113,39 +145,46 @@ describe('a race of the address families', () => {
       },
     ]);
     expect(clock.pendingTimers).toBe(0);
-    expect(connecting()).toBe(0);
+    await eventually(() => connecting(port) === 0);
   });
 
   it('does not give up IPv6 when it tries IPv4', async () => {
-    const six = await opened(blackHole('::1'));
-    const { port } = six;
-    await opened(blackHole('127.0.0.1', port));
+    const { six, port } = await onOnePort(
+      () => blackHole('::1'),
+      (same) => blackHole('127.0.0.1', same),
+    );
     const clock = new FakeClock();
     const context = makeContext({ resolver: dual, clock, deadlineInMs: 30_000 });
     const pending = raceFamilies({ hostname: NAME, port }, context);
     await clock.advance(250);
-    expect(connecting()).toBe(2);
+    await eventually(() => connecting(port) === 2);
     // The kernel repeats the SYN after a second, and then it is answered.
     six.accept();
     expect(won(await pending).ipFamily).toBe('IPv6');
-    expect(connecting()).toBe(0);
+    await eventually(() => connecting(port) === 0);
   });
 
   it('tries the addresses of both families by turns', async () => {
-    const { port } = await opened(refusingPort('::1'));
-    await opened(listenTcp(() => {}, '127.0.0.3', port));
+    const { port } = await onOnePort(
+      () => refusingPort('::1'),
+      (same) => listenTcp(() => {}, '127.0.0.3', same),
+    );
     const resolver = staticResolver({
       [NAME]: ['127.0.0.1', '127.0.0.2', '127.0.0.3', '::1', '::ffff:127.0.0.9'],
     });
     const context = makeContext({ resolver, clock: new FakeClock() });
     expect(won(await raceFamilies({ hostname: NAME, port }, context)).address).toBe('127.0.0.3');
-    const tried = [...logText(context).matchAll(/\(([^ ]+)\) refused/g)].map(([, each]) => each);
+    // The last line tells which family does not work, with its error.
+    const [attempts = ''] = logText(context).split('IPv6 does not work');
+    const tried = [...attempts.matchAll(/\(([^ ]+)\) refused/g)].map(([, each]) => each);
     expect(tried).toEqual(['::1', '127.0.0.1', '::ffff:127.0.0.9', '127.0.0.2']);
   });
 
   it('waits 50 ms for the IPv6 addresses of a name whose IPv4 address is known', async () => {
-    const six = await opened(listenTcp(() => {}, '::1'));
-    const four = await opened(listenTcp(() => {}, '127.0.0.1', six.port));
+    const { six, four } = await onOnePort(
+      () => listenTcp(() => {}, '::1'),
+      (port) => listenTcp(() => {}, '127.0.0.1', port),
+    );
     const clock = new FakeClock();
     const names = heldResolver();
     const context = makeContext({ resolver: names.resolver, clock });
@@ -227,12 +266,14 @@ describe('a race of the address families', () => {
     stopping.abort();
     expect(lost(await pending).failure.code).toBe('CANCELLED');
     expect(clock.pendingTimers).toBe(0);
-    expect(connecting()).toBe(0);
+    await eventually(() => connecting(hole.port) === 0);
   });
 
   it('does not try what TARGET_DENY blocks', async () => {
-    const six = await opened(listenTcp(() => {}, '::1'));
-    await opened(listenTcp(() => {}, '127.0.0.1', six.port));
+    const { six } = await onOnePort(
+      () => listenTcp(() => {}, '::1'),
+      (port) => listenTcp(() => {}, '127.0.0.1', port),
+    );
     const guard = denyNetworks([{ text: '::1/128', address: '::1', prefixBits: 128 }]);
     const context = makeContext({ resolver: dual, guard });
     const end = won(await raceFamilies({ hostname: NAME, port: six.port }, context));

@@ -43,7 +43,7 @@ describe('the export of an account as a check file', () => {
     made(client, '/v1/private-locations', { slug: 'office', name: 'Office' });
   const put = async (client: Client, path: string, body: object) => {
     const reply = await client.put(path, body);
-    expect(reply.status, reply.text).toBe(201);
+    expect(reply.status, reply.text).toBe(200);
   };
   const exported = ({ accountId }: Client) => exportAccount(service().features, accountId);
 

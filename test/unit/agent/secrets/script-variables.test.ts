@@ -56,6 +56,13 @@ it('a script may put the placeholder of a bound variable anywhere', async () => 
       },
     },
   });
+});
+
+it('a script may put the placeholder of a bound variable into a host, which is known then', async () => {
+  const vault = await operatorVault({ BOUND: 'b-value' }, ['BOUND@api.example']);
+  const view = vault.viewForScripts(checkOf('API', { request: { url: 'https://api.example/' } }));
+  const [, placeholder = ''] = view.variables.find(([name]) => name === 'BOUND') ?? [];
+  const made = view.shown as CheckOf<'API'>;
   const inHost = { ...made, request: { ...made.request, url: `https://${placeholder}.example/` } };
   const rendered = vault.renderScripted(view, inHost, NONE);
   expect(rendered.ok && rendered.own.isInHost).toBe(true);
