@@ -32,7 +32,7 @@ import { eventsRoutes } from './events/routes.ts';
 import type { Features } from './features.ts';
 import { groupRunsRoutes } from './group-runs/routes.ts';
 import { heartbeatEventsRoutes } from './heartbeats/events.routes.ts';
-import { heartbeatPingsRoutes } from './heartbeats/pings.routes.ts';
+import { heartbeatPingsRoutes } from './heartbeats/pings/routes.ts';
 import { heartbeatsRoutes } from './heartbeats/routes.ts';
 import { incidentsRoutes, statusPageIncidentsRoutes } from './incidents/routes.ts';
 import { maintenanceWindowsRoutes } from './maintenance-windows/routes.ts';

@@ -26,9 +26,9 @@ import { type Certificates, createCertificates } from './certificates/certificat
 import { type CheckGroups, createCheckGroups } from './check-groups/check-groups.ts';
 import { type CheckRuns, createCheckRuns } from './check-runs/check-runs.ts';
 import { type CheckTrials, createCheckTrials } from './check-trials/check-trials.ts';
-import { createCheckVariables } from './checks/check-variables.ts';
 import { type Checks, createChecks } from './checks/checks.ts';
 import { sealedVariablesOf } from './checks/shared.sql.ts';
+import { createCheckVariables } from './checks/variables/check-variables.ts';
 import {
   type ClientCertificates,
   createClientCertificates,

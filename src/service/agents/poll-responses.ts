@@ -9,7 +9,7 @@ import { pollHoldMs } from '../../wire/v1/poll-timing.ts';
 import type { TrialMessage } from '../../wire/v1/trials.ts';
 import type { CheckRuns, LeaseHolder } from '../check-runs/check-runs.ts';
 import type { CheckTrials } from '../check-trials/check-trials.ts';
-import type { CheckVariables } from '../checks/check-variables.ts';
+import type { CheckVariables } from '../checks/variables/check-variables.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { badToken } from '../errors.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AssignmentMessage } from '../../wire/v1/assignment.ts';
 import { id } from '../../wire/v1/fields.ts';
 import { MAX_ASSIGNMENTS, MAX_REMOVALS } from '../../wire/v1/limits.ts';
-import type { CheckVariables } from '../checks/check-variables.ts';
+import type { CheckVariables } from '../checks/variables/check-variables.ts';
 import type { Sql } from '../database/store.ts';
 import { listLost, readShare, type SharedCheck } from './share.sql.ts';
 import type { AgentOfLocation } from './sql.ts';

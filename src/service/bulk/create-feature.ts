@@ -2,13 +2,13 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Allowance } from '../accounts/allowance.ts';
 import { type CheckRuns, createCheckRuns } from '../check-runs/check-runs.ts';
-import type { CheckVariables } from '../checks/check-variables.ts';
 import { type Checks, createChecks } from '../checks/checks.ts';
+import type { CheckVariables } from '../checks/variables/check-variables.ts';
 import { dryRunOf } from '../database/dry-run.ts';
 import type { Store } from '../database/store.ts';
 import type { HeartbeatState } from '../heartbeats/heartbeat-state-machine.ts';
 import { createHeartbeats, type Heartbeats } from '../heartbeats/heartbeats.ts';
-import { PingThrottle } from '../heartbeats/ping-throttle.ts';
+import { PingThrottle } from '../heartbeats/pings/ping-throttle.ts';
 import type { OutdatedStates } from '../results/statuses/outdated-states.ts';
 import { type BulkChecks, createBulkChecks } from './bulk-checks.ts';
 

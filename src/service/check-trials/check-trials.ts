@@ -6,7 +6,7 @@ import { lockAccount } from '../accounts/shared.sql.ts';
 import { holdUntil, type LocationWake } from '../agents/assignment/location-wake.ts';
 import type { LeaseHolder } from '../check-runs/check-runs.ts';
 import { type CheckInput, createCheckChanges } from '../checks/check-input.ts';
-import type { CheckVariables } from '../checks/check-variables.ts';
+import type { CheckVariables } from '../checks/variables/check-variables.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';

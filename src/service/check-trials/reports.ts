@@ -5,7 +5,7 @@ import { buildScrubber } from '../../scrub/scrubber.ts';
 import { checkResultSchema, type ReceivedResult } from '../../wire/v1/check-result.ts';
 import { readRecord } from '../../wire/v1/read-record.ts';
 import { isResultOfTrial, type TrialReport } from '../../wire/v1/trials.ts';
-import type { CheckVariables } from '../checks/check-variables.ts';
+import type { CheckVariables } from '../checks/variables/check-variables.ts';
 import type { Sql } from '../database/store.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { presentExplanation } from '../results/runs/explanation-schema.ts';

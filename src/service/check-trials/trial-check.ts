@@ -9,8 +9,8 @@ import {
 } from '../checks/check-input.ts';
 import { requireReferences } from '../checks/check-references.ts';
 import { anyCheckBody } from '../checks/check-schemas.ts';
-import type { CheckVariables } from '../checks/check-variables.ts';
 import { findCheck, sealedVariablesOf } from '../checks/shared.sql.ts';
+import type { CheckVariables } from '../checks/variables/check-variables.ts';
 import type { Sql } from '../database/store.ts';
 import { invalid, notFound, type RequestProblem, ServiceError } from '../errors.ts';
 import { validBody } from '../http/resources/input-problems.ts';

@@ -16,9 +16,9 @@ import type { Sql } from '../database/store.ts';
 import { conflict, invalid, type RequestProblem } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
-import type { CheckVariables, VariablesChange } from './check-variables.ts';
-import { refuseMaskedVariables, withRetainedVariables } from './retained-variables.ts';
 import { type StoredCheck, sealedVariablesOf } from './sql.ts';
+import type { CheckVariables, VariablesChange } from './variables/check-variables.ts';
+import { refuseMaskedVariables, withRetainedVariables } from './variables/retained-variables.ts';
 
 /** Fields of a check as a caller sent them, not validated yet. */
 export type CheckInput = Readonly<Record<string, unknown>>;

@@ -34,7 +34,6 @@ import {
   requireMatching,
   type SelectedCheck,
 } from './check-selection.ts';
-import type { CheckVariables } from './check-variables.ts';
 import { withWarnings } from './check-warnings.ts';
 import { selectByFilter, selectByIds } from './selection.sql.ts';
 import {
@@ -48,6 +47,7 @@ import {
   sealedVariablesOf,
   updateCheck,
 } from './sql.ts';
+import type { CheckVariables } from './variables/check-variables.ts';
 
 export type { CheckView } from '../alerts/channels/check-views.ts';
 

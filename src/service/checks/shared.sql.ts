@@ -22,4 +22,4 @@ export {
   sealedVariablesOf,
   updateCheck,
 } from './sql.ts';
-export { findVariableUses, type VariableUse } from './variable-uses.sql.ts';
+export { findVariableUses, type VariableUse } from './variables/variable-uses.sql.ts';

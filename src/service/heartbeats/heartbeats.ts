@@ -28,8 +28,8 @@ import { conflict, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import type { HeartbeatState } from './heartbeat-state-machine.ts';
-import type { PingThrottle } from './ping-throttle.ts';
-import { newPingToken } from './pings.ts';
+import type { PingThrottle } from './pings/ping-throttle.ts';
+import { newPingToken } from './pings/pings.ts';
 import { insertHeartbeat, replaceToken, setRhythm } from './sql.ts';
 
 export interface HeartbeatsParts {

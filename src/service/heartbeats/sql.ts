@@ -2,8 +2,8 @@ import type { Rhythm } from '../../model/check/heartbeat.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
-import type { EarlyEvent } from './early-pings.ts';
 import type { HeartbeatPosition, HeartbeatState } from './heartbeat-state-machine.ts';
+import type { EarlyEvent } from './pings/early-pings.ts';
 
 /** A locked heartbeat with the fields of its check that it depends on. */
 export interface LockedHeartbeat {

@@ -2,7 +2,6 @@ import { periodText, type Rhythm } from '../../model/check/heartbeat.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { AlertEngine, AlertObservation } from '../alerts/engine.ts';
 import type { Sql } from '../database/store.ts';
-import { earlyEventOf } from './early-pings.ts';
 import {
   afterPing,
   countedAnew,
@@ -10,6 +9,7 @@ import {
   judge,
   type TimeRange,
 } from './heartbeat-state-machine.ts';
+import { earlyEventOf } from './pings/early-pings.ts';
 import { type HeartbeatStep, type LockedHeartbeat, putSteps } from './sql.ts';
 
 /** Alerts about heartbeats that fail or recover. Their checks are locked. */

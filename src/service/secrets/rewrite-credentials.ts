@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
-import { createCheckVariables } from '../checks/check-variables.ts';
+import { createCheckVariables } from '../checks/variables/check-variables.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { ServiceError } from '../errors.ts';

@@ -3,8 +3,8 @@ import { createYielder, type YieldWhenDue, yieldToEventLoop } from '../../runtim
 import { LruCache } from '../../runtime/lru-cache.ts';
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../scrub/scrubber.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
-import type { CheckVariables } from '../checks/check-variables.ts';
 import { sealedVariablesOf } from '../checks/shared.sql.ts';
+import type { CheckVariables } from '../checks/variables/check-variables.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import { secretsRevisionOf } from '../variables/shared.sql.ts';

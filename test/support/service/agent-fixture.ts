@@ -23,8 +23,8 @@ import {
   type CheckTrials,
   createCheckTrials,
 } from '../../../src/service/check-trials/check-trials.ts';
-import type { CheckVariables } from '../../../src/service/checks/check-variables.ts';
 import { type Checks, createChecks } from '../../../src/service/checks/checks.ts';
+import type { CheckVariables } from '../../../src/service/checks/variables/check-variables.ts';
 import type { Store } from '../../../src/service/database/store.ts';
 import type { AgentCaller } from '../../../src/service/private-locations/location-keys.ts';
 import {

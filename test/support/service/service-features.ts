@@ -3,7 +3,7 @@ import { UNLIMITED } from '../../../src/model/account/plan.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
 import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
 import { createLocationWake } from '../../../src/service/agents/assignment/location-wake.ts';
-import { createCheckVariables } from '../../../src/service/checks/check-variables.ts';
+import { createCheckVariables } from '../../../src/service/checks/variables/check-variables.ts';
 import type { Store } from '../../../src/service/database/store.ts';
 import { createFeatures, type FeatureParts, type Features } from '../../../src/service/features.ts';
 import { openArtifactStore } from '../../../src/service/object-store/artifacts-config.ts';

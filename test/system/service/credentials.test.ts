@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
-import { createCheckVariables } from '../../../src/service/checks/check-variables.ts';
+import { createCheckVariables } from '../../../src/service/checks/variables/check-variables.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
 import type { Store } from '../../../src/service/database/store.ts';
 import { runCli } from '../../support/agent/cli.ts';

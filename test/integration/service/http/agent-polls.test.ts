@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CHECK_FEATURE_NAMES } from '../../../../src/model/check/check-features.ts';
 import type { Role } from '../../../../src/model/enums.ts';
 import { pollRoutes } from '../../../../src/service/agents/poll.routes.ts';
 import { locationAgentsRoutes } from '../../../../src/service/agents/routes.ts';
@@ -194,6 +195,7 @@ describe('agents over HTTP', () => {
         icmp: true,
         capture: false,
         trials: false,
+        features: [...CHECK_FEATURE_NAMES],
       },
       refused: [],
       leaseUntil: expect.stringMatching(/^\d{4}-.*Z$/),

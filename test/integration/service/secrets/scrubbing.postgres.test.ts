@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MASK } from '../../../../src/model/credentials/sensitive-headers.ts';
 import type { Traceroute } from '../../../../src/model/result/traceroute.ts';
 import { createAssigner } from '../../../../src/service/agents/assignment/assigner.ts';
-import { createCheckVariables } from '../../../../src/service/checks/check-variables.ts';
+import { createCheckVariables } from '../../../../src/service/checks/variables/check-variables.ts';
 import { createSecretScrubbing } from '../../../../src/service/secrets/secret-scrubbing.ts';
 import { secretsRevisionOf } from '../../../../src/service/variables/sql.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';

@@ -85,12 +85,21 @@ const ANSWER = {
     },
   },
   full: false,
-  upsert: [{ checkId: 'shop', slots: SLOTS, check: CHECK,
-  scripts: null, answeredUntil: null, groupTags: [] }],
+  upsert: [
+    {
+      checkId: 'shop',
+      slots: SLOTS,
+      check: CHECK,
+      scripts: null,
+      answeredUntil: null,
+      groupTags: [],
+    },
+  ],
   remove: ['gone'],
   runs: [ONE_OFF],
-  trials: [{ trialId: 'trial-1', check: CHECK,
-  scripts: null, slot: 1, notAfter: 1_800_000_000_000 }],
+  trials: [
+    { trialId: 'trial-1', check: CHECK, scripts: null, slot: 1, notAfter: 1_800_000_000_000 },
+  ],
   cancelledRuns: ['run-2'],
   nextPage: 'marker',
 };
@@ -131,8 +140,14 @@ const MESSAGES: Readonly<Record<string, readonly [z.ZodType, object]>> = {
   ],
   assignment: [
     assignmentEnvelope,
-    { checkId: 'shop', slots: SLOTS, check: CHECK,
-  scripts: null, answeredUntil: null, groupTags: [] },
+    {
+      checkId: 'shop',
+      slots: SLOTS,
+      check: CHECK,
+      scripts: null,
+      answeredUntil: null,
+      groupTags: [],
+    },
   ],
   'one-off': [oneOffEnvelope, ONE_OFF],
   results: [resultsEnvelope, { agentId: 'agent-1', epoch: 2, results: [{}], missed: [null] }],

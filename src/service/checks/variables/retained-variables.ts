@@ -1,7 +1,7 @@
-import type { OwnVariable } from '../../model/check/variable.ts';
-import { holdsMask } from '../../model/credentials/sensitive-headers.ts';
-import { invalid } from '../errors.ts';
-import { bodyProblem, MASK_NOT_ALLOWED } from '../http/resources/input-problems.ts';
+import type { OwnVariable } from '../../../model/check/variable.ts';
+import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
+import { invalid } from '../../errors.ts';
+import { bodyProblem, MASK_NOT_ALLOWED } from '../../http/resources/input-problems.ts';
 
 /**
  * Refuses masks in secret values: responses contain no value of a secret variable, so a mask comes from

@@ -1,26 +1,26 @@
-import type { Check } from '../../model/check/check.ts';
-import type { OwnVariable } from '../../model/check/variable.ts';
+import type { Check } from '../../../model/check/check.ts';
+import type { OwnVariable } from '../../../model/check/variable.ts';
 import {
   credentialTexts,
   isCredentialId,
   mapCredentials,
   URL_FIELDS,
-} from '../../model/credentials/credential-fields.ts';
-import { afterScheme, isCredential } from '../../model/credentials/credential-text.ts';
-import { NOT_READABLE, withNotReadable } from '../../model/credentials/not-readable.ts';
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { SecretBox } from '../../runtime/secret-box.ts';
-import { percentDecoded } from '../../runtime/text/percent-decoded.ts';
-import type { AccountKey } from '../database/account-key.ts';
-import { ServiceError } from '../errors.ts';
-import { bodyProblem } from '../http/resources/input-problems.ts';
+} from '../../../model/credentials/credential-fields.ts';
+import { afterScheme, isCredential } from '../../../model/credentials/credential-text.ts';
+import { NOT_READABLE, withNotReadable } from '../../../model/credentials/not-readable.ts';
+import { MASK } from '../../../model/credentials/sensitive-headers.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
+import { percentDecoded } from '../../../runtime/text/percent-decoded.ts';
+import type { AccountKey } from '../../database/account-key.ts';
+import { ServiceError } from '../../errors.ts';
+import { bodyProblem } from '../../http/resources/input-problems.ts';
 import {
   decryptSecret,
   notReadable,
   reencryptSecret,
   unreadableSecrets,
-} from '../secrets/secret-store.ts';
+} from '../../secrets/secret-store.ts';
 
 export interface CheckVariablesParts {
   readonly log: Logger;

@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import type { CheckResult } from '../../../../../src/model/result/result.ts';
-import { denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
-import { scriptFixture } from '../../../../support/agent/script-fixture.ts';
-import { checkOf } from '../../../../support/samples/checks.ts';
-import { operatorVault } from '../../../../support/samples/secrets.ts';
-import { servedBy } from '../../../../support/servers/http-servers.ts';
+import type { CheckResult } from '../../../../src/model/result/result.ts';
+import { denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
+import { scriptFixture } from '../../../support/agent/script-fixture.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
+import { operatorVault } from '../../../support/samples/secrets.ts';
+import { servedBy } from '../../../support/servers/http-servers.ts';
 
 const ONCE = { retryStrategy: null };
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { CheckResult } from '../../../../../src/model/result/result.ts';
-import type { RunFixture } from '../../../../support/agent/run-fixture.ts';
-import { scriptFixture } from '../../../../support/agent/script-fixture.ts';
-import { checkOf } from '../../../../support/samples/checks.ts';
-import { vaultOf } from '../../../../support/samples/secrets.ts';
-import { servedBy } from '../../../../support/servers/http-servers.ts';
+import type { CheckResult } from '../../../../src/model/result/result.ts';
+import type { RunFixture } from '../../../support/agent/run-fixture.ts';
+import { scriptFixture } from '../../../support/agent/script-fixture.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
+import { vaultOf } from '../../../support/samples/secrets.ts';
+import { servedBy } from '../../../support/servers/http-servers.ts';
 
 const ONCE = { retryStrategy: null };
 const SECRET = 'planted-secret-value';

@@ -1,19 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createSecretBox, KEY_BYTES } from '../../../../src/runtime/secret-box.ts';
-import { createCheckVariables } from '../../../../src/service/checks/check-variables.ts';
-import { createChecks } from '../../../../src/service/checks/checks.ts';
-import { databases, silentLog, useMigratedStore } from '../../../support/database/databases.ts';
-import { captureLog } from '../../../support/log-capture.ts';
-import { useAgentFixture } from '../../../support/service/agent-fixture.ts';
-import type { Reply } from '../../../support/service/service-app.ts';
-import { NONE_OUTDATED, TEST_CHECK_VARIABLES } from '../../../support/service/service-features.ts';
+import { createSecretBox, KEY_BYTES } from '../../../../../src/runtime/secret-box.ts';
+import { createChecks } from '../../../../../src/service/checks/checks.ts';
+import { createCheckVariables } from '../../../../../src/service/checks/variables/check-variables.ts';
+import { databases, silentLog, useMigratedStore } from '../../../../support/database/databases.ts';
+import { captureLog } from '../../../../support/log-capture.ts';
+import { useAgentFixture } from '../../../../support/service/agent-fixture.ts';
+import type { Reply } from '../../../../support/service/service-app.ts';
+import {
+  NONE_OUTDATED,
+  TEST_CHECK_VARIABLES,
+} from '../../../../support/service/service-features.ts';
 import {
   HOSTILE,
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-fixture.ts';
+} from '../../../../support/service/service-fixture.ts';
 
 const SECRET = 'correct-horse-battery';
 const OPEN = { key: 'HOST', value: HOSTILE, secret: false };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PingThrottle } from '../../../../src/service/heartbeats/ping-throttle.ts';
-import { FakeClock } from '../../../support/fake-clock.ts';
+import { PingThrottle } from '../../../../../src/service/heartbeats/pings/ping-throttle.ts';
+import { FakeClock } from '../../../../support/fake-clock.ts';
 
 function throttled() {
   const clock = new FakeClock();

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { databases } from '../../../support/database/databases.ts';
+import { databases } from '../../../../support/database/databases.ts';
 import {
   DAY,
   HOUR,
@@ -9,8 +9,8 @@ import {
   MINUTE,
   PATH,
   useHeartbeats,
-} from '../../../support/service/heartbeats-fixture.ts';
-import { useAccounts, useRunningService } from '../../../support/service/service-fixture.ts';
+} from '../../../../support/service/heartbeats-fixture.ts';
+import { useAccounts, useRunningService } from '../../../../support/service/service-fixture.ts';
 
 /** Pings, and what is told of them. */
 describe.each(databases)('on %s', (kind) => {

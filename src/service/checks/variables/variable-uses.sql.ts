@@ -1,5 +1,5 @@
-import { MAX_KEY_CHARS } from '../../model/check/variable.ts';
-import type { Sql } from '../database/store.ts';
+import { MAX_KEY_CHARS } from '../../../model/check/variable.ts';
+import type { Sql } from '../../database/store.ts';
 
 export type VariableUse = {
   readonly key: string;

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../runtime/clock.ts';
-import { cutText } from '../../runtime/text/cut-text.ts';
-import { storableText } from '../../runtime/text/storable-text.ts';
-import type { Sql, Store } from '../database/store.ts';
-import { notFound } from '../errors.ts';
-import { createDatabaseRetry } from './database-retry.ts';
-import { expectedAt, type HeartbeatState } from './heartbeat-state-machine.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { cutText } from '../../../runtime/text/cut-text.ts';
+import { storableText } from '../../../runtime/text/storable-text.ts';
+import type { Sql, Store } from '../../database/store.ts';
+import { notFound } from '../../errors.ts';
+import { createDatabaseRetry } from '../database-retry.ts';
+import { expectedAt, type HeartbeatState } from '../heartbeat-state-machine.ts';
+import type { ServicePresence } from '../service-presence.ts';
+import { type LockedHeartbeat, lockPinged } from '../sql.ts';
+import { type JudgingParts, type Ping, pinged, record, settleHeartbeat } from '../transitions.ts';
 import type { PingThrottle } from './ping-throttle.ts';
-import type { ServicePresence } from './service-presence.ts';
-import { type LockedHeartbeat, lockPinged } from './sql.ts';
-import { type JudgingParts, type Ping, pinged, record, settleHeartbeat } from './transitions.ts';
 
 export interface PingsParts extends JudgingParts {
   readonly store: Store;

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ServiceError, tooManyRequests } from '../errors.ts';
-import { HEARTBEAT_STATES } from './heartbeat-state-machine.ts';
+import { ServiceError, tooManyRequests } from '../../errors.ts';
+import { HEARTBEAT_STATES } from '../heartbeat-state-machine.ts';
 import type { HeartbeatPings } from './pings.ts';
 
 /**
