@@ -34,7 +34,7 @@ async function startProbes(env: Readonly<Record<string, string>> = {}) {
 
 /** A target that accepts connections and never answers. */
 async function startSilent() {
-  const silent = await listenTcp(() => {});
+  const silent = await listenTcp((socket) => void socket.resume());
   onTestFinished(() => silent.close());
   return silent;
 }
