@@ -55,10 +55,10 @@ export function flagsOf({ long, short }: OptionNode): readonly string[] {
 
 function optionNode(option: Option): OptionNode {
   const { long = null, short = null, description } = option;
-  return { long, short, description, value: valueOf(option) };
+  return { long, short, description, value: optionValue(option) };
 }
 
-function valueOf({ required, optional, argChoices, flags }: Option): OptionNode['value'] {
+function optionValue({ required, optional, argChoices, flags }: Option): OptionNode['value'] {
   if (!required && !optional) return 'nothing';
   if (argChoices !== undefined) return argChoices;
   const placeholder = /[<[]([\w-]+)/.exec(flags)?.[1] ?? '';

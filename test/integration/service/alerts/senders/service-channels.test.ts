@@ -37,6 +37,7 @@ const NOTICE: AlertNotice = {
 };
 /** What the services read as markup, mentions and links, and more of it than any of them takes. */
 const HOSTILE =
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it must stay as it is
   '<@everyone> @all <!channel> <users/all|x> </b><script>&amp; \\ ` *a* _b_ ~c~ |d| [e](https://e.test) # ${f} {{g}} "h" 😀\n'.repeat(
     60,
   );
