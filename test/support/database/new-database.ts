@@ -5,13 +5,14 @@ import { type DatabaseKind, newPostgresDatabase } from './databases.ts';
 
 /**
  * A new database with the schema of this release, for service processes; removed when the test
- * ends.
+ * ends, or an embedded one when `atEnd` calls what it gets.
  */
 export async function newDatabase(
   kind: DatabaseKind,
+  atEnd?: (end: () => Promise<void>) => void,
 ): Promise<{ readonly dataDir: string } | { readonly databaseUrl: string }> {
   if (kind === 'postgres') return { databaseUrl: await newPostgresDatabase('migrated') };
-  const dataDir = makeTestFolder();
+  const dataDir = makeTestFolder(atEnd);
   copyMigratedDatabase(dataDir);
   return { dataDir };
 }

@@ -144,7 +144,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const isGiven = options.dataDir !== undefined || options.databaseUrl !== undefined;
   // Projects without PostgreSQL provide nothing, and null is provided where it is not installed.
   const kind = (inject('postgres') ?? null) === null ? 'pglite' : 'postgres';
-  const { dataDir, databaseUrl }: ServiceOptions = isGiven ? options : await newDatabase(kind);
+  const { dataDir, databaseUrl }: ServiceOptions = isGiven
+    ? options
+    : await newDatabase(kind, options.atEnd);
   const running = startProcess(['service'], {
     prefix,
     ...(options.atEnd === undefined ? {} : { atEnd: options.atEnd }),
@@ -155,7 +157,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
       RATE_LIMIT_PER_MINUTE: '1000000',
       FIRST_API_KEY: apiKey,
       // Also with PostgreSQL, for artifacts: a killed process leaves a temporary folder.
-      DATA_DIR: dataDir ?? makeTestFolder(),
+      DATA_DIR: dataDir ?? makeTestFolder(options.atEnd),
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       ...(isGiven ? {} : { ENCRYPTION_KEY }),
       ...options.env,

@@ -100,6 +100,12 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
       (samples) => samples.length > 0,
     );
 
+    // The service counts them twice a minute.
+    await until(
+      () => prometheus.query('sum(vedette_service_agents_live) > 0'),
+      (samples) => samples.length > 0,
+    );
+
     for (const port of [agent.healthPort, service.port]) {
       expect(await misnamedMetrics(`127.0.0.1:${port}`)).toEqual([]);
     }

@@ -83,7 +83,11 @@ describe.each(KINDS)('a service on %s', (kind) => {
     const delivered = await untilUploaded(agent, uploaded + UPLOADS_OF_A_RUN);
     await untilUploaded(agent, delivered + UPLOADS_OF_A_RUN);
     expect((await agent.health()).json).toMatchObject({ state: 'running' });
-    const after = await contentOf(service, checkId);
+    // The agent delivers before it polls again: its location has no agent until then.
+    const after = await until(
+      () => contentOf(service, checkId),
+      ({ check }) => check.warnings === undefined,
+    );
     expect(after.check).toEqual(before.check);
     expect(after.locations).toEqual(before.locations);
     const { id, asset, content } = before.last;
