@@ -94,6 +94,7 @@ describe.each(databases)('on %s', (kind) => {
             notAfter: notBefore + MINUTE_MS,
             retriesMade: 2,
             firstStartedAt: slot + 5,
+            scripts: null,
           },
         ]);
         expect((await mine.get(`/v1/check-runs/${answer.runId}`)).json).toMatchObject({

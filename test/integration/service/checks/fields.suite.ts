@@ -81,6 +81,10 @@ const OWN: Readonly<Record<TypePath, object>> = {
     checkType: 'API',
     degradedResponseTime: 5000,
     maxResponseTime: 20_000,
+    setupScript: null,
+    teardownScript: null,
+    setupSnippetId: null,
+    teardownSnippetId: null,
     request: {
       method: 'GET',
       url: 'https://example.com/',
