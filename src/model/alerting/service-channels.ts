@@ -77,7 +77,7 @@ export const SERVICE_CHANNELS = {
     closes: false,
     secrets: [],
     sample: {
-      url: 'https://prod-01.westeurope.logic.azure.com/workflows/abc/triggers/manual/paths/invoke?sig=xyz',
+      url: 'https://example.logic.azure.com/workflows/abc?sig=xyz',
     },
     config: z.strictObject({
       name: named('Microsoft Teams'),

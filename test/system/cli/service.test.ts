@@ -182,7 +182,7 @@ describe('vedette service', () => {
     });
     const wrong = await runHere(['user', 'add', 'bob'], env);
     expect(wrong).toMatchObject({ code: 2, stderr: 'vedette: "bob" is not an email address\n' });
-  }, 60_000);
+  }, 180_000);
 
   it('says in one line which variable is off, and shows no secret', async () => {
     expect(await runHere(['service'], { PORT: 'x' })).toMatchObject({

@@ -162,7 +162,8 @@ describe('help', () => {
       'run',
       [
         ...['LOG_LEVEL', 'JOB_CONCURRENCY', 'TARGET_DENY', 'CONNECTIVITY_CHECK'],
-        ...['VARIABLES_FROM_ENV', 'VARIABLES_DIR', 'VARIABLE_TARGETS', 'NODE_EXTRA_CA_CERTS'],
+        ...['VARIABLES_FROM_ENV', 'VARIABLES_DIR', 'VARIABLE_TARGETS'],
+        ...['EXECUTE_SCRIPTS', 'SCRIPT_WORKERS', 'NODE_EXTRA_CA_CERTS'],
         ...['SERVICE_URL', 'API_KEY', 'API_KEY_FILE', 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'],
       ],
     ],

@@ -3608,6 +3608,10 @@ export interface components {
          *       "frequency": 10,
          *       "degradedResponseTime": 5000,
          *       "maxResponseTime": 20000,
+         *       "setupScript": null,
+         *       "teardownScript": null,
+         *       "setupSnippetId": null,
+         *       "teardownSnippetId": null,
          *       "request": {
          *         "method": "GET",
          *         "url": "https://example.com/api",
@@ -4695,6 +4699,10 @@ export interface components {
          *       "runtimeId": null,
          *       "alertSettings": null,
          *       "useGlobalAlertSettings": true,
+         *       "setupScript": null,
+         *       "teardownScript": null,
+         *       "setupSnippetId": null,
+         *       "teardownSnippetId": null,
          *       "logicalId": null,
          *       "id": 1,
          *       "created_at": "2026-01-31T12:00:00.000Z",
@@ -7851,7 +7859,8 @@ export interface components {
          *         "ipv6": true,
          *         "icmp": true,
          *         "capture": true,
-         *         "trials": false
+         *         "trials": false,
+         *         "features": []
          *       },
          *       "refused": [],
          *       "clockAheadMs": null,
