@@ -33,7 +33,7 @@ const LIMIT = { timeout: 300_000 };
 const CREDENTIALS = { user: 'ann', password: 's3-cr.t' };
 const IN_URL = 'ann:s3%2Dcr%2Et@';
 const SECRET = /s3-cr\.t|s3%2Dcr|YW5uOn/;
-const BODY = randomBytes(5 * 1024 * 1024);
+const BODY_BYTES = 5 * 1024 * 1024;
 
 let authority: Authority;
 let identity: Identity;
@@ -55,11 +55,12 @@ beforeAll(async () => {
   };
 });
 
-/** A check that fails with a body of 5 MB, which is uploaded as an artifact. */
+/** A check that fails with a body of 5 MB, which is uploaded as an artifact: no other test has the same. */
 async function deploy() {
+  const body = randomBytes(BODY_BYTES);
   const target = await listening(
     createServer((_request, response) => {
-      response.writeHead(500, { 'content-type': 'application/octet-stream' }).end(BODY);
+      response.writeHead(500, { 'content-type': 'application/octet-stream' }).end(body);
     }),
   );
   onTestFinished(() => target.close());
@@ -72,13 +73,13 @@ async function deploy() {
     retryStrategy: { type: 'NO_RETRIES' },
     request: { method: 'GET', url: `http://127.0.0.1:${target.port}/` },
   });
-  return { key, checkId };
+  return { key, checkId, body };
 }
 
 /** Resolves when the service has polls, results and the artifact. */
 async function everythingArrived(
   agent: Awaited<ReturnType<typeof startAgent>>,
-  checkId: string,
+  { checkId, body }: { readonly checkId: string; readonly body: Buffer },
 ): Promise<void> {
   await until(
     () => metricsOf(agent),
@@ -90,7 +91,7 @@ async function everythingArrived(
     ({ apiCheckResult }: { apiCheckResult: { jobAssets: string[] } }) => apiCheckResult.jobAssets,
   );
   const whole = await download(service.port, asset, { key: service.apiKey, headers: {} });
-  expect([whole.status, whole.body.equals(BODY)]).toEqual([200, true]);
+  expect([whole.status, whole.body.equals(body)]).toEqual([200, true]);
   expect((await agent.health()).json.lastContact).not.toBeNull();
 }
 
@@ -105,7 +106,8 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
   ] as const)(
     'an http service through %s with credentials: polls, results, a 5 MB artifact',
     async (_name, scheme, start) => {
-      const { key, checkId } = await deploy();
+      const deployed = await deploy();
+      const { key } = deployed;
       const proxy = await start({ credentials: CREDENTIALS });
       const agent = await startAgent({
         serviceUrl: `http://localhost:${service.port}`,
@@ -116,7 +118,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
           NODE_EXTRA_CA_CERTS: caFile(),
         },
       });
-      await everythingArrived(agent, checkId);
+      await everythingArrived(agent, deployed);
       expect(await agent.kill('SIGTERM')).toBe(0);
       const base = `http://localhost:${service.port}/agent/v1`;
       const asked = proxy.requests().join('\n');
@@ -129,7 +131,8 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
   );
 
   it('an agent reaches an https service through squid over TLS, both with certificates of a private CA', async () => {
-    const { key, checkId } = await deploy();
+    const deployed = await deploy();
+    const { key } = deployed;
     const relay = await tlsRelay(identity, service.port);
     const proxy = await startSquid({ credentials: CREDENTIALS, identity });
     const agent = await startAgent({
@@ -143,7 +146,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
         NODE_EXTRA_CA_CERTS: caFile(),
       },
     });
-    await everythingArrived(agent, checkId);
+    await everythingArrived(agent, deployed);
     expect(await agent.kill('SIGTERM')).toBe(0);
     // The proxy sees nothing of the tunnel's contents.
     const asked = proxy.requests();
@@ -153,7 +156,8 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
   });
 
   it('an agent names a proxy that goes away and uses it again when it is back', async () => {
-    const { key, checkId } = await deploy();
+    const deployed = await deploy();
+    const { key } = deployed;
     const first = await startTinyproxy();
     const agent = await startAgent({
       serviceUrl: `http://localhost:${service.port}`,
@@ -161,7 +165,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
       dataDir: makeTestFolder(),
       env: { http_proxy: `http://u:${CREDENTIALS.user}secret@127.0.0.1:${first.port}` },
     });
-    await everythingArrived(agent, checkId);
+    await everythingArrived(agent, deployed);
     await first.stop();
     const log = await agent.logged(
       new RegExp(

@@ -84,10 +84,11 @@ describe.each(KINDS)('a service on %s', (kind) => {
     await untilUploaded(agent, delivered + UPLOADS_OF_A_RUN);
     expect((await agent.health()).json).toMatchObject({ state: 'running' });
     // The agent delivers before it polls again: its location has no agent until then.
-    const after = await until(
-      () => contentOf(service, checkId),
-      ({ check }) => check.warnings === undefined,
+    await until(
+      () => service.ask(`/v1/checks/${checkId}`),
+      ({ json }) => json.warnings === undefined,
     );
+    const after = await contentOf(service, checkId);
     expect(after.check).toEqual(before.check);
     expect(after.locations).toEqual(before.locations);
     const { id, asset, content } = before.last;
