@@ -9,7 +9,7 @@ import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bo
 import type { BackendStatus } from '../backend/backend-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
 import { BODY_USES, type BodyUse } from '../probes/http/body/body-memory.ts';
-import { SHEDDABLE, type Sheddable } from '../run/starvation/cpu-pressure.ts';
+import { SHEDDABLE, type Sheddable } from '../run/starvation/load-shedding.ts';
 import {
   SPOOL_DROP_REASONS,
   SPOOL_KINDS,

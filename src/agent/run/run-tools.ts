@@ -18,7 +18,7 @@ import { tcpRunner } from './check-types/tcp.ts';
 import { createConnectivityCheck } from './connectivity.ts';
 import type { RunnerParts } from './run.ts';
 import { readCpuAccount } from './starvation/cpu-accounting.ts';
-import { CpuPressure } from './starvation/cpu-pressure.ts';
+import { LoadShedding } from './starvation/load-shedding.ts';
 import { StarvationMeter, type StarvationSources } from './starvation/starvation.ts';
 
 /** Bodies take several times their length while assertions are evaluated. */
@@ -79,7 +79,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
   });
   const icmp = createIcmpProbe({ clock });
   const starvation = new StarvationMeter(clock, options.starvation);
-  const pressure = new CpuPressure({ clock, log, meter: starvation, readAccount: readCpuAccount });
+  const pressure = new LoadShedding({ clock, log, meter: starvation, readAccount: readCpuAccount });
   const { clientCertificates, proxyUrl } = options;
   const http = { clientCertificates, proxyUrl };
   return {

@@ -7,7 +7,7 @@ import type { EvidenceParts } from './artifacts/failure-evidence.ts';
 import type { AttemptParts } from './attempt.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
 import type { Handover } from './handover.ts';
-import type { CpuPressure, Sheddable } from './starvation/cpu-pressure.ts';
+import type { LoadShedding, Sheddable } from './starvation/load-shedding.ts';
 
 export interface RunnerParts extends AttemptParts {
   /** The `runLocation` of results; called once per run. */
@@ -22,7 +22,7 @@ export interface RunnerParts extends AttemptParts {
   readonly evidence: EvidenceParts['evidence'];
   /** Called for each attempt that did not count because the agent was short of CPU. */
   readonly onStarved: () => void;
-  readonly pressure: Pick<CpuPressure, 'sheds' | 'shedsRunOf' | 'hadNoVerdict' | 'starved'>;
+  readonly pressure: Pick<LoadShedding, 'sheds' | 'shedsRunOf' | 'hadNoVerdict' | 'starved'>;
   /** Called for each thing skipped because the agent is short of CPU. */
   readonly onShed: (what: Sheddable) => void;
   /** Called for each body that did not fit in memory: it is read again later, or cut. */

@@ -1,5 +1,5 @@
-import { LONGEST_RUN_MS } from '../check/retry.ts';
 import { type Condition, worseOf } from './alert.ts';
+import { isTooLate } from './late-verdicts.ts';
 
 /** The last verdict of a location. */
 export interface LocationVerdict {
@@ -16,15 +16,6 @@ export interface ParallelLocations {
   readonly freshMs: number;
   /** The percentage of locations that must fail; null: one is enough. */
   readonly percent: number | null;
-}
-
-/**
- * How long a location's verdict counts: past the next slot by the longest duration of a run, by
- * which one location can be behind the others with the same slot. A location that stops reporting
- * therefore does not delay a recovery.
- */
-export function freshFor(periodMs: number): number {
-  return periodMs + LONGEST_RUN_MS;
 }
 
 /**
@@ -50,7 +41,7 @@ export function withVerdict(
   const isOfCheck = (location: string) =>
     parallel === null || parallel.locations.includes(location);
   if (!isOfCheck(verdict.location)) return null;
-  if (verdict.slotMs < newestMs && verdict.slotMs <= newestMs - freshMs) return null;
+  if (isTooLate(verdict.slotMs, newestMs, freshMs)) return null;
   const own = before.filter(({ location }) => location === verdict.location);
   if (own.some(({ slotMs }) => slotMs > verdict.slotMs)) return null;
   const oldestMs = Math.max(newestMs, verdict.slotMs) - freshMs;

@@ -9,6 +9,7 @@ import { icmpRequestSchema } from './request/icmp.ts';
 import { tcpRequestSchema } from './request/tcp.ts';
 import { retryStrategySchema } from './retry.ts';
 import { type CheckScripts, scriptFields, scriptRules } from './scripts.ts';
+import { packetLossThresholds, thresholds, withFittingDefault } from './thresholds.ts';
 import { MAX_OWN_VARIABLES, ownVariablesSchema } from './variable.ts';
 
 const SEVERITIES = ['CRITICAL', 'MAJOR', 'MEDIUM', 'MINOR'] as const;
@@ -131,43 +132,6 @@ export const commonFields = {
     ),
 };
 
-/** The default thresholds for degraded: milliseconds, for ICMP percent of loss. */
-const DEGRADED_DEFAULTS = {
-  URL: 3000,
-  API: 5000,
-  TCP: 3000,
-  DNS: 500,
-  ICMP: 10,
-} as const;
-
-const DEGRADED_BY_TYPE: ReadonlyMap<string, number> = new Map(Object.entries(DEGRADED_DEFAULTS));
-
-/** Milliseconds; null disables a threshold (src/model/README.md, "Thresholds"). */
-function thresholds(checkType: keyof typeof DEGRADED_DEFAULTS, maxMs: number, limitMs: number) {
-  return {
-    degradedResponseTime: z
-      .number()
-      .min(0)
-      .max(limitMs)
-      .nullable()
-      .default(DEGRADED_DEFAULTS[checkType])
-      .describe(
-        'Milliseconds. A run is degraded if its response time is longer. null disables the threshold.',
-      ),
-    maxResponseTime: z
-      .number()
-      .min(0)
-      .max(limitMs)
-      .nullable()
-      .default(maxMs)
-      .describe(
-        'Milliseconds. A run fails if its response time is longer. null disables the threshold.',
-      ),
-  };
-}
-
-const percent = z.number().min(0).max(100);
-
 const urlCheck = z.strictObject({
   checkType: z.literal('URL'),
   ...commonFields,
@@ -196,12 +160,7 @@ const dnsCheck = z.strictObject({
 const icmpCheck = z.strictObject({
   checkType: z.literal('ICMP'),
   ...commonFields,
-  degradedPacketLossThreshold: percent
-    .default(DEGRADED_DEFAULTS.ICMP)
-    .describe('Percent. A run is degraded if its packet loss is this high or higher.'),
-  maxPacketLossThreshold: percent
-    .default(20)
-    .describe('Percent. A run fails if its packet loss is this high or higher.'),
+  ...packetLossThresholds,
   request: icmpRequestSchema,
 });
 
@@ -270,23 +229,6 @@ type CheckBody =
   | z.infer<typeof tcpCheck>
   | z.infer<typeof dnsCheck>
   | z.infer<typeof icmpCheck>;
-
-/**
- * A maximum below the default of its degraded threshold lowers that default to itself, so that
- * giving one number does not require the other.
- */
-function withFittingDefault(body: unknown): unknown {
-  if (typeof body !== 'object' || body === null) return body;
-  const given = body as Readonly<Record<string, unknown>>;
-  const isIcmp = given.checkType === 'ICMP';
-  const degraded = isIcmp ? 'degradedPacketLossThreshold' : 'degradedResponseTime';
-  const max = given[isIcmp ? 'maxPacketLossThreshold' : 'maxResponseTime'];
-  const standard = DEGRADED_BY_TYPE.get(String(given.checkType));
-  if (given[degraded] !== undefined || typeof max !== 'number' || standard === undefined) {
-    return body;
-  }
-  return max >= 0 && max < standard ? { ...given, [degraded]: max } : body;
-}
 
 /** Any check that an agent can run, as the API and the check file take it, without its id. */
 export const checkBodySchema = z.preprocess(

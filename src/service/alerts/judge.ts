@@ -12,8 +12,8 @@ import {
   NEVER_RUN,
 } from '../../model/alerting/alert-state-machine.ts';
 import { nextExpiryNotice } from '../../model/alerting/certificate-expiry.ts';
+import { freshFor } from '../../model/alerting/late-verdicts.ts';
 import {
-  freshFor,
   type LocationVerdict,
   type ParallelLocations,
   withVerdict,

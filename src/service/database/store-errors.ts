@@ -126,6 +126,14 @@ export function isRetryable(thrown: unknown): boolean {
   return meaningOf(thrown.sqlState, thrown.constraint ?? undefined).again === true;
 }
 
+/** SQLSTATE: the database's disk is full (53100), or the database is read-only (25006). */
+const REFUSALS: ReadonlySet<string | null> = new Set(['53100', '25006']);
+
+/** Whether the database accepts no writes at all until an operator mends it. */
+export function refusesWrites(thrown: unknown): thrown is StoreError {
+  return thrown instanceof StoreError && REFUSALS.has(thrown.sqlState);
+}
+
 function meaningOf(sqlState: string, constraint: string | undefined): Meaning {
   if (sqlState === '23514' && constraint === undefined) return NO_PARTITION;
   return MEANINGS[sqlState] ?? MEANINGS[sqlState.slice(0, 2)] ?? OWN_FAULT;

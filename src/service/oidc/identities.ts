@@ -7,7 +7,8 @@ import type { Store, Transaction } from '../database/store.ts';
 import { forbidden, ServiceError } from '../errors.ts';
 import { covers } from '../http/access/authenticator.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
-import type { Client, Sessions } from '../sessions/sessions.ts';
+import type { Client } from '../sessions/begin-session.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import { emailOf, emailSchema } from '../users/email.ts';
 import { isLastAdmin, withdrawInvitations } from '../users/leaving.ts';
 import {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
 import { cookieFor, cookieOf } from '../http/access/session-cookie.ts';
-import { beginSession, clientOf, type SessionParts } from '../sessions/begin-session.ts';
+import { clientOf, giveSession, type SessionParts } from '../sessions/browser-session.ts';
 import { localPath, noteOf } from '../users/pages/forms.ts';
 import { sendPage } from '../users/pages/page.ts';
 import type { Identities } from './identities.ts';
@@ -77,7 +77,7 @@ export function oidcRoutes({
         const client = clientOf(serviceAddress, request);
         const userId = await identities.admit(await provider.finish(callback, pending), client);
         const started = await sessions.start(userId, client, { kind: 'provider', maxMs });
-        await beginSession(parts, request, reply, started);
+        await giveSession(parts, request, reply, started);
         return reply.redirect(serviceAddress.path(localPath(pending.next)), 303);
       } catch (error) {
         return failed(reply, error);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { newPassword } from '../../model/account/password.ts';
 import { userOf } from '../http/access/authentication.ts';
 import { givenPassword } from '../users/password-hashing.ts';
-import { beginSession, clientOf, type SessionParts } from './begin-session.ts';
+import { clientOf, giveSession, type SessionParts } from './browser-session.ts';
 import type { ChangePassword } from './change-password.ts';
 import { SESSION_TAGS, SIGNED_IN, USER } from './routes.ts';
 
@@ -31,7 +31,7 @@ export function changePasswordRoutes(
         const { userId } = userOf(request);
         const client = clientOf(serviceAddress, request);
         const started = await changePassword(userId, request.body, client);
-        await beginSession(parts, request, reply, started);
+        await giveSession(parts, request, reply, started);
         return reply.code(204).send(null);
       },
     );

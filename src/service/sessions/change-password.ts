@@ -4,7 +4,8 @@ import type { Store } from '../database/store.ts';
 import { conflict, forbidden, type ServiceError } from '../errors.ts';
 import type { Passwords } from '../users/password-hashing.ts';
 import { deletePasswordLinks, findUser, updatePassword } from '../users/shared.sql.ts';
-import type { Client, NewSession, Sessions } from './sessions.ts';
+import type { Client, NewSession } from './begin-session.ts';
+import type { Sessions } from './sessions.ts';
 import type { SignIn } from './sign-in.ts';
 
 export interface ChangePasswordParts {

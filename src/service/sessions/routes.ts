@@ -10,7 +10,7 @@ import { NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';
 import { emailSchema } from '../users/email.ts';
 import { givenPassword } from '../users/password-hashing.ts';
 import type { Users } from '../users/users.ts';
-import { beginSession, clearCookie, clientOf, type SessionParts } from './begin-session.ts';
+import { clearCookie, clientOf, giveSession, type SessionParts } from './browser-session.ts';
 import type { SignIn } from './sign-in.ts';
 
 export const SESSION_TAGS = ['Sessions'];
@@ -62,7 +62,7 @@ export function sessionsRoutes(
       async (request, reply) => {
         refuseForeignPage(serviceAddress, request);
         const started = await signIn.byPassword(request.body, clientOf(serviceAddress, request));
-        await beginSession(parts, request, reply, started);
+        await giveSession(parts, request, reply, started);
         return reply.code(204).send(null);
       },
     );

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../../model/time-units.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { wholeNumber } from '../../runtime/config/parsers.ts';
 import { readVariable } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
@@ -45,4 +46,16 @@ export function readSessionLimits(env: Environment): SessionLimits {
     idleMs: readVariable(env, SESSION_VARIABLES.sessionIdleHours) * HOUR_MS,
     maxMs: readVariable(env, SESSION_VARIABLES.sessionMaxDays) * DAY_MS,
   };
+}
+
+/** What decides whether a session has ended. Epoch milliseconds. */
+export interface SessionEnds {
+  readonly nowMs: number;
+  /** One that was not used since then has ended. */
+  readonly idleSinceMs: number;
+}
+
+export function endsOf(clock: Pick<Clock, 'wallMs'>, limits: SessionLimits): SessionEnds {
+  const nowMs = clock.wallMs();
+  return { nowMs, idleSinceMs: nowMs - limits.idleMs };
 }

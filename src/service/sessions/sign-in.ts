@@ -6,8 +6,9 @@ import { emailOf } from '../users/email.ts';
 import type { Passwords } from '../users/password-hashing.ts';
 import { findUserByEmail, type StoredUser, updatePassword } from '../users/shared.sql.ts';
 import type { Attempts } from './attempts.ts';
+import type { Client, NewSession } from './begin-session.ts';
 import { deviceOf } from './known-device.ts';
-import type { Client, NewSession, Sessions } from './sessions.ts';
+import type { Sessions } from './sessions.ts';
 
 export interface SignInParts {
   readonly store: Store;

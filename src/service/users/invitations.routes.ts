@@ -10,11 +10,11 @@ import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import {
-  beginSession,
   clientOf,
+  giveSession,
   type SessionParts,
   userIfKnown,
-} from '../sessions/begin-session.ts';
+} from '../sessions/browser-session.ts';
 import { emailSchema } from './email.ts';
 import type { Invitation, Invitations } from './invitations.ts';
 import { givenPassword } from './password-hashing.ts';
@@ -142,7 +142,7 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
         const client = clientOf(serviceAddress, request);
         const joined = await invitations.accept({ token, password, signedIn }, client);
         const started = await sessions.start(joined.userId, client, joined.by);
-        await beginSession(parts, request, reply, started);
+        await giveSession(parts, request, reply, started);
         return reply.code(204).send(null);
       },
     );

@@ -9,7 +9,7 @@ import {
 import { hasOtherAdminKey } from '../api-keys/shared.sql.ts';
 import { insertEntry } from '../audit-log/shared.sql.ts';
 import type { Sql, Store } from '../database/store.ts';
-import type { Client } from '../sessions/sessions.ts';
+import type { Client } from '../sessions/begin-session.ts';
 import { emailOf } from './email.ts';
 import { linkGone } from './invitations.ts';
 import { hashOfLinkToken, newLinkToken } from './link-token.ts';

@@ -2,11 +2,9 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { Store } from '../../database/store.ts';
-import { StoreError } from '../../database/store-errors.ts';
+import { refusesWrites, StoreError } from '../../database/store-errors.ts';
 import { probeDatabaseDisk } from './write-probe.sql.ts';
 
-/** SQLSTATE: the database's disk is full (53100), or the database is read-only (25006). */
-const REFUSALS: ReadonlySet<string | null> = new Set(['53100', '25006']);
 const PROBE_EVERY_MS = 1_000;
 
 export interface ResultStorageParts {
@@ -59,7 +57,7 @@ export class ResultStorage {
       log.warn('the database accepts results again');
     } catch (thrown) {
       // While the database is unavailable, nothing is known. Any other failure is not a full disk.
-      if (!isRefusal(thrown) && !isUnavailable(thrown)) {
+      if (!refusesWrites(thrown) && !isUnavailable(thrown)) {
         this.#isRefusing = false;
         log.error(
           { err: thrown },
@@ -71,17 +69,13 @@ export class ResultStorage {
   }
 
   #failed(thrown: unknown): void {
-    if (this.#isRefusing || !isRefusal(thrown)) return;
+    if (this.#isRefusing || !refusesWrites(thrown)) return;
     this.#isRefusing = true;
     this.#parts.log.error(
       { code: thrown.code, sqlState: thrown.sqlState },
       `the database refuses results, and the service is not ready until it accepts them: check its disk (${messageOf(thrown)})`,
     );
   }
-}
-
-function isRefusal(thrown: unknown): thrown is StoreError {
-  return thrown instanceof StoreError && REFUSALS.has(thrown.sqlState);
 }
 
 function isUnavailable(thrown: unknown): boolean {

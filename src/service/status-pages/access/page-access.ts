@@ -5,7 +5,7 @@ import type { SignedIn } from '../../http/access/authenticator.ts';
 import type { ServiceAddress } from '../../http/access/service-address.ts';
 import { sessionTokenOf } from '../../http/access/session-cookie.ts';
 import type { Attempts } from '../../sessions/attempts.ts';
-import { userIfKnown } from '../../sessions/begin-session.ts';
+import { userIfKnown } from '../../sessions/browser-session.ts';
 import type { Passwords } from '../../users/password-hashing.ts';
 import type { FoundPage, PageCache } from '../site/page-cache.ts';
 import { findGate, type PageGate } from '../sql.ts';

@@ -3,12 +3,12 @@ import { newPassword } from '../../../model/account/password.ts';
 import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
 import { isSameOrigin, refuseForeignPage, requireOwnPage } from '../../http/access/same-origin.ts';
 import {
-  beginSession,
   clearCookie,
   clientOf,
+  giveSession,
   type SessionParts,
   userIfKnown,
-} from '../../sessions/begin-session.ts';
+} from '../../sessions/browser-session.ts';
 import type { ChangePassword } from '../../sessions/change-password.ts';
 import type { SignIn } from '../../sessions/sign-in.ts';
 import { emailSchema } from '../email.ts';
@@ -88,7 +88,7 @@ ${buttonHtml('Sign in')}</form>
       refuseForeignPage(serviceAddress, request);
       const given = fieldsOf(request, { email: emailSchema, password: givenPassword });
       const started = await signIn.byPassword(given, clientOf(serviceAddress, request));
-      await beginSession(parts, request, reply, started);
+      await giveSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
       return show(reply.code(status), next, givenIn(request, 'email'), note);
@@ -147,7 +147,7 @@ ${buttonHtml('Change password')}</form>`,
       const fields = { currentPassword: givenPassword, newPassword };
       const given = fieldsOf(request, fields);
       const started = await changePassword(user.userId, given, clientOf(serviceAddress, request));
-      await beginSession(parts, request, reply, started);
+      await giveSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
       return show(request, reply.code(status), note);
@@ -187,7 +187,7 @@ ${buttonHtml('Create the first user')}</form>`,
       const { token } = request.params;
       const userId = await setup.accept({ ...given, token }, client);
       const started = await sessions.start(userId, client, { kind: 'setup' });
-      await beginSession(parts, request, reply, started);
+      await giveSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
       return status === 404
@@ -260,7 +260,7 @@ ${buttonHtml('Join')}</form>`,
       const client = clientOf(serviceAddress, request);
       const joined = await invitations.accept({ token, password, signedIn }, client);
       const started = await sessions.start(joined.userId, client, joined.by);
-      await beginSession(parts, request, reply, started);
+      await giveSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
       if (status === 404) return gone(reply);
@@ -308,7 +308,7 @@ ${buttonHtml('Save the password')}</form>`,
         kind: 'password',
         checkedHash: passwordHash,
       });
-      await beginSession(parts, request, reply, started);
+      await giveSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
       if (status === 404) return gone(reply);

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopbackHost } from '../../../runtime/net/loopback.ts';
 import { refuseForeignPage } from '../../http/access/same-origin.ts';
-import { beginSession, clientOf, type SessionParts } from '../../sessions/begin-session.ts';
+import { clientOf, giveSession, type SessionParts } from '../../sessions/browser-session.ts';
 import type { SignInLink } from '../sign-in-link.ts';
 import { noteOf, PAGE, PAGE_WITH_FORM } from './forms.ts';
 import { buttonHtml, LINK_GONE, type Note, sendPage } from './page.ts';
@@ -47,7 +47,7 @@ export function addSignInLink(
         request.params.token,
         clientOf(serviceAddress, request),
       );
-      await beginSession(parts, request, reply, started);
+      await giveSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
       return status === 404 ? gone(reply) : show(reply.code(status), note);

@@ -49,7 +49,7 @@ export function causeOf(
   return after.ownMs - before.ownMs >= OWN_LOAD_SHARE * elapsedMs ? 'own load' : 'neighbours';
 }
 
-export interface CpuPressureOptions {
+export interface LoadSheddingOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly meter: Pick<StarvationMeter, 'mark' | 'sinceMs'>;
@@ -70,8 +70,8 @@ interface Window {
  * Decides what to skip while the agent is short of CPU, by the share of the last five seconds in
  * which it was starved. Logs the cause and the remedy at most once per minute.
  */
-export class CpuPressure {
-  readonly #options: CpuPressureOptions;
+export class LoadShedding {
+  readonly #options: LoadSheddingOptions;
   readonly #throttled: ThrottledLog;
   /** By check, while runs are skipped. At most one entry per check. */
   readonly #lastSlots = new Map<string, LastSlot>();
@@ -82,7 +82,7 @@ export class CpuPressure {
   /** The cause of starvation in the last window that had any; null before the first one. */
   #cause: StarvationCause | null = null;
 
-  constructor(options: CpuPressureOptions) {
+  constructor(options: LoadSheddingOptions) {
     this.#options = options;
     this.#throttled = new ThrottledLog(options.clock, options.log);
     this.#window = this.#openWindow();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { CpuAccount } from '../../../../../src/agent/run/starvation/cpu-accounting.ts';
-import { CpuPressure, causeOf } from '../../../../../src/agent/run/starvation/cpu-pressure.ts';
+import { causeOf, LoadShedding } from '../../../../../src/agent/run/starvation/load-shedding.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { captureLog } from '../../../../support/log-capture.ts';
 
@@ -14,7 +14,7 @@ function setUp() {
     mark: () => ({ runDelayMs: seen.starvedMs, lateMs: 0, busyMs: 0 }),
     sinceMs: (mark: { readonly runDelayMs: number }) => seen.starvedMs - mark.runDelayMs,
   };
-  const pressure = new CpuPressure({ clock, log, meter, readAccount: () => seen.account });
+  const pressure = new LoadShedding({ clock, log, meter, readAccount: () => seen.account });
   /** A window in which the agent was kept from its work for this share. */
   const pass = async (share: number): Promise<void> => {
     seen.starvedMs += share * 5000;

@@ -1,0 +1,20 @@
+import { LONGEST_RUN_MS } from '../check/retry.ts';
+
+/**
+ * How long a location's verdict counts: past the next slot by the longest duration of a run, by
+ * which one location can be behind the others with the same slot. A location that stops reporting
+ * therefore does not delay a recovery.
+ *
+ * @returns milliseconds
+ */
+export function freshFor(periodMs: number): number {
+  return periodMs + LONGEST_RUN_MS;
+}
+
+/**
+ * Whether a verdict comes too late to change anything: it is older than the newest one of its check by
+ * `freshMs` or more.
+ */
+export function isTooLate(slotMs: number, newestMs: number, freshMs: number): boolean {
+  return slotMs < newestMs && slotMs <= newestMs - freshMs;
+}
