@@ -1,5 +1,5 @@
 import type { Check, CheckOf } from '../../model/check/check.ts';
-import { isHttpUrl } from '../../model/check/request-url.ts';
+import { isHttpUrl } from '../../model/check/request/request-url.ts';
 import { type NamedScript, scriptsOf } from '../../model/check/scripts.ts';
 import type { Failure } from '../../model/result/error-codes.ts';
 import type { SharedBodyMemory } from '../probes/http/body/body-memory.ts';

@@ -1,6 +1,6 @@
 import type { Check } from '../../model/check/check.ts';
 import type { ApiRequest } from '../../model/check/request/http.ts';
-import { type RequestAuth, TOKEN_FIELDS } from '../../model/check/request-auth.ts';
+import { type RequestAuth, TOKEN_FIELDS } from '../../model/check/request/request-auth.ts';
 
 /**
  * A field of a check whose text may contain templates (src/model/README.md, "Variables and

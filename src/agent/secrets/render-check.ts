@@ -1,5 +1,5 @@
 import type { Check } from '../../model/check/check.ts';
-import { fillUrl } from '../../model/check/request-url.ts';
+import { fillUrl } from '../../model/check/request/request-url.ts';
 import {
   compileTemplate,
   fillTemplate,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Check } from '../../model/check/check.ts';
-import { fillUrl } from '../../model/check/request-url.ts';
+import { fillUrl } from '../../model/check/request/request-url.ts';
 import {
   compileTemplate,
   fillTemplate,

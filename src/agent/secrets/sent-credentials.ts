@@ -1,6 +1,6 @@
 import type { Check } from '../../model/check/check.ts';
 import type { ApiRequest } from '../../model/check/request/http.ts';
-import { type RequestAuth, SECRET_AUTH_FIELDS } from '../../model/check/request-auth.ts';
+import { type RequestAuth, SECRET_AUTH_FIELDS } from '../../model/check/request/request-auth.ts';
 import { afterScheme } from '../../model/credentials/credential-text.ts';
 import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
 import { percentDecoded } from '../../runtime/text/percent-decoded.ts';

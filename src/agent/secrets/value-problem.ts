@@ -1,5 +1,5 @@
 import { isHeaderValue } from '../../model/check/request/http.ts';
-import { isHttpUrl } from '../../model/check/request-url.ts';
+import { isHttpUrl } from '../../model/check/request/request-url.ts';
 import { type Template, templateNames } from '../../model/check/template.ts';
 import type { TextField } from './check-texts.ts';
 

@@ -1,4 +1,4 @@
-import { SECRET_AUTH_FIELDS } from '../check/request-auth.ts';
+import { SECRET_AUTH_FIELDS } from '../check/request/request-auth.ts';
 import { isCredential } from './credential-text.ts';
 import { isSensitiveHeader, MASK } from './sensitive-headers.ts';
 import { mapUrlSecret, type SecretPart } from './url-secret.ts';

@@ -1,4 +1,4 @@
-import { SECRET_AUTH_FIELDS } from '../check/request-auth.ts';
+import { SECRET_AUTH_FIELDS } from '../check/request/request-auth.ts';
 import {
   authSecrets,
   BASIC_FIELDS,

@@ -2,7 +2,7 @@ import {
   AUTH_FIELDS,
   AUTH_TYPES,
   SECRET_AUTH_FIELDS,
-} from '../../../src/model/check/request-auth.ts';
+} from '../../../src/model/check/request/request-auth.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../src/model/enums.ts';
 import type { OpenApiDocument } from './document.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ASSERTION_SOURCES } from '../assertion.ts';
 import { assertionsOf } from '../assertion-schema.ts';
-import { changedAuthSchema, requestAuthSchema } from '../request-auth.ts';
-import { urlSchema as url } from '../request-url.ts';
+import { changedAuthSchema, requestAuthSchema } from './request-auth.ts';
+import { urlSchema as url } from './request-url.ts';
 import { ipFamily, refuseBothForAddress, skipSSL } from './shared-fields.ts';
 
 /** The requests of URL and API checks: src/model/README.md, "The check file". */

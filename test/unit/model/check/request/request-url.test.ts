@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fillUrl, urlSchema } from '../../../../src/model/check/request-url.ts';
-import { compileTemplate } from '../../../../src/model/check/template.ts';
+import { fillUrl, urlSchema } from '../../../../../src/model/check/request/request-url.ts';
+import { compileTemplate } from '../../../../../src/model/check/template.ts';
 
 describe('a url with templates', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { namesIn } from './template.ts';
+import { namesIn } from '../template.ts';
 
 export const AUTH_TYPES = ['DIGEST', 'AWS_SIGV4', 'OAUTH2_CLIENT_CREDENTIALS'] as const;
 export type AuthType = (typeof AUTH_TYPES)[number];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compileTemplate, fillTemplate, type Placeholder, type Template } from './template.ts';
+import { compileTemplate, fillTemplate, type Placeholder, type Template } from '../template.ts';
 
 const START = /^https?:\/\/[^/?#]/i;
 const SCHEMES = ['https://', 'http://'];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { tcpRequestSchema } from '../../../../src/model/check/request/tcp.ts';
+import { tcpRequestSchema } from '../../../../../src/model/check/request/tcp.ts';
 
 const problemsOf = (fields: object): readonly string[] => {
   const parsed = tcpRequestSchema.safeParse({ hostname: 'mail.test', port: 25, ...fields });
