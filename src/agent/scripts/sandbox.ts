@@ -1,7 +1,7 @@
 import {
   newQuickJSWASMModuleFromVariant,
   type QuickJSContext,
-  type QuickJSDeferredPromise,
+  type 
   type QuickJSHandle,
   type QuickJSRuntime,
   type QuickJSWASMModule,
@@ -9,9 +9,9 @@ import {
 import { MAX_KEY_CHARS, VARIABLE_KEY } from '../../model/check/variable-key.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
+import { ScriptFetches } from './script-fetches.ts';
 import {
   MAX_ERROR_CHARS,
-  MAX_FETCHES,
   MAX_LOG_CHARS,
   MAX_LOG_LINES,
   MAX_MESSAGE_CHARS,
@@ -53,13 +53,12 @@ export class Sandbox {
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
   readonly #post: (message: FromWorker) => void;
-  readonly #fetches = new Map<number, QuickJSDeferredPromise>();
+  readonly #fetches: ScriptFetches;
   readonly #variables = new Map<string, SetVariable>();
   #fileName = '';
   #functions: Functions | null = null;
   /** The promise of the script's module. */
   #module: QuickJSHandle | null = null;
-  #fetchCount = 0;
   #lines = 0;
   #sets = 0;
   #setChars = 0;
@@ -71,6 +70,7 @@ export class Sandbox {
     this.#runtime.setMemoryLimit(MEMORY_BYTES);
     this.#runtime.setMaxStackSize(STACK_BYTES);
     this.#context = this.#runtime.newContext();
+    this.#fetches = new ScriptFetches(this.#context, post);
   }
 
   start({ source, fileName, input }: StartMessage): void {
@@ -87,16 +87,10 @@ export class Sandbox {
   }
 
   fetched(id: number, reply: FetchReply): void {
-    const waiting = this.#fetches.get(id);
-    this.#fetches.delete(id);
-    if (waiting === undefined || this.#hasEnded) return;
+    const settle = this.#fetches.take(id, reply);
+    if (settle === null || this.#hasEnded) return;
     this.#guarded(() => {
-      if (reply.ok) {
-        this.#context.newString(JSON.stringify(reply.response)).consume(waiting.resolve);
-      } else {
-        const error = { name: 'TypeError', message: `fetch failed: ${reply.problem}` };
-        this.#context.newError(error).consume(waiting.reject);
-      }
+      settle();
       this.#proceed();
     });
   }
@@ -111,7 +105,9 @@ export class Sandbox {
     const send = context.newFunction('send', (json) => {
       this.#sent(JSON.parse(this.#textOf(json)));
     });
-    const ask = context.newFunction('ask', (json) => this.#ask(JSON.parse(this.#textOf(json))));
+    const ask = context.newFunction('ask', (json) =>
+      this.#fetches.begin(JSON.parse(this.#textOf(json))),
+    );
     const made = context.unwrapResult(
       context.callFunction(
         context.unwrapResult(context.evalCode(PRELUDE, 'vedette.js', { type: 'global' })),
@@ -176,18 +172,6 @@ export class Sandbox {
     });
   }
 
-  #ask(request: unknown): QuickJSHandle {
-    this.#fetchCount += 1;
-    if (this.#fetchCount > MAX_FETCHES) {
-      throw new RangeError(`A script makes at most ${MAX_FETCHES} requests by fetch`);
-    }
-    const id = this.#fetchCount;
-    const deferred = this.#context.newPromise();
-    this.#fetches.set(id, deferred);
-    this.#post({ kind: 'fetch', id, request });
-    return deferred.handle;
-  }
-
   /** Runs what is ready, and ends the script if it has come to its end. */
   #proceed(): void {
     const context = this.#context;
@@ -200,7 +184,7 @@ export class Sandbox {
     const state = context.getPromiseState(this.#module);
     if (state.type === 'rejected') this.#fail(state.error);
     if (state.type === 'fulfilled') this.#finish();
-    if (state.type === 'pending' && this.#fetches.size === 0) {
+    if (state.type === 'pending' && this.#fetches.pending === 0) {
       this.#failWith('The script waits for a promise that nothing will settle');
     }
   }

@@ -68,3 +68,8 @@ export function withFittingDefault(body: unknown): unknown {
   }
   return max >= 0 && max < standard ? { ...given, [degraded]: max } : body;
 }
+
+/** The criterion of ICMP checks: a loss as high as the maximum fails. Both are in percent. */
+export function isPassingLoss(packetLoss: number, maxPacketLoss: number): boolean {
+  return packetLoss < maxPacketLoss;
+}

@@ -1,4 +1,5 @@
 import type { Check } from '../check/check.ts';
+import { isPassingLoss } from '../check/thresholds.ts';
 import type { CheckResult, DnsDetail, HttpDetail, IcmpDetail, TcpDetail } from './result.ts';
 
 const TURNED = '(shouldFail)';
@@ -14,11 +15,6 @@ export function isPassingStatus(status: number): boolean {
 /** The criterion of DNS checks without an assertion on RESPONSE_CODE. */
 export function isPassingResponseCode(responseCode: string): boolean {
   return responseCode === 'NOERROR';
-}
-
-/** The criterion of ICMP checks. Both are in percent. */
-export function isPassingLoss(packetLoss: number, maxPacketLoss: number): boolean {
-  return packetLoss < maxPacketLoss;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isPassingLoss } from '../../../model/result/criterion.ts';
+import { isPassingLoss } from '../../../model/check/thresholds.ts';
 import type { IcmpResponse } from '../../../model/result/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { createIcmpProbe } from '../../probes/icmp/probe.ts';

@@ -33,7 +33,7 @@ import {
 } from './admission.ts';
 import type { AgentClocks } from './agent-clocks.ts';
 import { asCancelled, type CancelledRuns, runNameOf } from './cancelled-results.ts';
-import { recentFinals } from './recent-finals.ts';
+import { finalsInTime } from './late-results.ts';
 import type { ResultStorage } from './result-storage.ts';
 import { settleFinals, storeResults } from './store-results.ts';
 import type { ResultSubject } from './subjects.sql.ts';
@@ -94,7 +94,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   const { store, clock, log, partitions, checkRuns, scrubbing, storage, agentClocks } = parts;
   const { missedBudgetMs = MISSED_BUDGET_MS, followers = [] } = parts;
 
-  /** `recentFinals` by the agent's clock, if that is known to be behind. */
+  /** `finalsInTime` by the agent's clock, if that is known to be behind. */
   async function currentIn(
     tx: Sql,
     finals: readonly ReceivedResult[],
@@ -106,10 +106,10 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     }: { readonly atMs: number; readonly sender: ResultSender; readonly agentId: string },
   ): Promise<ReadonlySet<ReceivedResult>> {
     const frequencyOf = (checkId: string): number => subjects.get(checkId)?.frequency ?? 0;
-    const current = recentFinals(finals, { atMs, frequencyOf });
+    const current = finalsInTime(finals, { atMs, frequencyOf });
     if (current.size === finals.length) return current;
     const behindMs = await agentClocks.behindMs(tx, sender, agentId);
-    return behindMs === 0 ? current : recentFinals(finals, { atMs: atMs - behindMs, frequencyOf });
+    return behindMs === 0 ? current : finalsInTime(finals, { atMs: atMs - behindMs, frequencyOf });
   }
 
   /** After the checks are locked: a run that is cancelled later has its result already. */

@@ -1,5 +1,5 @@
+import { isPassingLoss } from '../../../model/check/thresholds.ts';
 import {
-  isPassingLoss,
   isPassingResponseCode,
   isPassingStatus,
 } from '../../../model/result/criterion.ts';

@@ -1,16 +1,16 @@
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 
-/** A result is current for two periods of its check, and at least for this long. */
-const MIN_CURRENT_MS = 15 * 60_000;
+/** A result is in time for two periods of its check, and at least for this long. */
+const MIN_IN_TIME_MS = 15 * 60_000;
 
 /**
- * The FINALs recent enough to change the status of their checks and to cause alerts. Older ones, of an
- * agent that was offline for a while, are stored only.
+ * The FINALs that come early enough to change the status of their checks and to cause alerts. Late ones,
+ * of an agent that was offline for a while, are stored only.
  *
  * @param atMs now, by the clock of the agent; epoch milliseconds
  * @param frequencyOf the check's period in minutes, by its id
  */
-export function recentFinals(
+export function finalsInTime(
   finals: readonly ReceivedResult[],
   {
     atMs,
@@ -22,8 +22,8 @@ export function recentFinals(
 ): ReadonlySet<ReceivedResult> {
   return new Set(
     finals.filter(({ checkId, checkRunId }) => {
-      const currentForMs = Math.max(MIN_CURRENT_MS, 2 * frequencyOf(checkId) * 60_000);
-      return atMs - checkRunId <= currentForMs;
+      const inTimeForMs = Math.max(MIN_IN_TIME_MS, 2 * frequencyOf(checkId) * 60_000);
+      return atMs - checkRunId <= inTimeForMs;
     }),
   );
 }
