@@ -1,7 +1,6 @@
 import {
   newQuickJSWASMModuleFromVariant,
   type QuickJSContext,
-  type 
   type QuickJSHandle,
   type QuickJSRuntime,
   type QuickJSWASMModule,
