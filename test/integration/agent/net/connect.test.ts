@@ -91,11 +91,13 @@ describe('connectTcp', () => {
 
     it('reports silence as a timeout at the deadline', async () => {
       const { port } = await opened(blackHole(host));
-      const outcome = failed(
-        await connectTcp({ hostname: host, port, ipFamily }, makeContext({ deadlineInMs: 100 })),
-      );
+      const clock = new FakeClock();
+      const context = makeContext({ clock, deadlineInMs: 100 });
+      const pending = connectTcp({ hostname: host, port, ipFamily }, context);
+      await clock.advance(100);
+      const outcome = failed(await pending);
       expect(outcome.failure.code).toBe('CONNECT_TIMEOUT');
-      expect(outcome.tcpMs).toBeGreaterThan(90);
+      expect(outcome.tcpMs).toBe(100);
     });
 
     it('ends when the run is cancelled, and leaves no socket', async () => {

@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type RaceEnd, raceFamilies } from '../../../../src/agent/net/race-families.ts';
 import type { Resolution, Resolver } from '../../../../src/agent/net/resolver.ts';
 import type { ErrorCode } from '../../../../src/model/result/error-codes.ts';
-import { systemCodeOf } from '../../../../src/runtime/errors.ts';
 import { denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
 import { logText, makeContext, staticResolver } from '../../../support/agent/probe-context.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { onOnePort } from '../../../support/servers/on-one-port.ts';
 import {
   blackHole,
   type Listening,
@@ -51,22 +51,14 @@ function connecting(port: number): number {
   return lines.filter((line) => isOne(line.trim().split(/\s+/))).length;
 }
 
-/** Both with the same port, of which one family may be taken: another port then. */
-async function onOnePort<Six extends Listening, Four extends Listening>(
+/** Both with the same port, and closed after the test. */
+async function onBoth<Six extends Listening, Four extends Listening>(
   openSix: () => Promise<Six>,
   openFour: (port: number) => Promise<Four>,
 ): Promise<{ readonly six: Six; readonly four: Four; readonly port: number }> {
-  for (;;) {
-    const six = await openSix();
-    try {
-      const four = await openFour(six.port);
-      cleanUps.push(() => Promise.all([six.close(), four.close()]));
-      return { six, four, port: six.port };
-    } catch (error) {
-      await six.close();
-      if (systemCodeOf(error) !== 'EADDRINUSE') throw error;
-    }
-  }
+  const [six, four] = await onOnePort(openSix, openFour);
+  cleanUps.push(() => Promise.all([six.close(), four.close()]));
+  return { six, four, port: six.port };
 }
 
 function failure(code: ErrorCode): Resolution {
@@ -96,7 +88,7 @@ const IPV6: Resolution = { ok: true, addresses: ['::1'] };
 
 describe('a race of the address families', () => {
   it('is won by IPv6 where both answer, and does not try IPv4', async () => {
-    const { six, four } = await onOnePort(
+    const { six, four } = await onBoth(
       () => listenTcp(() => {}, '::1'),
       (port) => listenTcp(() => {}, '127.0.0.1', port),
     );
@@ -109,7 +101,7 @@ describe('a race of the address families', () => {
   });
 
   it('goes on with IPv4 at once when IPv6 is refused, and reports that', async () => {
-    const { port } = await onOnePort(
+    const { port } = await onBoth(
       () => refusingPort('::1'),
       (same) => listenTcp(() => {}, '127.0.0.1', same),
     );
@@ -125,7 +117,7 @@ describe('a race of the address families', () => {
   });
 
   it('tries IPv4 beside a silent IPv6 after 250 ms, and leaves nothing open', async () => {
-    const { port } = await onOnePort(
+    const { port } = await onBoth(
       () => blackHole('::1'),
       (same) => listenTcp(() => {}, '127.0.0.1', same),
     );
@@ -149,7 +141,7 @@ describe('a race of the address families', () => {
   });
 
   it('does not give up IPv6 when it tries IPv4', async () => {
-    const { six, port } = await onOnePort(
+    const { six, port } = await onBoth(
       () => blackHole('::1'),
       (same) => blackHole('127.0.0.1', same),
     );
@@ -165,7 +157,7 @@ describe('a race of the address families', () => {
   });
 
   it('tries the addresses of both families by turns', async () => {
-    const { port } = await onOnePort(
+    const { port } = await onBoth(
       () => refusingPort('::1'),
       (same) => listenTcp(() => {}, '127.0.0.3', same),
     );
@@ -181,7 +173,7 @@ describe('a race of the address families', () => {
   });
 
   it('waits 50 ms for the IPv6 addresses of a name whose IPv4 address is known', async () => {
-    const { six, four } = await onOnePort(
+    const { six, four } = await onBoth(
       () => listenTcp(() => {}, '::1'),
       (port) => listenTcp(() => {}, '127.0.0.1', port),
     );
@@ -270,7 +262,7 @@ describe('a race of the address families', () => {
   });
 
   it('does not try what TARGET_DENY blocks', async () => {
-    const { six } = await onOnePort(
+    const { six } = await onBoth(
       () => listenTcp(() => {}, '::1'),
       (port) => listenTcp(() => {}, '127.0.0.1', port),
     );
