@@ -57,7 +57,7 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'alerts/sql.ts findAlert': FOR_PAGES,
   'certificates/sql.ts findChecksOfHosts': FOR_PAGES,
   'certificates/sql.ts listSeenCertificates': FOR_PAGES,
-  'checks/variable-uses.sql.ts findVariableUses': FOR_PAGES,
+  'checks/variables/variable-uses.sql.ts findVariableUses': FOR_PAGES,
   'error-groups/occurrences.sql.ts findFailedRuns': FOR_PAGES,
   'private-locations/statuses.sql.ts findLocationStatus': FOR_PAGES,
   'private-locations/statuses.sql.ts listLocationStatuses': FOR_PAGES,
