@@ -30,6 +30,7 @@ const BESIDE_REQUESTS =
   'asked by the walk that encrypts stored credentials, which is made again, and by the command that decrypts them';
 
 const FOR_PAGES = 'asked where a person looks at a page, or sends a notification again';
+const BY_OPERATOR = 'asked by a command of an operator, in a process of its own';
 const FOLLOWED = 'asked for clients that follow events, which resume after a failure';
 const BY_COOKIE = 'asked with a cookie, which the clients of the scenarios do not have';
 const BY_OPERATOR_LINK = "asked for a link of the operator's command alone";
@@ -50,6 +51,17 @@ const PERHAPS: ReadonlySet<string> = new Set([
 /** Operations that no scenario reaches, with the reason. */
 const WITH_KEY = 'asked only for requests with an Idempotency-Key, which no scenario sends';
 const NOT_REACHED: Readonly<Record<string, string>> = {
+  'account-removal/contents.sql.ts readContents': BY_OPERATOR,
+  'account-removal/rows.sql.ts partitionsOf': BY_OPERATOR,
+  'account-removal/rows.sql.ts removeRows': BY_OPERATOR,
+  'account-removal/shut-out.sql.ts deleteAccount': BY_OPERATOR,
+  'account-removal/shut-out.sql.ts shutOut': BY_OPERATOR,
+  'accounts/overviews.sql.ts listOverviews': BY_OPERATOR,
+  'accounts/sql.ts findAccountsByName': BY_OPERATOR,
+  'artifacts/artifacts-of-account.sql.ts deleteOfContent': BY_OPERATOR,
+  'artifacts/artifacts-of-account.sql.ts listContentsOf': BY_OPERATOR,
+  'artifacts/artifacts-of-account.sql.ts sampleContentsOf': BY_OPERATOR,
+  'snippets/sql.ts lockSnippetsShared': 'asked for a check with a snippet, which no scenario saves',
   'alerts/delivery/sql.ts findDelivery': FOR_PAGES,
   'alerts/delivery/sql.ts restartDelivery': FOR_PAGES,
   'alerts/recipients/sql.ts countRecipients': FOR_PAGES,
