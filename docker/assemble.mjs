@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const MAIN = 'dist/cli/main.js';
 const TOPICS = 'dist/handbook/topics.js';
 const REFUSE = `import { VedetteError } from '../../runtime/errors.js';
-throw new VedetteError('usage', 'NOT_IN_THIS_IMAGE', 'this image has agent, run, validate, import and apply; up, service, account and user are in the image vedette');
+throw new VedetteError('usage', 'NOT_IN_THIS_IMAGE', 'up, service, account and user are in the image vedette, and this one has the others');
 `;
 
 /**

@@ -87,7 +87,7 @@ values override the variables of the check file; a check's own variables overrid
 
 The JUnit report has one test case for each check: a check that failed is a failure, one that could
 not be run, was stopped or was missed an error, and one that is not activated is skipped. Only its
-owner can read the file.
+owner can read a new file.
 
 Exit codes: 0 all passed (degraded counts as passed), 1 a check failed or could not be judged,
 2 bad arguments or file, or all passed and the results could not be sent (--report) or written

@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import { harmless } from '../print/harmless.ts';
@@ -30,7 +31,7 @@ export async function openJunitFile(
   inputs: readonly string[],
   { stderr, clock }: Pick<Terminal, 'stderr' | 'clock'>,
 ): Promise<JunitFile> {
-  if (inputs.some((input) => resolve(input) === resolve(path))) {
+  if (await isOneOf(path, inputs)) {
     const message = `--junit would overwrite ${path}, which the run reads: name another file`;
     throw new VedetteError('usage', 'JUNIT_FILE', message);
   }
@@ -50,6 +51,22 @@ export async function openJunitFile(
     },
     close: () => file.close(),
   };
+}
+
+/** Also by another name: links are followed. */
+async function isOneOf(path: string, inputs: readonly string[]): Promise<boolean> {
+  const own = await fileAt(path);
+  for (const input of inputs) {
+    if (resolve(input) === resolve(path)) return true;
+    const other = await fileAt(input);
+    if (own !== null && other !== null && own.dev === other.dev && own.ino === other.ino) return true;
+  }
+  return false;
+}
+
+/** null where there is none, or it cannot be read: opening it tells why. */
+function fileAt(path: string): Promise<Stats | null> {
+  return stat(path).catch(() => null);
 }
 
 async function openForWriting(path: string): Promise<FileHandle> {

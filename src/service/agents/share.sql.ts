@@ -1,5 +1,5 @@
 import type { AssignmentMessage } from '../../wire/v1/assignment.ts';
-import { IS_TO_BE_CANCELLED, MAY_BEGIN, SENT_SCRIPTS } from '../check-runs/shared.sql.ts';
+import { IS_TO_BE_CANCELLED, MAY_BEGIN, SENT_SCRIPTS, SENT_SCRIPTS_BYTES } from '../check-runs/shared.sql.ts';
 import { HAS_OPEN_TRIALS } from '../check-trials/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
 import type { AgentOfLocation } from './sql.ts';
@@ -154,8 +154,8 @@ export async function readShare(
      ), written as materialized (
        -- Casting a body to text is most of the work: once for a short one; a long one is cast again
        -- below, since it takes too much memory here.
-       select chosen.*, c.activated, c.body, c.group_id, c.sealed_variables, ${SENT_SCRIPTS} as scripts,
-         t.bytes as body_bytes,
+       select chosen.*, c.activated, c.body, c.group_id, c.sealed_variables,
+         ${SENT_SCRIPTS_BYTES} as script_bytes, t.bytes as body_bytes,
          case when t.bytes <= ${SHORT_BODY_BYTES} then t.json end as short
        from chosen left join checks c on c.account_id = chosen.account_id and c.id = chosen.check_id
        left join lateral (
@@ -165,15 +165,16 @@ export async function readShare(
        select written.*, row_number() over sent as n,
          sum(coalesce(body_bytes, 0)
            + coalesce(octet_length(sealed_variables), 0)
-           + coalesce(octet_length(scripts::text), 0)
+           + coalesce(script_bytes, 0)
            + ${ENVELOPE_BYTES}) over sent as bytes
        from written window sent as (order by ${order}, check_id rows unbounded preceding)
      )
      select s.account_id, s.check_id, s.revision, s.period_ms, s.phase_ms, s.stride, s.stride_index,
        s.answered_until, (select count(*) from chosen) as chosen,
        case when s.activated then coalesce(s.short, s.body::text) end as body, s.group_id,
-       s.sealed_variables, s.scripts, coalesce(g.tags, '[]'::jsonb) as group_tags
+       s.sealed_variables, ${SENT_SCRIPTS} as scripts, coalesce(g.tags, '[]'::jsonb) as group_tags
      from sized s left join check_groups g on g.id = s.group_id
+     left join checks c on c.account_id = s.account_id and c.id = s.check_id
      where s.n <= $4::int and (s.bytes <= $5::bigint or s.n = 1)
      order by s.n`,
     [locationId, agentId, start, maxRows, maxBytes],

@@ -1,6 +1,6 @@
 import type { OneOffMessage } from '../../wire/v1/assignment.ts';
 import type { Sql } from '../database/store.ts';
-import { HAS_FEATURES, SENT_SCRIPTS } from './needed-features.sql.ts';
+import { HAS_FEATURES, SENT_SCRIPTS, SENT_SCRIPTS_BYTES } from './needed-features.sql.ts';
 import type { RunReason } from './sql.ts';
 
 /** An agent with its lease. */
@@ -109,7 +109,7 @@ export async function listHeldRuns(
        select r.*, c.body, c.sealed_variables, c.group_id, ${SENT_SCRIPTS} as scripts,
          row_number() over oldest as n,
          sum(octet_length(c.body::text) + coalesce(octet_length(c.sealed_variables), 0)
-           + coalesce(octet_length(${SENT_SCRIPTS}::text), 0)) over oldest as bytes_so_far
+           + ${SENT_SCRIPTS_BYTES}) over oldest as bytes_so_far
        from one_off_runs r join checks c on c.account_id = r.account_id and c.id = r.check_id
        where ${IS_OPEN} and r.agent_id = $3 and r.agent_epoch = $4::bigint and ${IS_HELD}
        window oldest as (order by r.created_at, r.id)

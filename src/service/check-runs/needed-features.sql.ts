@@ -33,10 +33,16 @@ function columnOf(field: string): string {
 /** The agent of row `a` has the features that the check of row `c` needs; earlier releases report none. */
 export const HAS_FEATURES = `coalesce(a.capabilities -> 'features', '[]') ?& ${NEEDED_FEATURES}`;
 
+const HAS_SENT_SCRIPTS = `c.check_type = 'API' and (${GROUP_ID} is not null
+  or c.body ->> 'setupSnippetId' is not null or c.body ->> 'teardownSnippetId' is not null)`;
+
 /**
  * The scripts of the check of row `c` that are not in its own body: null if there are none. All of them,
  * since those of the body are among them.
  */
-export const SENT_SCRIPTS = `case when c.check_type = 'API' and (${GROUP_ID} is not null
-  or c.body ->> 'setupSnippetId' is not null or c.body ->> 'teardownSnippetId' is not null)
+export const SENT_SCRIPTS = `case when ${HAS_SENT_SCRIPTS}
   then check_scripts(c.account_id, c.body, ${GROUP_ID}) end`;
+
+/** About how many bytes they are in a message, without reading them: JSON escapes some characters. */
+export const SENT_SCRIPTS_BYTES = `case when ${HAS_SENT_SCRIPTS}
+  then 2 * check_scripts_bytes(c.account_id, c.body, ${GROUP_ID}) else 0 end`;

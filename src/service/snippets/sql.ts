@@ -171,9 +171,13 @@ export async function findSnippetUses(
        select 'group' as kind, id::text as id, name from check_groups
        where account_id = $1 and $2::bigint in (setup_snippet_id, teardown_snippet_id)
        union all
-       select 'check', id, name from checks
-       where account_id = $1 and check_type = 'API'
-         and (body ->> 'setupSnippetId' = $2::bigint::text or body ->> 'teardownSnippetId' = $2::bigint::text)
+       (select 'check', id, name from checks
+        where account_id = $1 and check_type = 'API' and body ->> 'setupSnippetId' is not null
+          and (body ->> 'setupSnippetId')::bigint = $2::bigint
+        union
+        select 'check', id, name from checks
+        where account_id = $1 and check_type = 'API' and body ->> 'teardownSnippetId' is not null
+          and (body ->> 'teardownSnippetId')::bigint = $2::bigint)
      ) as used order by kind, name, id limit $3::int`,
     [accountId, id, limit],
   );

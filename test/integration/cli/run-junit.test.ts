@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runHere } from '../../support/agent/cli.ts';
@@ -61,6 +61,9 @@ describe('vedette run --junit', () => {
     expect(missing.stderr).toMatch(
       /^vedette: the JUnit report cannot be written to .* \(ENOENT\)\n$/,
     );
+    symlinkSync(file, junit);
+    const linked = await runHere(['run', file, '--junit', junit]);
+    expect(linked.stderr).toMatch(/^vedette: --junit would overwrite .*, which the run reads: /);
     const same = await runHere(['run', file, '--junit', file]);
     expect(same).toMatchObject({ code: 2, stdout: '' });
     expect(same.stderr).toMatch(/^vedette: --junit would overwrite .*, which the run reads: /);

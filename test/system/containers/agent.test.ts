@@ -199,7 +199,7 @@ describe.skipIf(lack !== null)(
           command,
         );
         expect(code).toBe(2);
-        expect(stderr).toContain('vedette: this image has agent, run, validate, import and apply;');
+        expect(stderr).toContain('vedette: up, service, account and user are in the image vedette, and this one');
       }
     });
   },

@@ -92,8 +92,7 @@ it('an assembled folder works on its own and names the image of the commands tha
     'user add ann@example.com',
     'user reset-password a@b.c',
   ]) {
-    const refusal =
-      'vedette: this image has agent, run, validate, import and apply; up, service, account';
+    const refusal = 'vedette: up, service, account and user are in the image vedette';
     const { code, stderr } = await vedette(...command.split(' '));
     expect({ code, refusal: stderr.slice(0, refusal.length) }).toEqual({ code: 2, refusal });
   }

@@ -5,9 +5,10 @@ alter table check_groups
   add column setup_snippet_id bigint,
   add column teardown_snippet_id bigint;
 
--- The scripts of an API check with those of its group, and with the texts of snippets, as agents get them. null if
--- there are none and the check names no snippet.
-create function check_scripts(of_account text, body jsonb, of_group bigint) returns jsonb
+-- The scripts of an API check with those of its group, and with the texts of snippets, in the order in which they run
+-- before the request and after the response.
+create function check_sources(of_account text, body jsonb, of_group bigint)
+returns table (n integer, stage text, owner text, source text)
 language sql stable as $$
   with given as (
     select 1 as n, 'setup' as stage, 'group' as owner, g.setup_script as script, g.setup_snippet_id as snippet
@@ -19,18 +20,28 @@ language sql stable as $$
     union all
     select 4, 'teardown', 'group', g.teardown_script, g.teardown_snippet_id
     from check_groups g where g.account_id = of_account and g.id = of_group
-  ), sources as (
-    select n, stage, owner, coalesce(script, (
-      select s.script from snippets s where s.account_id = of_account and s.id = snippet)) as source
-    from given
   )
+  select n, stage, owner, coalesce(script, (
+    select s.script from snippets s where s.account_id = of_account and s.id = snippet))
+  from given;
+$$;
+
+-- The same as agents get them. null if there are none and the check names no snippet.
+create function check_scripts(of_account text, body jsonb, of_group bigint) returns jsonb
+language sql stable as $$
   select case when count(*) > 0 or coalesce(body ->> 'setupSnippetId', body ->> 'teardownSnippetId') is not null
   then jsonb_build_object(
     'setup', coalesce(jsonb_agg(jsonb_build_object('owner', owner, 'source', source) order by n)
       filter (where stage = 'setup'), '[]'::jsonb),
     'teardown', coalesce(jsonb_agg(jsonb_build_object('owner', owner, 'source', source) order by n)
       filter (where stage = 'teardown'), '[]'::jsonb)) end
-  from sources where coalesce(source, '') <> '';
+  from check_sources(of_account, body, of_group) where coalesce(source, '') <> '';
+$$;
+
+-- The bytes of the texts of the same, without reading them.
+create function check_scripts_bytes(of_account text, body jsonb, of_group bigint) returns bigint
+language sql stable as $$
+  select coalesce(sum(octet_length(source)), 0)::bigint from check_sources(of_account, body, of_group);
 $$;
 
 create index checks_setup_snippet on checks (account_id, ((body ->> 'setupSnippetId')::bigint))
@@ -67,12 +78,18 @@ create trigger group_scripts_changed after update on check_groups for each row
 -- The API checks that run a snippet, themselves or in their group.
 create function checks_of_snippet(of_account text, snippet bigint) returns setof text
 language sql stable as $$
+  -- Each part has an index of its own.
   select id from checks
-  where account_id = of_account and check_type = 'API'
-    and (body ->> 'setupSnippetId' is not null and (body ->> 'setupSnippetId')::bigint = snippet
-      or body ->> 'teardownSnippetId' is not null and (body ->> 'teardownSnippetId')::bigint = snippet
-      or group_id in (select g.id from check_groups g where g.account_id = of_account
-        and snippet in (g.setup_snippet_id, g.teardown_snippet_id)));
+  where account_id = of_account and check_type = 'API' and body ->> 'setupSnippetId' is not null
+    and (body ->> 'setupSnippetId')::bigint = snippet
+  union
+  select id from checks
+  where account_id = of_account and check_type = 'API' and body ->> 'teardownSnippetId' is not null
+    and (body ->> 'teardownSnippetId')::bigint = snippet
+  union
+  select c.id from check_groups g join checks c on c.account_id = g.account_id and c.group_id = g.id
+  where g.account_id = of_account and snippet in (g.setup_snippet_id, g.teardown_snippet_id)
+    and c.check_type = 'API';
 $$;
 
 create function snippet_changed() returns trigger language plpgsql as $$
