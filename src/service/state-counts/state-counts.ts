@@ -16,19 +16,23 @@ export interface StateCounterParts {
 export interface StateCounter {
   /** Reads the database once. */
   read(): Promise<void>;
-  /** Reads about every 30 seconds until the signal aborts. Logs failures. */
+  /** Reads about every 30 seconds, while the counts are asked for, until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
   /** As of the last reading. */
   counts(): StateCounts;
 }
 
 const READ_EVERY_MS = 30_000;
+/** After they were last asked for. Longer than metrics are usually scraped apart. */
+const WANTED_FOR_MS = 5 * 60_000;
 const MAX_BACK_OFF_MS = 120_000;
 /** Each one is a series. */
 const MAX_LOCATIONS = 1_000;
 
 export function createStateCounter({ store, clock, log }: StateCounterParts): StateCounter {
   let counts = NO_STATE_COUNTS;
+  /** null until somebody asked for them. */
+  let wantedAtMs: number | null = null;
 
   async function read(): Promise<void> {
     const found = new Map(
@@ -50,6 +54,12 @@ export function createStateCounter({ store, clock, log }: StateCounterParts): St
     };
   }
 
+  async function readIfWanted(): Promise<void> {
+    if (wantedAtMs !== null && clock.monotonicMs() - wantedAtMs <= WANTED_FOR_MS) return await read();
+    // All checks of all accounts are read for them: not for nobody. Old ones must not be shown later.
+    counts = NO_STATE_COUNTS;
+  }
+
   return {
     read,
     maintain(signal) {
@@ -60,8 +70,11 @@ export function createStateCounter({ store, clock, log }: StateCounterParts): St
         kindOf: storeErrorKind,
         log,
       };
-      return runEvery(clock, options, read, signal);
+      return runEvery(clock, options, readIfWanted, signal);
     },
-    counts: () => counts,
+    counts() {
+      wantedAtMs = clock.monotonicMs();
+      return counts;
+    },
   };
 }

@@ -12,7 +12,7 @@ export function addStateMetrics(registry: Registry, counts: () => Counts): void 
   const registers = [registry];
   new Gauge({
     name: 'vedette_service_checks',
-    help: 'Checks of all accounts by state: failing, degraded, unknown, passing, paused; the same in each replica, read every 30 s.',
+    help: 'Checks of all accounts by state: failing, degraded, unknown, passing, paused; the same in each replica, read every 30 s while they are scraped.',
     labelNames: ['state'],
     registers,
     collect() {
@@ -23,7 +23,7 @@ export function addStateMetrics(registry: Registry, counts: () => Counts): void 
   });
   new Gauge({
     name: 'vedette_service_agents_live',
-    help: 'Agents that hold a lease, by private location, of the 1,000 oldest; the same in each replica, read every 30 s.',
+    help: 'Agents that hold a lease, by private location, of the 1,000 oldest; the same in each replica, read every 30 s while they are scraped.',
     labelNames: ['account_id', 'location'],
     registers,
     collect() {

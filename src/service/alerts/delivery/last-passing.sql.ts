@@ -3,8 +3,10 @@ import type { LastPassing } from '../notice.ts';
 
 /** Results of a check that the statement reads: it must not take long for a check that always fails. */
 const SCANNED = 500;
+/** Nor must it open the partitions of all days. */
+const DAYS = 7;
 
-/** The last run of a check that passed, and was not degraded; null if none of the newest did. */
+/** The last run of a check that passed, and was not degraded; null if none of the newest did, within 7 days. */
 export async function findLastPassing(
   sql: Sql,
   {
@@ -19,7 +21,7 @@ export async function findLastPassing(
      from (
        select * from check_results
        where account_id = $1 and check_id = $2 and created_at < $3::timestamptz
-         and result_type = 'FINAL'
+         and slot > $3::timestamptz - ${DAYS} * interval '1 day' and result_type = 'FINAL'
        order by created_at desc limit ${SCANNED}) as newest
      where not has_failures and not has_errors and is_degraded is not true
        and not coalesce((body -> 'isCancelled')::boolean, false)

@@ -24,6 +24,8 @@ export interface DeliveryWorkerParts extends SealedSending {
 }
 
 /** At once in this process, to one channel and for one account: none keeps the others waiting. */
+/** It is read within the lease of a delivery, and the notice goes without it. */
+const LAST_PASSING_LIMIT_MS = 2_000;
 const MAX_SENDING = 100;
 const MAX_PER_CHANNEL = 4;
 const MAX_PER_ACCOUNT = 40;
@@ -105,7 +107,10 @@ async function withLastPassing(store: Store, delivery: SealedDelivery): Promise<
   if (resultId === null || location !== undefined || phaseOf(notice) === 'resolve') return delivery;
   try {
     const of = { accountId, checkId: check.id, beforeMs: atMs };
-    return { ...delivery, notice: { ...notice, lastPassing: await findLastPassing(store, of) } };
+    const lastPassing = await store.transaction((tx) => findLastPassing(tx, of), {
+      statementTimeoutMs: LAST_PASSING_LIMIT_MS,
+    });
+    return { ...delivery, notice: { ...notice, lastPassing } };
   } catch {
     return delivery;
   }

@@ -31,6 +31,7 @@ const BESIDE_REQUESTS =
 
 const FOR_PAGES = 'asked where a person looks at a page, or sends a notification again';
 const BY_OPERATOR = 'asked by a command of an operator, in a process of its own';
+const FOR_SCRAPES = 'asked while metrics are scraped, which no scenario does';
 const FOLLOWED = 'asked for clients that follow events, which resume after a failure';
 const BY_COOKIE = 'asked with a cookie, which the clients of the scenarios do not have';
 const BY_OPERATOR_LINK = "asked for a link of the operator's command alone";
@@ -61,6 +62,8 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'artifacts/artifacts-of-account.sql.ts deleteOfContent': BY_OPERATOR,
   'artifacts/artifacts-of-account.sql.ts listContentsOf': BY_OPERATOR,
   'artifacts/artifacts-of-account.sql.ts sampleContentsOf': BY_OPERATOR,
+  'state-counts/sql.ts countCheckStates': FOR_SCRAPES,
+  'state-counts/sql.ts countLiveAgents': FOR_SCRAPES,
   'snippets/sql.ts lockSnippetsShared': 'asked for a check with a snippet, which no scenario saves',
   'alerts/delivery/sql.ts findDelivery': FOR_PAGES,
   'alerts/delivery/sql.ts restartDelivery': FOR_PAGES,
