@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createServiceMetrics, NO_COUNTS } from '../../../../src/service/http/metrics.ts';
+import { NO_STATE_COUNTS } from '../../../../src/service/state-counts/counts.ts';
 import { createStateCounter } from '../../../../src/service/state-counts/state-counts.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import {
   minutesAgo,
   resultOfRun,
@@ -64,6 +67,28 @@ describe.each(databases)('on %s', (kind) => {
       `vedette_service_agents_live{account_id="${accountId}",location="berlin"} 2`,
     );
     expect(text).toContain('vedette_service_alert_deliveries_total{result="failed"} 1');
+  });
+
+  it('checks and agents are counted only while somebody asks, and old counts are not shown', async () => {
+    const { store } = fixtureOf();
+    const clock = new FakeClock();
+    const counter = createStateCounter({ store, clock, log: silentLog() });
+    const stop = new AbortController();
+    const ended = counter.maintain(stop.signal);
+    const nextReading = async (): Promise<void> => {
+      await eventually(() => clock.pendingTimers === 1);
+      await clock.advance(30_000);
+    };
+    await nextReading();
+    expect(counter.counts().checks).toBeNull();
+    await nextReading();
+    await nextReading();
+    expect(counter.counts().checks).not.toBeNull();
+    for (let minutes = 0; minutes <= 5; minutes += 0.5) await nextReading();
+    await eventually(() => clock.pendingTimers === 1);
+    expect(counter.counts()).toEqual(NO_STATE_COUNTS);
+    stop.abort();
+    await ended;
   });
 });
 
