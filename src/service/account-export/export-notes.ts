@@ -9,7 +9,7 @@ const TEXTS = {
   checkSecret: (names: string) =>
     `Credentials and secret variables of checks, in place of which it has ${PLACEHOLDER}: ${names}`,
   channelSecret: (names: string) =>
-    `Locked values and signing keys of webhooks, in place of which it has ${PLACEHOLDER}: ${names}`,
+    `Secrets of alert channels (tokens, keys, passwords, and locked values of webhooks), in place of which it has ${PLACEHOLDER}: ${names}`,
   lockedVariable: (names: string) =>
     `Which variables are locked (their values are in it; lock them again): ${names}`,
   location: (names: string) =>

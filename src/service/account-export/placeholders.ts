@@ -1,4 +1,10 @@
 import type { PublicTarget, PublicWebhookConfig } from '../../model/alerting/alert-channel.ts';
+import type { ServiceChannelType } from '../../model/alerting/service-channels.ts';
+import {
+  isServiceChannel,
+  secretFieldsOf,
+  secretFlagOf,
+} from '../../model/alerting/service-targets.ts';
 import { isFields, mapCredentials } from '../../model/credentials/credential-fields.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 
@@ -6,6 +12,12 @@ import { MASK } from '../../model/credentials/sensitive-headers.ts';
 export const PLACEHOLDER = 'REPLACE_ME';
 
 type Fields = Readonly<Record<string, unknown>>;
+
+interface FileConfig {
+  readonly config: Fields;
+  /** Whether it has placeholders for secrets. */
+  readonly isChanged: boolean;
+}
 
 /** The request as the API shows it, with placeholders for its credentials. */
 export function withPlaceholders(request: unknown): {
@@ -38,11 +50,13 @@ export function variablesWithPlaceholders(variables: unknown): {
 }
 
 /** The configuration of a channel as a file has it. */
-export function fileConfigOf({ type, config }: PublicTarget): {
-  readonly config: Fields;
-  readonly isChanged: boolean;
-} {
-  if (type !== 'WEBHOOK') return { config: { ...config }, isChanged: false };
+export function fileConfigOf({ type, config }: PublicTarget): FileConfig {
+  if (type === 'WEBHOOK') return webhookConfigOf(config);
+  if (isServiceChannel(type)) return withSecretFields(type, { ...config });
+  return { config: { ...config }, isChanged: false };
+}
+
+function webhookConfigOf(config: PublicWebhookConfig): FileConfig {
   const { hasWebhookSecret, headers, queryParameters, ...rest } = config;
   const isLocked = [...headers, ...queryParameters].some(({ locked }) => locked);
   return {
@@ -53,6 +67,23 @@ export function fileConfigOf({ type, config }: PublicTarget): {
       ...(hasWebhookSecret ? { webhookSecret: PLACEHOLDER } : {}),
     },
     isChanged: isLocked || hasWebhookSecret,
+  };
+}
+
+/**
+ * With the secret fields of the type in place of their flags. One without a value is left out: it is optional,
+ * and null.
+ */
+function withSecretFields(type: ServiceChannelType, shown: Fields): FileConfig {
+  const secrets = secretFieldsOf(type);
+  const flags = secrets.map(secretFlagOf);
+  const given = secrets.filter((field) => shown[secretFlagOf(field)] === true);
+  return {
+    config: {
+      ...Object.fromEntries(Object.entries(shown).filter(([field]) => !flags.includes(field))),
+      ...Object.fromEntries(given.map((field) => [field, PLACEHOLDER])),
+    },
+    isChanged: given.length > 0,
   };
 }
 

@@ -1,5 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ALERT_CHANNEL_TYPES } from '../../../../src/model/alerting/alert-channel.ts';
+import {
+  SERVICE_CHANNEL_TYPES,
+  SERVICE_CHANNELS,
+} from '../../../../src/model/alerting/service-channels.ts';
+import { secretFieldsOf } from '../../../../src/model/alerting/service-targets.ts';
 import { exportAccount } from '../../../../src/service/account-export/export-account.ts';
 import { PLACEHOLDER } from '../../../../src/service/account-export/placeholders.ts';
 import { runHere } from '../../../support/agent/cli.ts';
@@ -12,6 +18,17 @@ import {
 
 const SECRET = 'hunter2';
 const RHYTHM = { period: 1, periodUnit: 'DAYS', grace: 2, graceUnit: 'HOURS' };
+/** One of each type besides EMAIL and WEBHOOK, and one without its optional secret. */
+const CHANNELS = [
+  { type: 'SLACK', config: { url: 'https://hooks.slack.example/1' } },
+  { type: 'SMS', config: { number: '+4915112345678', name: 'Ann' } },
+  ...SERVICE_CHANNEL_TYPES.map((type) => {
+    const secrets = secretFieldsOf(type).map((field) => [field, SECRET] as const);
+    return { type, config: { ...SERVICE_CHANNELS[type].sample, ...Object.fromEntries(secrets) } };
+  }),
+  { type: 'NTFY', config: { name: 'Open', topic: 'open-7f3a' } },
+];
+const CHANNEL_SECRETS = SERVICE_CHANNEL_TYPES.flatMap(secretFieldsOf);
 const TCP = { checkType: 'TCP', request: { hostname: 'a.example', port: 80 } };
 
 describe('the export of an account as a check file', () => {
@@ -67,6 +84,7 @@ describe('the export of an account as a check file', () => {
         webhookSecret: SECRET,
       },
     });
+    for (const channel of CHANNELS) await made(client, '/v1/alert-channels', channel);
     const group = await made(client, '/v1/check-groups', {
       name: 'Web shop (EU)',
       tags: ['shop'],
@@ -150,7 +168,10 @@ describe('the export of an account as a check file', () => {
     await fill(mine);
     const { text, missing } = await exported(mine);
     expect(text).not.toContain(SECRET);
-    expect(text.match(new RegExp(`${PLACEHOLDER}.*# put the value here`, 'g'))).toHaveLength(6);
+    expect(text.match(new RegExp(`${PLACEHOLDER}.*# put the value here`, 'g'))).toHaveLength(
+      6 + CHANNEL_SECRETS.length,
+    );
+    for (const type of ALERT_CHANNEL_TYPES) expect(text).toContain(`    type: ${type}\n`);
     for (const part of [
       '  - id: ops-example-com\n',
       '  - id: pager-duty\n',
@@ -168,7 +189,9 @@ describe('the export of an account as a check file', () => {
     for (const name of ['TOKEN', 'PLAIN', 'shop-home', 'pager-duty', 'office', 'login', 'backup']) {
       expect(said).toContain(name);
     }
+    expect(said).toMatch(/^Secrets of alert channels.*alertmanager.*gotify.*pager-duty/m);
     expect(said).toContain('Passwords of status pages: Status');
+    expect(said).not.toContain('does not accept');
   });
 
   it('applies twice without a change where nothing is secret', async () => {
