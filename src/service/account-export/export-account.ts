@@ -12,6 +12,7 @@ import { ExportNotes } from './export-notes.ts';
 import { fileConfigOf, PLACEHOLDER } from './placeholders.ts';
 import { type AccountResources, type ExportedFeatures, readAccount } from './read-account.ts';
 import { References } from './references.ts';
+import { withSnippetScripts } from './snippet-scripts.ts';
 import { sectionText } from './yaml-text.ts';
 
 /** An account as a check file. */
@@ -90,18 +91,22 @@ function sectionsOf(resources: AccountResources, notes: ExportNotes): Sections {
     if (isChanged) notes.add('channelSecret', id);
     return { ...fields, config };
   });
-  const groupEntries = entries('groups', groups, ({ fields: { alertSettings, ...fields } }) => ({
-    ...fields,
+  const scripts = new Map(resources.snippets.map(({ id, fields }) => [id, fields.script]));
+  const withScripts = (fields: Entry, owner: string): Entry =>
+    withSnippetScripts(fields, scripts, () => notes.add('script', owner));
+  const groupEntries = entries('groups', groups, ({ fields }, id) => {
+    const { alertSettings, ...rest } = fields;
     // As `apply` sends them.
-    alertSettings: alertSettings === null ? null : presentAlertSettings(alertSettings),
-  }));
+    const settings = alertSettings === null ? null : presentAlertSettings(alertSettings);
+    return { ...withScripts(rest, `group ${id}`), alertSettings: settings };
+  });
   const references = new References({
     ids,
     alertChannels,
     groups: groupEntries,
     noteLostTrigger: (id) => notes.add('trigger', id),
   });
-  const { checks, heartbeats } = checkEntries(resources.checks, references, notes);
+  const { checks, heartbeats } = checkEntries(resources.checks, references, withScripts, notes);
   const statusServices = entries('statusServices', services, (service) => ({
     ...service,
     checkIds: service.checkIds.filter((id) => checks.has(id)),
@@ -134,6 +139,7 @@ type EntriesById = ReadonlyMap<string, Entry>;
 function checkEntries(
   views: readonly CheckView[],
   references: References,
+  withScripts: (fields: Entry, owner: string) => Entry,
   notes: ExportNotes,
 ): { readonly checks: EntriesById; readonly heartbeats: EntriesById } {
   const checks = new Map<string, Entry>();
@@ -149,7 +155,7 @@ function checkEntries(
       }
       continue;
     }
-    const found = fileCheckOf(presentCheck(view, VIEWER));
+    const found = fileCheckOf(withScripts(presentCheck(view, VIEWER), `check ${id}`));
     if (found === null) notes.add('invalid', `check ${id}`);
     else checks.set(id, references.inFile(found.entry));
     if (found?.hasPlaceholders === true) notes.add('checkSecret', id);
@@ -190,7 +196,7 @@ function noteMissing(resources: AccountResources, notes: ExportNotes): void {
   }
   for (const slug of resources.locations) notes.add('location', slug);
   for (const host of resources.certificates) notes.add('certificate', host);
-  for (const name of resources.snippets) notes.add('snippet', name);
+  for (const { fields } of resources.snippets) notes.add('snippet', fields.name);
   for (const { fields, hasPassword } of resources.pages) {
     if (hasPassword) notes.add('pagePassword', fields.name);
   }

@@ -15,7 +15,9 @@ const TEXTS = {
   location: (names: string) =>
     `Private locations with their proxies and keys (make them first, with these slugs): ${names}`,
   certificate: (names: string) => `Client certificates, of the hosts ${names}`,
-  snippet: (names: string) => `Snippets: ${names}`,
+  snippet: (names: string) =>
+    `Snippets, whose scripts the checks and groups that run them have themselves: ${names}`,
+  script: (names: string) => `Scripts of snippets that do not exist any more, of ${names}`,
   heartbeat: (names: string) =>
     `Ping URLs of heartbeats (each gets a new one, which its job has to call): ${names}`,
   pagePassword: (names: string) => `Passwords of status pages: ${names}`,

@@ -5,6 +5,7 @@ import type { CheckView } from '../checks/checks.ts';
 import type { Features } from '../features.ts';
 import { type Page, WHOLE_LIST } from '../http/resources/paging.ts';
 import type { StoredWindow } from '../maintenance-windows/maintenance-windows.ts';
+import type { StoredSnippet } from '../snippets/snippets.ts';
 import type { StoredService } from '../status-pages/services.ts';
 import type { StoredPage } from '../status-pages/status-pages.ts';
 import type { StoredVariable } from '../variables/variables.ts';
@@ -38,8 +39,7 @@ export interface AccountResources {
   readonly locations: readonly string[];
   /** Hosts of client certificates. */
   readonly certificates: readonly string[];
-  /** Names. */
-  readonly snippets: readonly string[];
+  readonly snippets: readonly StoredSnippet[];
 }
 
 const ALL_CHECKS: CheckCriteria = {
@@ -63,7 +63,6 @@ export async function readAccount(
   const anyTime = { startsAt: null, endsAt: null };
   const locations = await allPages((page) => privateLocations.list(accountId, page));
   const certificates = await allPages((page) => clientCertificates.list(accountId, page));
-  const scripts = await allPages((page) => whole(snippets.list(accountId, page)));
   return {
     checks: await allPages((page) => whole(checks.list(accountId, { ...ALL_CHECKS, ...page }))),
     channels: await allPages((page) => whole(alertChannels.list(accountId, page))),
@@ -74,7 +73,8 @@ export async function readAccount(
     windows: await allPages((page) => maintenanceWindows.list(accountId, { ...anyTime, ...page })),
     locations: locations.map(({ slug }) => slug),
     certificates: certificates.map(({ host }) => host),
-    snippets: scripts.map(({ fields }) => fields.name),
+    // After what runs them, since they may be made together meanwhile.
+    snippets: await allPages((page) => whole(snippets.list(accountId, page))),
   };
 }
 

@@ -17,6 +17,7 @@ import {
 } from '../../../support/service/service-fixture.ts';
 
 const SECRET = 'hunter2';
+const SCRIPT = 'if (true) {\n  signIn("a: b");\n}\n';
 const RHYTHM = { period: 1, periodUnit: 'DAYS', grace: 2, graceUnit: 'HOURS' };
 /** One of each type besides EMAIL and WEBHOOK, and one without its optional secret. */
 const CHANNELS = [
@@ -69,7 +70,7 @@ describe('the export of an account as a check file', () => {
     await addLocation(client);
     await made(client, '/v1/variables', { key: 'PLAIN', value: 'a: "b" # {c}\nd', locked: true });
     await made(client, '/v1/variables', { key: 'TOKEN', value: SECRET, secret: true });
-    await made(client, '/v1/snippets', { name: 'login', script: '// nothing' });
+    const login = await made(client, '/v1/snippets', { name: 'login', script: SCRIPT });
     const email = await made(client, '/v1/alert-channels', {
       type: 'EMAIL',
       config: { address: 'ops@example.com' },
@@ -89,6 +90,7 @@ describe('the export of an account as a check file', () => {
       name: 'Web shop (EU)',
       tags: ['shop'],
       alertSettings: {},
+      teardownSnippetId: login.id,
     });
     const web = await made(client, '/v1/status-pages/services', { name: 'Web', checkTags: ['x'] });
     await put(client, '/v1/checks/api/shop-home?autoAssignAlerts=false', {
@@ -99,6 +101,7 @@ describe('the export of an account as a check file', () => {
       privateLocations: ['office'],
       alertChannelSubscriptions: [{ alertChannelId: email.id }],
       triggerIncident: { serviceId: web.id, severity: 'MAJOR', name: 'The shop is down' },
+      setupSnippetId: login.id,
       retryStrategy: { type: 'LINEAR', baseBackoffSeconds: 2, maxRetries: 2 },
       request: {
         url: `https://user:${SECRET}@a.example/?q={{PLAIN}}`,
@@ -182,7 +185,9 @@ describe('the export of an account as a check file', () => {
     ]) {
       expect(text).toContain(part);
     }
-    for (const absent of ['pingToken', 'logicalId', 'created_at', 'doubleCheck']) {
+    // No other account has the snippet.
+    expect(text.split('signIn("a: b");')).toHaveLength(3);
+    for (const absent of ['pingToken', 'logicalId', 'created_at', 'doubleCheck', 'SnippetId']) {
       expect(text).not.toContain(absent);
     }
     const said = missing.join('\n');
