@@ -27,6 +27,9 @@ function entryText(entry: Entry): string {
       }
     },
   });
-  // Deeper by two, which changes no value: YAML 1.2.2, 8.1.1.1.
-  return document.toString({ lineWidth: LINE_CHARS }).replaceAll(/^(?=.)/gm, '  ');
+  // Not folded: the library takes U+2028 for the end of an indented line, and would add a line feed there.
+  const text = document.toString({ lineWidth: LINE_CHARS, blockQuote: 'literal' });
+  // Deeper by two, which changes no value: YAML 1.2.2, 8.1.1.1. Only a line feed begins a line in YAML 1.2
+  // (5.4); in JavaScript, U+2028 and U+2029 do, too.
+  return text.replaceAll(/(^|\n)(?=[^\n])/g, '$1  ');
 }

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { sectionText } from '../../../../src/service/account-export/yaml-text.ts';
+
+const LONG = 'word '.repeat(30);
+
+describe('a section of an exported file', () => {
+  it.each([
+    ['one line', 'a b'],
+    ['lines', 'one\n  two\n\nthree\n'],
+    ['lines that begin with a space', '  one\ntwo'],
+    ['empty lines around it', '\n\none\n\n'],
+    ['a long line', `${LONG}end`],
+    ['long lines', `${LONG}end\n  ${LONG}end\nend\n`],
+    ['a line separator', 'one\u2028two\u2029three'],
+    ['a line separator at the start', '\u2028one'],
+    ['line separators in lines', 'one\u2028two\n\u2029three\nfour\n'],
+    ['line separators in long lines', `${LONG}\u2028end\n  one\u2028two\nend\n`],
+    ['a line separator in quotes', '# one\u2028two'],
+    ['control characters', '\u0001one\u2028two\r\nthree'],
+  ])('gives the same text again: %s', (_, text) => {
+    const entries = [{ id: 'a', text }, { id: 'b' }];
+    expect(parse(sectionText('checks', entries))).toEqual({ checks: entries });
+  });
+});
