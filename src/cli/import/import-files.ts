@@ -18,6 +18,7 @@ const UNKNOWN =
  */
 export function importFiles(files: readonly SourceFile[], format: ImportFormat | null): Draft {
   const draft = new Draft();
+  for (const { value } of files) draft.variables.reserveNamesIn(value);
   const byKind = new Map<FileKind, SourceFile[]>();
   for (const file of files) {
     const kind = kindOf(file);

@@ -1,3 +1,4 @@
+import { namesIn } from '../../../model/check/template.ts';
 import { isSensitiveHeader } from '../../../model/credentials/sensitive-headers.ts';
 import { mapUrlSecret } from '../../../model/credentials/url-secret.ts';
 
@@ -7,6 +8,9 @@ const SENSITIVE_NAMES = /^(?:key|pwd|pass|sig|signature|apikey|access[-_]?key|se
 const SENSITIVE_TEXT =
   /(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credentials?)["']?\s*[:=]|\b(?:AUTH|PASS|LOGIN)\s+\S/i;
 const SCHEME_AND_CREDENTIALS = /^(?:Basic|Bearer|Digest|Token|ApiKey)\s+\S/i;
+
+/** As Gatus has them in texts. */
+const ENVIRONMENT_NAME = /\$\{?([A-Za-z_]\w*)/g;
 
 /** A variable that the user has to set before the checks can run. */
 export interface WantedVariable {
@@ -22,6 +26,8 @@ export interface WantedVariable {
 export class ImportVariables {
   readonly #names = new Map<string, string>();
   readonly #wanted = new Map<string, string>();
+  /** Names that no secret gets. */
+  readonly #reserved = new Set<string>();
 
   get list(): readonly WantedVariable[] {
     return [...this.#wanted].map(([name, meaning]) => ({ name, meaning }));
@@ -29,6 +35,17 @@ export class ImportVariables {
 
   has(name: string): boolean {
     return this.#wanted.has(name);
+  }
+
+  /**
+   * Reserves the names of the variables in the texts of a file. Call it for every file before the first
+   * secret: if a secret got such a name, the targets whose texts have it would be sent the secret of another.
+   */
+  reserveNamesIn(value: unknown): void {
+    for (const text of textsIn(value, new Set())) {
+      for (const name of namesIn(text)) this.#reserved.add(name);
+      for (const [, name = ''] of text.matchAll(ENVIRONMENT_NAME)) this.#reserved.add(name);
+    }
   }
 
   /**
@@ -42,7 +59,8 @@ export class ImportVariables {
     if (known !== undefined) return `{{${known}}}`;
     const base = variableName(name);
     let free = base;
-    for (let n = 2; this.#wanted.has(free); n += 1) free = `${base}_${n}`;
+    const isTaken = (given: string): boolean => this.#wanted.has(given) || this.#reserved.has(given);
+    for (let n = 2; isTaken(free); n += 1) free = `${base}_${n}`;
     this.#names.set(key, free);
     this.#wanted.set(free, meaning);
     return `{{${free}}}`;
@@ -91,6 +109,17 @@ export class ImportVariables {
 export function shownTarget(target: string): string {
   const [bare = ''] = target.split(/[?#]/, 1);
   return bare.replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/@]*@/i, '$1');
+}
+
+/** All texts in a value, with keys. `seen` has what aliases repeat. */
+function* textsIn(value: unknown, seen: Set<object>): Iterable<string> {
+  if (typeof value === 'string') yield value;
+  if (typeof value !== 'object' || value === null || seen.has(value)) return;
+  seen.add(value);
+  for (const [key, item] of Object.entries(value)) {
+    yield key;
+    yield* textsIn(item, seen);
+  }
 }
 
 function isOnlyTemplates(text: string): boolean {

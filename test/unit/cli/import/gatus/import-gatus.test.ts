@@ -31,6 +31,37 @@ describe('a configuration of Gatus', () => {
     expect(text + lines.join('\n')).not.toContain('s3cret');
   });
 
+  it('with a password does not name it like a variable that another endpoint sends', () => {
+    const { value, variables, lines } = imported({
+      'gatus.yaml': `endpoints:
+  - name: shop
+    url: https://probe:s3cret@shop.example/
+    conditions: ["[STATUS] == 200"]
+  - name: other
+    url: https://other.example/
+    headers:
+      X-Api-Key: $SHOP_PASSWORD
+      X-Note: "{{SHOP_PASSWORD_2}}"
+    conditions: ["[STATUS] == 200"]
+`,
+    });
+    expect(value).toMatchObject({
+      checks: [
+        { request: { url: 'https://probe:{{SHOP_PASSWORD_3}}@shop.example/' } },
+        {
+          request: {
+            headers: [
+              { key: 'X-Api-Key', value: '{{SHOP_PASSWORD}}' },
+              { key: 'X-Note', value: '{{SHOP_PASSWORD_2}}' },
+            ],
+          },
+        },
+      ],
+    });
+    expect(variables.map(({ name }) => name)).toEqual(['SHOP_PASSWORD_3', 'SHOP_PASSWORD']);
+    expect(lines.join('\n')).toContain('{{SHOP_PASSWORD_2}} in it is read as a variable');
+  });
+
   it('with a name that would end a comment or steer a terminal stays harmless', () => {
     const { text, value } = imported({
       'gatus.yaml': `endpoints:
