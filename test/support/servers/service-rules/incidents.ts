@@ -127,9 +127,9 @@ export const alertmanager: ServiceRules = {
             }),
         )
         .min(1),
-      problem: ([alert]: [{ labels: object; startsAt?: string }]) => ({
-        key: JSON.stringify(alert.labels),
-        isOver: alert.startsAt === undefined,
+      problem: ([{ labels, endsAt }]: [{ labels: object; endsAt?: string }], _, nowMs) => ({
+        key: JSON.stringify(labels),
+        isOver: endsAt !== undefined && Date.parse(endsAt) <= nowMs,
       }),
     },
   ],

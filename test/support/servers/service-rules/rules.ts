@@ -19,8 +19,12 @@ interface RequestRule {
   readonly body: z.ZodType;
   /** Of the whole body. */
   readonly maxBytes?: number;
-  /** What the service knows a problem by, and whether the request opens or closes it. */
-  problem?(body: never, path: string): { readonly key: string; readonly isOver: boolean };
+  /** What the service knows a problem by, and whether it is over for a service that gets the request now. */
+  problem?(
+    body: never,
+    path: string,
+    nowMs: number,
+  ): { readonly key: string; readonly isOver: boolean };
 }
 
 export const JSON_TYPE = { 'content-type': /^application\/json\b/ };
@@ -45,13 +49,14 @@ export function problemsOf(rules: ServiceRules, request: HookRequest): readonly 
   ];
 }
 
-/** The problem that a request opens or closes; null for a service that knows none. */
+/** The problem that a request opens or closes at that time; null for a service that knows none. */
 export function problemIn(
   rules: ServiceRules,
   request: HookRequest,
+  nowMs: number,
 ): { readonly key: string; readonly isOver: boolean } | null {
   const rule = rules.requests.find(({ path }) => path.test(request.path));
-  return rule?.problem?.(bodyOf(request) as never, request.path) ?? null;
+  return rule?.problem?.(bodyOf(request) as never, request.path, nowMs) ?? null;
 }
 
 function bodyOf({ headers, body }: HookRequest): unknown {

@@ -137,7 +137,9 @@ describe.each(SERVICE_CHANNEL_TYPES)('a channel of the type %s', (type) => {
       runLocation: 'other',
       check: { ...NOTICE.check, name: 'Renamed', tags: [] },
     });
-    const problems = server.requests.map((request) => problemIn(SERVICE_RULES[type], request));
+    const problems = server.requests.map((request) =>
+      problemIn(SERVICE_RULES[type], request, NOTICE.atMs),
+    );
     const { closes } = SERVICE_CHANNELS[type];
     expect(problems.map((problem) => problem?.isOver ?? false)).toEqual([
       false,
