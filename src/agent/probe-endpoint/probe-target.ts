@@ -1,4 +1,5 @@
 import { CHECK_SHAPES, type Check } from '../../model/check/check.ts';
+import { hasScripts } from '../../model/check/scripts.ts';
 import { compileTemplate } from '../../model/check/template.ts';
 import { credentialTexts } from '../../model/credentials/credential-fields.ts';
 import { targetOf } from '../../model/credentials/target.ts';
@@ -15,7 +16,8 @@ const MAX_TARGET_CHARS = 2048;
 /**
  * The check with another target: the URL of URL and API checks, host and port of TCP, the name server of
  * DNS, the host of ICMP checks. Nobody can have a secret of the check sent to a target of their choice:
- * with credentials or templates it takes only its own scheme, host and port.
+ * with credentials, templates or scripts (which read variables) it takes only its own scheme, host
+ * and port. Literal data and bodies are no secrets: results do not mask them either.
  */
 export function withTarget(check: Check, target: string): Retargeted {
   const refuse = (problem: string): Retargeted => ({ ok: false, problem });
@@ -31,9 +33,9 @@ export function withTarget(check: Check, target: string): Retargeted {
     const field = issue?.path.join('.') ?? '';
     return refuse(`target is wrong for a ${check.checkType} check: ${field} ${issue?.message}`);
   }
-  if (hasSecrets(check.request) && addressOf(parsed.data) !== addressOf(check.request)) {
+  if (hasSecrets(check) && addressOf(parsed.data) !== addressOf(check.request)) {
     return refuse(
-      'target must have the scheme, host and port of the check, because its request has credentials or variables',
+      'target must have the scheme, host and port of the check, because it has credentials, variables or scripts',
     );
   }
   // The compiler cannot see that the request is of the type of the check.
@@ -62,8 +64,11 @@ function hostOf(target: string): { readonly hostname: string; readonly port?: nu
   return parsed.ok ? parsed.value : { hostname: target };
 }
 
-function hasSecrets(request: Check['request']): boolean {
-  return credentialTexts(request).size > 0 || textsIn(request).some(isTemplate);
+function hasSecrets(check: Check): boolean {
+  const { request } = check;
+  return (
+    credentialTexts(request).size > 0 || textsIn(request).some(isTemplate) || hasScripts(check)
+  );
 }
 
 function isTemplate(text: string): boolean {

@@ -57,18 +57,24 @@ export const checkScriptsSchema = z.object({
 });
 export type CheckScripts = z.output<typeof checkScriptsSchema>;
 
+type WithScripts = Partial<ScriptFields> & { readonly scripts?: CheckScripts | undefined };
+
 /**
  * The scripts of a check for its agent.
  *
  * @param check with `scripts` if a service sent it; one of a file has only its own
  */
-export function scriptsOf(
-  check: Partial<ScriptFields> & { readonly scripts?: CheckScripts | undefined },
-): CheckScripts {
+export function scriptsOf(check: WithScripts): CheckScripts {
   if (check.scripts !== undefined) return check.scripts;
   const own = (source: string | null | undefined): NamedScript[] =>
     isBlank(source) ? [] : [{ owner: 'check', source }];
   return { setup: own(check.setupScript), teardown: own(check.teardownScript) };
+}
+
+/** Whether an agent runs scripts for a check; for one of any type. */
+export function hasScripts(check: WithScripts & { readonly checkType: string }): boolean {
+  const { setup, teardown } = scriptsOf(check);
+  return setup.length + teardown.length > 0;
 }
 
 function isBlank(source: string | null | undefined): source is null | undefined | '' {

@@ -7,6 +7,7 @@ import { listenTcp } from '../../../support/servers/tcp-servers.ts';
 
 /** Runs only for probes. */
 const MODULE = { activated: false };
+const SIGNS = `request.headers.authorization = 'Bearer ' + variables.get('KEY')`;
 
 async function startProbes(env: Readonly<Record<string, string>> = {}) {
   const fixture = await startDaemon({ env });
@@ -15,11 +16,14 @@ async function startProbes(env: Readonly<Record<string, string>> = {}) {
     url: 'http://127.0.0.1:9/login',
     headers: [{ key: 'Authorization', value: 'Bearer 8c1f0d7a2b' }],
   };
+  const request = { url: 'http://127.0.0.1:9/' };
   listener.onChecks(
     checkSetOf([
       checkOf('URL', { id: 'http_2xx', ...MODULE }),
       checkOf('API', { id: 'with-token', ...MODULE, request: credentials }),
       checkOf('API', { id: 'with-variable', ...MODULE, request: { url: 'http://a/?k={{KEY}}' } }),
+      checkOf('API', { id: 'with-setup', ...MODULE, request, setupScript: SIGNS }),
+      checkOf('API', { id: 'with-teardown', ...MODULE, request, teardownScript: SIGNS }),
       checkOf('TCP', { id: 'tcp', ...MODULE }),
     ]),
   );
@@ -102,6 +106,8 @@ describe('a probe', () => {
     ['another host for credentials', { module: 'with-token', target: 'http://127.0.0.2:9/' }],
     ['another port for credentials', { module: 'with-token', target: 'http://127.0.0.1:10/' }],
     ['another host for a variable', { module: 'with-variable', target: 'http://b/' }],
+    ['another host for a setup script', { module: 'with-setup', target: 'http://127.0.0.2:9/' }],
+    ['another port for a teardown', { module: 'with-teardown', target: 'http://127.0.0.1:10/' }],
   ])('is refused for %s', async (_, query) => {
     const { probe } = await startProbes();
     const { status, body } = await probe(query);
