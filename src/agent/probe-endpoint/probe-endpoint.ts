@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Check } from '../../model/check/check.ts';
 import type { CheckResult, MissedReason } from '../../model/result/result.ts';
+import { detailOf } from '../../model/result/result-summary.ts';
 import { type HealthResponse, textResponse } from '../health/readiness-and-liveness.ts';
 import type { RunnerParts } from '../run/run.ts';
 import { runCheck } from '../run/runner.ts';
@@ -87,9 +88,14 @@ export class ProbeEndpoint {
     const limit = new AbortController();
     const cancel = clock.after(limitMs, () => limit.abort());
     const startMs = clock.monotonicMs();
-    const ended: { result: CheckResult | null; missed: MissedReason | null } = {
+    const ended: { result: CheckResult | null; missed: MissedReason | null; isStarved: boolean } = {
       result: null,
       missed: null,
+      isStarved: false,
+    };
+    const onStarved = (): void => {
+      ended.isStarved = true;
+      this.#parts.onStarved();
     };
     const sink = {
       result: (one: CheckResult): void => {
@@ -110,15 +116,21 @@ export class ProbeEndpoint {
           signal: AbortSignal.any([limit.signal, gone, this.#stop.signal]),
           permit,
         };
-        ended.missed = await runCheck(run, { ...this.#parts, sink });
+        ended.missed = await runCheck(run, { ...this.#parts, sink, onStarved });
       });
     } finally {
       cancel();
     }
-    const { result, missed } = ended;
+    const { result, missed, isStarved } = ended;
     // The agent itself is at fault, which says nothing about the target: the scrape fails.
-    if (missed !== null && !limit.signal.aborted) {
-      return textResponse(503, `the probe has no verdict: ${missed}`);
+    if (result?.hasErrors === true) {
+      const code = detailOf(result)?.requestErrorCode ?? 'INTERNAL_ERROR';
+      return textResponse(503, `the probe has no verdict: ${code}`);
+    }
+    // At the limit, a repeated attempt has had only a part of the time.
+    if (missed !== null && (isStarved || !limit.signal.aborted)) {
+      const reason = limit.signal.aborted ? 'agent_starved' : missed;
+      return textResponse(503, `the probe has no verdict: ${reason}`);
     }
     const durationMs = clock.monotonicMs() - startMs;
     const { checkType } = check;

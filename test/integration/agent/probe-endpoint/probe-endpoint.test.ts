@@ -1,6 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ProbeEndpoint } from '../../../../src/agent/probe-endpoint/probe-endpoint.ts';
+import type { RunnerParts } from '../../../../src/agent/run/run.ts';
 import { checkSetOf, startDaemon } from '../../../support/agent/daemon-fixture.ts';
+import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { servedBy } from '../../../support/servers/http-servers.ts';
 import { listenTcp } from '../../../support/servers/tcp-servers.ts';
@@ -34,6 +38,18 @@ async function startProbes(env: Readonly<Record<string, string>> = {}) {
     signal = new AbortController().signal,
   ) => daemon.probes.answer({ query: new URLSearchParams(query), timeoutSeconds, signal });
   return { ...fixture, probe };
+}
+
+/** A probe of a run pipeline, some of whose parts are given. */
+function startProbe(query: Readonly<Record<string, string>>, parts: Partial<RunnerParts> = {}) {
+  const clock = new FakeClock();
+  const fixture = runFixture({ clock, parts });
+  const endpoint = new ProbeEndpoint(fixture.parts);
+  onTestFinished(() => endpoint.stop());
+  endpoint.setChecks([checkOf('URL', { id: 'http_2xx', ...MODULE })]);
+  const { signal } = new AbortController();
+  const request = { query: new URLSearchParams(query), timeoutSeconds: '5', signal };
+  return { clock, answer: endpoint.answer(request) };
 }
 
 /** A target that accepts connections and never answers. */
@@ -128,6 +144,35 @@ describe('a probe', () => {
     expect(body).toContain('probe_http_status_code 0\n');
     await target.allClosed();
     expect((await probe({ target: 'a', module: 'tcp' }, 'soon')).status).toBe(400);
+  });
+
+  it('has no verdict after a fault of the agent', async () => {
+    const evaluator = {
+      evaluate: () => Promise.reject(new Error('no thread')),
+      close: async () => {},
+    };
+    const target = await servedBy((_request, response) => void response.end('fine'));
+    const { answer } = startProbe({ target }, { evaluator });
+    expect(await answer).toMatchObject({
+      status: 503,
+      body: 'the probe has no verdict: INTERNAL_ERROR\n',
+    });
+  });
+
+  it('has no verdict where the agent was short of CPU, and the limit ended the repetition', async () => {
+    let requests = 0;
+    const target = await servedBy((_request, response) => {
+      requests += 1;
+      // The first response seems slow; the second one does not come.
+      if (requests === 1) void clock.stall(4000).then(() => response.end('fine'));
+    });
+    const { clock, answer } = startProbe({ target });
+    await eventually(() => requests === 2);
+    await clock.advance(500);
+    expect(await answer).toMatchObject({
+      status: 503,
+      body: 'the probe has no verdict: agent_starved\n',
+    });
   });
 
   it('is refused while 50 others run, and ends when its client is gone', async () => {
