@@ -74,7 +74,7 @@ type Found =
  * that the guard denies are not tried.
  *
  * A family that failed or had not answered by then is in `families` and in the job log, also if the
- * other one won.
+ * other one won. The log accuses only one that failed.
  */
 export async function raceFamilies(target: RaceTarget, context: ProbeContext): Promise<RaceEnd> {
   const ended = new AbortController();
@@ -208,14 +208,22 @@ class Race {
     const other = this.#outcomeOf(ipFamily === 'IPv4' ? 'IPv6' : 'IPv4', ipFamily);
     const own: FamilyOutcome = { ...NO_ERROR, ipFamily, address, outcome: 'passed' };
     for (const running of this.#running.values()) void running.then(closeLoser);
-    if (other !== null) {
-      this.#context.log.warn(
-        `${other.ipFamily} does not work for ${this.#target.hostname}, ${ipFamily} does: ${other.requestError}`,
-      );
-    }
+    if (other !== null) this.#logOther(other, ipFamily);
     const families = other === null ? [own] : [own, other];
     const dnsMs = this.#dnsMs ?? 0;
     return { ok: true, address, ipFamily, opened, since, families, dnsMs };
+  }
+
+  #logOther(other: FamilyOutcome, winner: IpFamily): void {
+    const { log } = this.#context;
+    const { hostname } = this.#target;
+    const { ipFamily, outcome, requestError } = other;
+    if (outcome === 'failed') {
+      log.warn(`${ipFamily} does not work for ${hostname}, ${winner} does: ${requestError}`);
+    } else {
+      // It may only be slower: its connection may have begun just before.
+      log.info(`${ipFamily} was slower for ${hostname} than ${winner}: ${requestError}`);
+    }
   }
 
   /** Which family's failure it is does not depend on which one came last: IPv4's if it was tried. */
