@@ -7,7 +7,7 @@ import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { servedBy } from '../../../support/servers/http-servers.ts';
-import { listenTcp } from '../../../support/servers/tcp-servers.ts';
+import { listenTcp, refusingPort } from '../../../support/servers/tcp-servers.ts';
 
 /** Runs only for probes. */
 const MODULE = { activated: false };
@@ -100,7 +100,9 @@ describe('a probe', () => {
 
   it('of a target that refuses fails, and is no error of the request', async () => {
     const { probe } = await startProbes();
-    const { status, body } = await probe({ target: '127.0.0.1:9', module: 'tcp' });
+    const closed = await refusingPort();
+    onTestFinished(() => closed.close());
+    const { status, body } = await probe({ target: `127.0.0.1:${closed.port}`, module: 'tcp' });
     expect(status).toBe(200);
     expect(body).toContain('probe_success 0\n');
     expect(body).not.toContain('probe_http_');
