@@ -284,7 +284,7 @@ const REFUSED: Failure = {
 const NO_SNIPPET: Failure = {
   code: 'SCRIPT_FAILED',
   message:
-    'The check names a snippet, which only a service has: give the script itself, as setupScript or teardownScript',
+    'The check or its group names a snippet, which only a service has: give the script itself, as setupScript or teardownScript',
 };
 
 /** null if no response came. */

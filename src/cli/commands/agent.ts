@@ -95,7 +95,7 @@ function backendFor(config: AgentConfig, printResults: boolean, { stdout }: Term
       const { openServiceBackend } = await import('../../agent/backend/service-backend.ts');
       return openServiceBackend({ work, concurrency, alsoTo }, parts);
     }
-    const source = createFileSource({ file: work.checksFile, clock, log, needsChecks: true });
+    const source = createFileSource({ file: work.checksFile, clock, log, runsAlone: true });
     return createFileBackend({ source, sink: lines() });
   };
 }

@@ -3,6 +3,7 @@ import { runOnce } from '../../agent/run-once.ts';
 import { scrubError } from '../../agent/secrets/scrub-error.ts';
 import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
 import { LOCAL } from '../../agent/source/file/file-source.ts';
+import { withGroupScripts } from '../../agent/source/file/group-scripts.ts';
 import { loadCheckFile, requireChecks } from '../../agent/source/file/load-check-file.ts';
 import type { Check } from '../../model/check/check.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
@@ -55,7 +56,8 @@ export async function runCommand(
   );
   const checkFile = await loadCheckFile(file);
   requireChecks(checkFile, file);
-  const { checks, clientCertificates, variables } = checkFile;
+  const { clientCertificates, variables, resources } = checkFile;
+  const checks = withGroupScripts(checkFile.checks, resources);
   const own = options.envFile === null ? [] : await readEnvFile(options.envFile);
   secrets = await openVault({
     operator: config.operatorVariables,

@@ -241,7 +241,7 @@ export const checkBodySchema = z.preprocess(
 /** A check with its id and every default filled in: what is scheduled and run. */
 export type Check = CheckBody & {
   readonly id: string;
-  /** Sent by a service in place of its script fields: with those of its group, and of snippets. */
+  /** In place of its script fields: with those of its group, and of the snippets of a service. */
   readonly scripts?: CheckScripts;
 };
 export type CheckOf<Type extends Check['checkType']> = Extract<Check, { checkType: Type }>;

@@ -62,7 +62,7 @@ type WithScripts = Partial<ScriptFields> & { readonly scripts?: CheckScripts | u
 /**
  * The scripts of a check for its agent.
  *
- * @param check with `scripts` if a service sent it; one of a file has only its own
+ * @param check with `scripts` if a service sent it, or if its group in a file has some
  */
 export function scriptsOf(check: WithScripts): CheckScripts {
   if (check.scripts !== undefined) return check.scripts;

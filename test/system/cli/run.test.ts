@@ -26,11 +26,15 @@ const answering: RequestListener = (request, response) => {
   response.end(JSON.stringify({ state: 'up', evil: '\u001b[2J' }));
 };
 
-/** A check file as JSON, which is YAML too. */
 function fileOf(...checks: readonly object[]): string {
+  return fileWith({ checks });
+}
+
+/** A check file as JSON, which is YAML too. */
+function fileWith(sections: Readonly<Record<string, readonly object[]>>): string {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
-  writeFileSync(folder.file('checks.yaml'), JSON.stringify({ checks }));
+  writeFileSync(folder.file('checks.yaml'), JSON.stringify(sections));
   return folder.file('checks.yaml');
 }
 
@@ -93,6 +97,28 @@ describe('vedette run', () => {
     );
     expect(stdout).toMatch(/2 checks in .*: 0 passed, 2 failed\n$/);
     expect(stdout).not.toContain('\u001b');
+  });
+
+  it('runs the scripts of the group of a check, and fails where they are in a snippet', async () => {
+    const tokens: unknown[] = [];
+    const base = await servedBy((request, response) => {
+      tokens.push(request.headers['x-token']);
+      response.end();
+    });
+    const api = (id: string, groupId: string) => ({ ...url(id, base), checkType: 'API', groupId });
+    const file = fileWith({
+      groups: [
+        { id: 'shop', setupScript: "request.headers['x-token'] = 'of the group'" },
+        { id: 'snippets', setupSnippetId: 7 },
+      ],
+      checks: [api('orders', 'shop'), api('prices', 'snippets')],
+    });
+    const { code, stdout } = await runCli(['run', file]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^PASS {4}orders /m);
+    expect(stdout).toMatch(/^FAIL {4}prices /m);
+    expect(stdout).toContain('The check or its group names a snippet');
+    expect(tokens).toEqual(['of the group']);
   });
 
   it('makes the retries of a check, or leaves them out', async () => {

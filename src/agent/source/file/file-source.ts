@@ -8,6 +8,7 @@ import { FileProblemsError } from '../common/file-problem.ts';
 import type { CheckFile } from './check-file.ts';
 import { fileKindOf, fileStamp } from './file-stamp.ts';
 import { fingerprintOf } from './fingerprint.ts';
+import { withGroupScripts } from './group-scripts.ts';
 import { type LoadOptions, loadCheckFile, requireChecks } from './load-check-file.ts';
 
 /** The `runLocation` of a file's checks (src/model/README.md, "Results"). */
@@ -32,8 +33,11 @@ export interface FileSourceOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly workerUrl?: URL;
-  /** Whether a file without checks is refused: an agent by itself ignores all other sections. */
-  readonly needsChecks?: boolean;
+  /**
+   * Whether an agent runs the checks without a service. Then a file without checks is refused, and the
+   * checks have the scripts of their groups: the agent ignores everything else in the other sections.
+   */
+  readonly runsAlone?: boolean;
 }
 
 /**
@@ -156,12 +160,12 @@ class WatchedFile {
       file,
       workerUrl === undefined ? options : { ...options, workerUrl },
     );
-    if (this.#options.needsChecks === true) requireChecks(read, file);
+    if (this.#options.runsAlone === true) requireChecks(read, file);
     return read;
   }
 
   async #accept(checkFile: CheckFile, listener: CheckListener): Promise<void> {
-    const { log, file } = this.#options;
+    const { log, file, runsAlone = false } = this.#options;
     const before = this.#checkFile;
     this.#checkFile = checkFile;
     this.#files = [file, ...checkFile.pemFiles];
@@ -176,7 +180,7 @@ class WatchedFile {
       before === null ? 'check file read' : 'check file changed; its checks run from now';
     log.info({ file, checks: checks.length }, what);
     listener.onChecks({
-      checks,
+      checks: runsAlone ? withGroupScripts(checks, resources) : checks,
       variables,
       clientCertificates,
       resources,

@@ -14,6 +14,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CheckListener, CheckSet } from '../../../../../src/agent/source/check-source.ts';
 import { createFileSource, POLL_MS } from '../../../../../src/agent/source/file/file-source.ts';
+import { scriptsOf } from '../../../../../src/model/check/scripts.ts';
 import { createLogger } from '../../../../../src/runtime/logger.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
@@ -40,13 +41,13 @@ function text(...ids: string[]): string {
 const ids = (set: CheckSet | undefined): readonly string[] => set?.checks.map(({ id }) => id) ?? [];
 
 /** A source at work, with what it handed over and what it logged. */
-async function watching(path = file, needsChecks = false) {
+async function watching(path = file, runsAlone = false) {
   const clock = new FakeClock();
   const destination = new PassThrough();
   const logged: string[] = [];
   destination.on('data', (line: Buffer) => logged.push(line.toString()));
   const log = createLogger({ level: 'info', destination, format: 'json', clock });
-  const source = createFileSource({ file: path, clock, log, workerUrl: WORKER, needsChecks });
+  const source = createFileSource({ file: path, clock, log, workerUrl: WORKER, runsAlone });
   const controller = new AbortController();
   const sets: CheckSet[] = [];
   const listener: CheckListener = {
@@ -290,6 +291,49 @@ describe('a check file that is watched', () => {
     writeFileSync(file, `${text(...many)}  - { id: x }\n`);
     await watch.poll(2);
     expect(watch.warnings()[0]).toContain(`${file}:1502:5: checks[1500].checkType of check`);
+    await watch.stop();
+  });
+});
+
+describe('a check file that an agent runs without a service', () => {
+  const withGroup = (setupScript: string): string =>
+    JSON.stringify({
+      groups: [{ id: 'shop', setupScript, teardownScript: 'logOut()' }],
+      checks: [
+        {
+          ...{ id: 'orders', checkType: 'API', groupId: 'shop' },
+          ...{ setupScript: 'sign()', teardownScript: 'remove()' },
+          request: { url: 'http://localhost/' },
+        },
+      ],
+    });
+
+  it('has the scripts of groups in its checks, and again if only these change', async () => {
+    writeFileSync(file, withGroup('logIn()'));
+    const watch = await watching(file, true);
+    writeFileSync(file, withGroup('logInAgain()'));
+    await watch.poll();
+    expect(watch.sets.map(({ checks }) => checks.map(scriptsOf))).toEqual(
+      ['logIn()', 'logInAgain()'].map((source) => [
+        {
+          setup: [
+            { owner: 'group', source },
+            { owner: 'check', source: 'sign()' },
+          ],
+          teardown: [
+            { owner: 'check', source: 'remove()' },
+            { owner: 'group', source: 'logOut()' },
+          ],
+        },
+      ]),
+    );
+    await watch.stop();
+  });
+
+  it('leaves them out of the checks that a service gets, which has the groups', async () => {
+    writeFileSync(file, withGroup('logIn()'));
+    const watch = await watching();
+    expect(watch.sets[0]?.checks[0]).not.toHaveProperty('scripts');
     await watch.stop();
   });
 });
