@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import type { RunFixture } from '../../../support/agent/run-fixture.ts';
 import { scriptFixture } from '../../../support/agent/script-fixture.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { vaultOf } from '../../../support/samples/secrets.ts';
 import { servedBy } from '../../../support/servers/http-servers.ts';
@@ -90,8 +91,39 @@ function codeOf({ hasFailures, apiCheckResult }: CheckResult): string | null {
 const all = (scripts: Readonly<Record<string, string>>, code: string | null) =>
   Object.fromEntries(Object.keys(scripts).map((id) => [id, code]));
 
-it('a script that does not end is ended, and no other check is late (trust model SN24)', async () => {
+it('a script that does not end is ended (trust model SN24)', async () => {
   expect(await outcomes(500, ENDLESS)).toEqual(all(ENDLESS, 'SCRIPT_TIMEOUT'));
+});
+
+it('no check without scripts waits for scripts that do not end (trust model SN24)', async () => {
+  let begun = 0;
+  const url = await servedBy((request, response) => {
+    if (request.url === '/begun') begun += 1;
+    response.end('fine');
+  });
+  const fixture = await scriptFixture({ workers: 2 });
+  const stop = new AbortController();
+  const setupScript = `await fetch('${url}/begun'); for (;;);`;
+  const hostile = Array.from({ length: 4 }, (_, n) =>
+    fixture.run(
+      checkOf('API', { ...ONCE, id: `hostile ${n}`, request: { url }, setupScript }),
+      stop.signal,
+    ),
+  );
+  // Both workers are busy from now on, and two scripts wait for one.
+  await eventually(() => begun === 2);
+  const innocent = Array.from({ length: 20 }, (_, n) =>
+    fixture.run(checkOf('URL', { ...ONCE, id: `innocent ${n}`, request: { url } })),
+  );
+  await Promise.all(innocent);
+  const ended = fixture.results.map(({ checkId, hasFailures, hasErrors }) => {
+    return { isInnocent: checkId.startsWith('innocent'), hasFailures, hasErrors };
+  });
+  const passed = { isInnocent: true, hasFailures: false, hasErrors: false };
+  expect(ended).toEqual(innocent.map(() => passed));
+  stop.abort();
+  await Promise.all(hostile);
+  expect(fixture.missed.map(({ reason }) => reason)).toEqual(hostile.map(() => 'agent_stopped'));
 });
 
 it('a script that takes too much memory is ended', async () => {
