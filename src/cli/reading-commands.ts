@@ -13,7 +13,7 @@ const MAX_RUNS = 100;
 
 interface ReadingCommandsParts {
   readonly terminal: Terminal;
-  /** Of each command, for its help. */
+  /** The variables of each command, for its help. */
   readonly variables: Readonly<Record<'status' | 'history' | 'explain', readonly VariableRow[]>>;
   readonly exitNow: (exitCode: number) => void;
   /** Gets the exit code of the command that ran. */

@@ -33,7 +33,7 @@ export interface CheckGauges {
   setChecks(checks: readonly GaugedCheck[]): void;
   /** Takes a FINAL result. */
   judged(result: CheckResult): void;
-  /** Of the checks at hand. */
+  /** What the labels of the current checks leave out. */
   readonly leftOut: LeftOut;
   readonly metrics: readonly RenderedMetric[];
 }

@@ -16,7 +16,7 @@ export const CHECK_LABELS = [
 const MAX_TARGET_CHARS = 200;
 const MAX_TAG_CHARS = 100;
 const MAX_TAGS_OF_CHECK = 10;
-/** Of all checks together: each one is a value that Prometheus stores. */
+/** For all checks together: each one is a value that Prometheus stores. */
 const MAX_DIFFERENT_TAGS = 500;
 
 /** What was left out of labels; see `MAX_…` above. */

@@ -8,7 +8,7 @@ export interface JudgedRun {
   /** Seconds since the epoch. */
   readonly stoppedSeconds: number;
   readonly attempts: number;
-  /** Of URL and API checks; null without a response. */
+  /** The status of a URL or API check; null without a response. */
   readonly statusCode: number | null;
   readonly errorCode: string | null;
   /** Each phase that the run reached, with its seconds. */

@@ -45,7 +45,7 @@ type Stage = 'setup' | 'teardown';
 type Ran = { readonly ok: true } | { readonly ok: false; readonly failure: Failure };
 
 const NO_VARIABLES: ReadonlyMap<string, string> = new Map();
-/** Of all scripts of an attempt together. */
+/** Lines in the job log of all scripts of an attempt together. */
 const MAX_ATTEMPT_LINES = 2 * MAX_LOG_LINES;
 
 /** The scripts of an attempt; null for a check without any. */

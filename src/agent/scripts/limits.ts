@@ -3,16 +3,16 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Of one script. Waiting for a worker does not count. */
+/** The limit of one script. Waiting for a worker does not count. */
 export const SCRIPT_LIMIT_MS = 10_000;
 /** An attempt that waits longer for a worker does not count. */
 export const MAX_WORKER_WAIT_MS = 30_000;
 export const MEMORY_BYTES = 64 * MIB;
-/** Of QuickJS. The stack of the WebAssembly module is larger. */
+/** The stack of QuickJS. That of the WebAssembly module is larger. */
 export const STACK_BYTES = 256 * KIB;
-/** Of one script. */
+/** Requests of one script by `fetch`. */
 export const MAX_FETCHES = 10;
-/** Of one script. */
+/** Lines that one script writes into the job log. */
 export const MAX_LOG_LINES = 50;
 /** More than a job log shows, so that it can mask a secret before it cuts the line. */
 export const MAX_LOG_CHARS = 10_000;
@@ -20,9 +20,9 @@ export const MAX_LOG_CHARS = 10_000;
 export const MAX_SET_VARIABLES = 100;
 /** All values that one script sets together. */
 export const MAX_SET_CHARS = 50_000;
-/** Of one message between script and host, as JSON. */
+/** The length of one message between script and host, as JSON. */
 export const MAX_MESSAGE_CHARS = 8 * MIB;
-/** Of a body that a script gets. */
+/** The length of a body that a script gets. */
 export const MAX_BODY_CHARS = 1_000_000;
 export const MAX_RANDOM_BYTES = 1024;
 /** In the message of a failed script. */

@@ -29,7 +29,7 @@ import {
   type StartMessage,
 } from './worker-protocol.ts';
 
-/** Of one value. */
+/** The length of one value that a script sets. */
 const MAX_VALUE_CHARS = 20_000;
 /** For reading the error of a script that has used up its memory. */
 const SPARE_BYTES = 4 * 1024 * 1024;

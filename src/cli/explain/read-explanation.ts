@@ -26,7 +26,7 @@ import {
 const SLOTS = 5;
 /** Locations whose agents are read, of a check that runs in more. */
 const MAX_LOCATIONS = 20;
-/** Of locations and of maintenance windows. */
+/** Pages of locations, and of maintenance windows, that are read. */
 const MAX_PAGES = 10;
 
 const accountSchema = z.array(z.object({ id: z.string() })).min(1);

@@ -28,7 +28,7 @@ const pingSchema = z.looseObject({
 /** An event of a heartbeat, as the API has it (src/service/README.md, "Heartbeats"). */
 export type ListedPing = z.output<typeof pingSchema>;
 
-/** Of a check that runs, or of a heartbeat, which is pinged. Newest first. */
+/** The runs of a check, or the pings of a heartbeat. Newest first. */
 export type History =
   | { readonly kind: 'runs'; readonly check: HistoryCheck; readonly entries: readonly ListedRun[] }
   | {

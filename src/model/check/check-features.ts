@@ -15,9 +15,9 @@ type CheckType = keyof Requests;
 
 interface AnyFeature {
   readonly checkTypes: readonly string[];
-  /** Of its request. */
+  /** A field of its request. */
   readonly field?: string;
-  /** Of the check itself, and of its group. */
+  /** Fields of the check itself, and of its group. */
   readonly sharedFields?: readonly string[];
   readonly unused: readonly unknown[];
 }

@@ -77,7 +77,7 @@ async function removeContent(
   return removed;
 }
 
-/** Of any age, also those that have no row. */
+/** Discards uploads of any age, also those that have no row. */
 async function discardUploads(
   contents: ArtifactStore,
   accountId: string,

@@ -91,7 +91,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   // The first run compiles what the text needs.
   await scrubber.bytes(text.subarray(0, MEGABYTE));
   const { value: masked, tookMs, heldMs } = await timed(() => scrubber.bytes(text));
-  // Of each kind, as far as it is looked through quickly: none may be left.
+  // Secrets of any kind, in the part that is searched quickly: none may be left.
   const part = masked.subarray(0, MEGABYTE);
   const isLeft = isSecret && secrets.some((secret) => part.includes(secret));
   say({ name, tookMs, heldMs, isRight: !isLeft && (!isSecret || masked !== text) });

@@ -16,7 +16,7 @@ const results = await open(join(folder, 'results'), 'w');
 const artifact = await open(join(folder, 'artifact'), 'w');
 
 let seen = { results: 0, bytes: 0, digests: [] };
-/** Of the artifact that is being uploaded in parts. */
+/** The artifact that is being uploaded in parts. */
 let begun = null;
 
 async function takeResults(request) {

@@ -13,7 +13,7 @@ export type TargetProbe = (target: string) => Omit<Probe, 'timeoutMs'> | { reado
 /** What each prober reads a module with. */
 export interface ModuleContext {
   readonly name: string;
-  /** Of the prober's own section. */
+  /** Where the prober's own section stands. */
   readonly origin: Origin;
   readonly draft: Draft;
 }
@@ -29,7 +29,7 @@ export const SHARED_REASONS: Readonly<Record<string, Reason>> = {
 
 const OWN_CERTIFICATES = 'add an entry to clientCertificates of the file, with cert, key and ca';
 
-/** Of `tls_config`. */
+/** Why fields of `tls_config` do not carry over. */
 export const TLS_REASONS: Readonly<Record<string, Reason>> = {
   ca_file: ['the file of the authority is not read', OWN_CERTIFICATES],
   ca: ['authorities stand outside of checks', OWN_CERTIFICATES],

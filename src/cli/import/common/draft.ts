@@ -13,7 +13,7 @@ import { bodyOf, type Probe } from './probe.ts';
 import type { Origin } from './source-file.ts';
 import { UniqueIds } from './unique-ids.ts';
 
-/** Of all files together. A check file may have ten times as many. */
+/** In all files together. A check file may have ten times as many. */
 const MAX_CHECKS = 10_000;
 const MAX_NAME_CHARS = 255;
 const MAX_TAGS = 100;

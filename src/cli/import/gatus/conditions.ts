@@ -291,7 +291,7 @@ function ofFunction(
   return ofLength(property, operator, length);
 }
 
-/** Of a list or of a text. Gatus also counts the characters of other JSON, which nobody needs. */
+/** The length of a list or of a text. Gatus also counts the characters of other JSON, which nobody needs. */
 function ofLength(property: string, operator: Operator, length: number): Meaning {
   const least = { '==': length, '!=': length, '>': length + 1, '>=': length, '<': 0, '<=': 0 };
   const most = { '==': length, '!=': length, '<': length - 1, '<=': length, '>': null, '>=': null };

@@ -17,7 +17,7 @@ interface RequestRule {
   readonly path: RegExp;
   readonly headers?: Readonly<Record<string, RegExp>>;
   readonly body: z.ZodType;
-  /** Of the whole body. */
+  /** The length of the whole body. */
   readonly maxBytes?: number;
   /** What the service knows a problem by, and whether it is over for a service that gets the request now. */
   problem?(
