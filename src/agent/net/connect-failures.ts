@@ -84,11 +84,11 @@ function sentText(repeated: number): string {
   return `sent again${times} after 1 s`;
 }
 
-/** For a check that must pass over both families: nothing is known about the target. */
+/** For an attempt that must not fall back to IPv4: nothing is known about the target. */
 export function notTriedOverIpv6(target: string): Failure {
   return {
     code: 'INTERNAL_ERROR',
-    message: `${target} was not tried over IPv6: this machine has no IPv6; give it IPv6, or set ipFamily to ANY`,
+    message: `${target} was not tried over IPv6: this machine has no IPv6; give it IPv6, or set ipFamily to IPv4`,
   };
 }
 

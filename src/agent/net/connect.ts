@@ -74,7 +74,7 @@ export interface NotConnected {
  * one answers. Addresses that the guard denies are not tried. Each address gets an equal share of
  * the remaining time, so that a silent one leaves time for the others. If all fail, the failure is
  * that of the last one, and the job log has the others. On a machine without IPv6, IPv6 falls back
- * to IPv4 (src/model/README.md, "What passes and what fails"), unless the check is to pass over both. With ANY
+ * to IPv4 (src/model/README.md, "What passes and what fails"), unless IPv4 has an attempt of its own. With ANY
  * the families race (race-families.ts). The time up to a failure belongs to the phase that failed.
  *
  * The kernel measures the connect time, so a stall of our event loop does not lengthen it. The
@@ -99,7 +99,7 @@ export async function connectTcp(
     return { ...outcome, ok: false, failure };
   }
   // A name without an IPv6 address is the name's fault; no route may be this machine's.
-  if (context.isOneOfBoth === true) {
+  if (context.staysInFamily === true) {
     const isOwnLack = !outcome.ok && outcome.failure.code !== 'DNS_NO_ADDRESS';
     return isOwnLack ? { ...outcome, failure: notTriedOverIpv6(bare.hostname) } : outcome;
   }

@@ -23,8 +23,8 @@ export interface ProbeContext {
   readonly onBody?: ((bytes: number) => void) | undefined;
   /** The agent's own values in the request, and where they may be sent. */
   readonly ownSecrets: OwnSecrets;
-  /** It is to pass over this family (ipFamily BOTH): IPv6 does not fall back to IPv4. */
-  readonly isOneOfBoth?: boolean | undefined;
+  /** IPv6 does not fall back to IPv4, which has an attempt of its own (BOTH, and ANY of ICMP checks). */
+  readonly staysInFamily?: boolean | undefined;
   /** Adds secrets that the attempt only gets to know itself, before anything is sent with them. */
   readonly learnSecrets?: ((values: readonly string[]) => Promise<void>) | undefined;
   /** The whole body is wanted, whether or not an assertion reads it: a script does. */

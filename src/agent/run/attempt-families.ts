@@ -29,7 +29,7 @@ export async function attemptFamilies(
   const all = await Promise.all(
     IP_FAMILIES.map(async (ipFamily): Promise<FamilyAttempt> => {
       const opening = `${options.opening} over ${ipFamily}`;
-      const own = { ...options, opening, isOneOfBoth: true };
+      const own = { ...options, opening, staysInFamily: true };
       return { ipFamily, attempt: await makeAttempt(overFamily(check, ipFamily), parts, own) };
     }),
   );

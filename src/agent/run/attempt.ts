@@ -68,7 +68,7 @@ export interface AttemptOptions {
   /** Called with the bytes of a body as they arrive. */
   readonly onBody?: (bytes: number) => void;
   /** IPv6 does not fall back to IPv4, which has an attempt of its own. */
-  readonly isOneOfBoth?: boolean;
+  readonly staysInFamily?: boolean;
 }
 
 export interface Attempt {
@@ -136,7 +136,7 @@ async function attemptStarved(
 ): Promise<Attempt> {
   const { clock } = parts;
   const { opening, signal, keepLongBody, room: reservedMemory, isBrief = false } = options;
-  const { onBody, isOneOfBoth } = options;
+  const { onBody, staysInFamily } = options;
   const log = new JobLog(clock, { isBrief, scrub: (text) => context.scrub(text) });
   const bodyMemory = reservedMemory ?? parts.bodyRoom.open(keepLongBody);
   const startedAtMs = clock.wallMs();
@@ -150,7 +150,7 @@ async function attemptStarved(
     guard,
     log,
     onBody,
-    isOneOfBoth,
+    staysInFamily,
     ownSecrets: NO_OWN_SECRETS,
     scrub: NOT_SCRUBBED,
     starvation,

@@ -16,8 +16,8 @@ export type ResolvedDestination =
 
 /**
  * The first address of the target that TARGET_DENY permits. IPv6 on a machine without it falls back
- * to IPv4, unless the target is itself an IPv6 address (src/model/README.md, "ICMP: `request`"), or the
- * check is to pass over both.
+ * to IPv4, unless the target is itself an IPv6 address (src/model/README.md, "ICMP: `request`"), or IPv4
+ * has an attempt of its own.
  *
  * @param ipFamily a check with ANY or BOTH is tried once for each family: what is left of it is IPv4
  */
@@ -33,7 +33,7 @@ export async function resolveDestination(
   const near = found.ok && isNear(found.destination.address);
   const canFallBack = found.ok ? !near : found.failure.code === 'DNS_NO_ADDRESS';
   if (!canFallBack) return found;
-  if (context.isOneOfBoth === true) {
+  if (context.staysInFamily === true) {
     return found.ok ? { ok: false, failure: notTriedOverIpv6(bare) } : found;
   }
   context.log.warn(`this machine has no IPv6: falling back to IPv4 for ${bare}`);
