@@ -50,7 +50,7 @@ export type RaceEnd = (Won | Lost) & {
 };
 
 /** One connection that was begun. */
-interface Runner {
+interface Connection {
   readonly ipFamily: IpFamily;
   readonly address: string;
   readonly since: ConnectInstant;
@@ -60,7 +60,7 @@ interface Runner {
 
 type Event =
   | { readonly kind: 'found'; readonly ipFamily: IpFamily; readonly found: Found }
-  | { readonly kind: 'ended'; readonly runner: Runner; readonly end: Opened }
+  | { readonly kind: 'ended'; readonly connection: Connection; readonly end: Opened }
   | { readonly kind: 'due' };
 
 type Found =
@@ -98,8 +98,8 @@ class Race {
   readonly #left: Record<IpFamily, string[]> = { IPv4: [], IPv6: [] };
   readonly #lookups = new Map<IpFamily, Promise<Event>>();
   readonly #lookupFailures = new Map<IpFamily, Failure>();
-  readonly #runners: Runner[] = [];
-  readonly #running = new Map<Runner, Promise<Event>>();
+  readonly #connections: Connection[] = [];
+  readonly #pending = new Map<Connection, Promise<Event>>();
   /** Until the next address may be tried, unless one fails before. */
   #delay: Promise<Event> | null = null;
   #dnsMs: number | null = null;
@@ -114,7 +114,7 @@ class Race {
     for (const ipFamily of FAMILIES) this.#lookups.set(ipFamily, this.#lookUp(ipFamily));
     for (;;) {
       if (this.#delay === null) this.#startNext();
-      if (this.#lookups.size === 0 && this.#running.size === 0) return this.#lost();
+      if (this.#lookups.size === 0 && this.#pending.size === 0) return this.#lost();
       const event = await this.#next();
       switch (event.kind) {
         case 'found':
@@ -125,10 +125,10 @@ class Race {
           this.#delay = null;
           break;
         case 'ended': {
-          const { runner, end } = event;
-          this.#running.delete(runner);
-          if (end.ok) return this.#won(runner, end);
-          this.#failed(runner, end);
+          const { connection, end } = event;
+          this.#pending.delete(connection);
+          if (end.ok) return this.#won(connection, end);
+          this.#failed(connection, end);
           this.#delay = null;
         }
       }
@@ -137,7 +137,7 @@ class Race {
 
   #next(): Promise<Event> {
     const delay = this.#delay === null ? [] : [this.#delay];
-    return Promise.race([...this.#lookups.values(), ...this.#running.values(), ...delay]);
+    return Promise.race([...this.#lookups.values(), ...this.#pending.values(), ...delay]);
   }
 
   async #lookUp(ipFamily: IpFamily): Promise<Event> {
@@ -155,32 +155,32 @@ class Race {
   #take(ipFamily: IpFamily, found: Found): void {
     if (found.ok) this.#left[ipFamily].push(...found.addresses);
     else this.#lookupFailures.set(ipFamily, found.failure);
-    if (this.#runners.length > 0) return;
+    if (this.#connections.length > 0) return;
     const waitsForIpv6 = found.ok && this.#lookups.has('IPv6');
     this.#delay = waitsForIpv6 ? this.#wait(RESOLUTION_DELAY_MS) : null;
   }
 
   #startNext(): void {
-    const last = this.#runners.at(-1)?.ipFamily;
+    const last = this.#connections.at(-1)?.ipFamily;
     const byTurns = last === 'IPv6' ? FAMILIES.toReversed() : FAMILIES;
     const ipFamily = byTurns.find((family) => this.#left[family].length > 0);
     const address = ipFamily === undefined ? undefined : this.#left[ipFamily].shift();
     if (ipFamily === undefined || address === undefined) return;
     this.#dnsMs ??= this.#stopwatch.elapsedMs();
-    const runner: Runner = {
+    const connection: Connection = {
       ipFamily,
       address,
       since: connectsFrom(this.#context),
       failure: null,
     };
-    this.#runners.push(runner);
-    this.#running.set(runner, this.#connect(runner));
+    this.#connections.push(connection);
+    this.#pending.set(connection, this.#connect(connection));
     this.#delay = this.#wait(ATTEMPT_DELAY_MS);
   }
 
-  async #connect(runner: Runner): Promise<Event> {
-    const end = await openSocket(runner.address, this.#target.port, this.#context);
-    return { kind: 'ended', runner, end };
+  async #connect(connection: Connection): Promise<Event> {
+    const end = await openSocket(connection.address, this.#target.port, this.#context);
+    return { kind: 'ended', connection, end };
   }
 
   async #wait(delayMs: number): Promise<Event> {
@@ -188,14 +188,14 @@ class Race {
     return { kind: 'due' };
   }
 
-  #failed(runner: Runner, end: NotOpened): void {
-    const { address, ipFamily, since } = runner;
+  #failed(connection: Connection, end: NotOpened): void {
+    const { address, ipFamily, since } = connection;
     const tookMs = this.#context.clock.monotonicMs() - since.atMs;
     const text = this.#text(address);
     // As for a machine without a route, though it may be short of ports: IPv4 would say so, too.
     const lacksIpv6 = ipFamily === 'IPv6' && end.ended === 'error' && mayMeanNoIpv6(end.systemCode);
     const failure = lacksIpv6 ? noIpv6Failure(text) : connectFailure(text, end, tookMs);
-    runner.failure = failure;
+    connection.failure = failure;
     if (end.ended !== 'cancelled') this.#context.log.warn(failure.message);
   }
 
@@ -203,11 +203,11 @@ class Race {
     return targetText(this.#target.hostname, this.#target.port, address);
   }
 
-  #won(runner: Runner, opened: Won['opened']): RaceEnd {
-    const { address, ipFamily, since } = runner;
+  #won(connection: Connection, opened: Won['opened']): RaceEnd {
+    const { address, ipFamily, since } = connection;
     const other = this.#outcomeOf(ipFamily === 'IPv4' ? 'IPv6' : 'IPv4', ipFamily);
     const own: FamilyOutcome = { ...NO_ERROR, ipFamily, address, outcome: 'passed' };
-    for (const running of this.#running.values()) void running.then(closeLoser);
+    for (const pending of this.#pending.values()) void pending.then(closeLoser);
     if (other !== null) this.#logOther(other, ipFamily);
     const families = other === null ? [own] : [own, other];
     const dnsMs = this.#dnsMs ?? 0;
@@ -229,9 +229,9 @@ class Race {
   /** Which family's failure it is does not depend on which one came last: IPv4's if it was tried. */
   #lost(): RaceEnd {
     const ends = ['IPv4' as const, 'IPv6' as const].flatMap((ipFamily) => {
-      const runner = this.#runners.findLast((each) => each.ipFamily === ipFamily);
-      const failure = runner?.failure ?? null;
-      return failure === null ? [] : [{ failure, address: runner?.address ?? null }];
+      const connection = this.#connections.findLast((each) => each.ipFamily === ipFamily);
+      const failure = connection?.failure ?? null;
+      return failure === null ? [] : [{ failure, address: connection?.address ?? null }];
     });
     const untried = this.#untriedFailures().map((failure) => ({ failure, address: null }));
     const all = [...ends, ...untried];
@@ -265,21 +265,21 @@ class Race {
 
   /** @param winner null if no family was connected */
   #outcomeOf(ipFamily: IpFamily, winner: IpFamily | null): FamilyOutcome | null {
-    const runners = this.#runners.filter((each) => each.ipFamily === ipFamily);
-    const [first] = runners;
+    const connections = this.#connections.filter((each) => each.ipFamily === ipFamily);
+    const [first] = connections;
     if (first === undefined) {
       const failure = this.#lookupFailures.get(ipFamily);
       if (failure === undefined || HAS_NONE.has(failure.code)) return null;
       return { ...NO_ERROR, ipFamily, address: null, ...failedWith(failure) };
     }
-    const running = runners.find(({ failure }) => failure === null);
-    if (running === undefined) {
+    const pending = connections.find(({ failure }) => failure === null);
+    if (pending === undefined) {
       const failure = first.failure;
       return failure && { ...NO_ERROR, ipFamily, address: first.address, ...failedWith(failure) };
     }
-    const tookMs = this.#context.clock.monotonicMs() - running.since.atMs;
-    const requestError = `${this.#text(running.address)} had not answered after ${millisecondsText(tookMs)}, when ${winner ?? 'the other family'} was connected`;
-    const { address } = running;
+    const tookMs = this.#context.clock.monotonicMs() - pending.since.atMs;
+    const requestError = `${this.#text(pending.address)} had not answered after ${millisecondsText(tookMs)}, when ${winner ?? 'the other family'} was connected`;
+    const { address } = pending;
     return { ...NO_ERROR, ipFamily, address, outcome: 'unanswered', requestError };
   }
 }
