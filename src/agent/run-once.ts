@@ -60,8 +60,8 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     onShed: () => {},
     onBodyWithoutRoom: () => {},
     // No run is shed: each check runs only once.
-    pressure: {
-      sheds: (what: 'evidence' | 'detail') => tools.parts.pressure.sheds(what),
+    loadShedding: {
+      sheds: (what: 'evidence' | 'detail') => tools.parts.loadShedding.sheds(what),
       shedsRunOf: () => false,
       hadNoVerdict: () => {},
       starved: () => {},

@@ -79,7 +79,12 @@ export function createRunTools(options: RunToolsOptions): RunTools {
   });
   const icmp = createIcmpProbe({ clock });
   const starvation = new StarvationMeter(clock, options.starvation);
-  const pressure = new LoadShedding({ clock, log, meter: starvation, readAccount: readCpuAccount });
+  const loadShedding = new LoadShedding({
+    clock,
+    log,
+    meter: starvation,
+    readAccount: readCpuAccount,
+  });
   const { clientCertificates, proxyUrl } = options;
   const http = { clientCertificates, proxyUrl };
   return {
@@ -91,7 +96,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
       secrets,
       scripts: { pool, isEnabled: config.executeScripts },
       starvation,
-      pressure,
+      loadShedding,
       bodyRoom: new SharedBodyMemory(bodyRoomBytes(machineLimits())),
       guard: denyNetworks(config.deniedNetworks),
       connectivity: createConnectivityCheck({

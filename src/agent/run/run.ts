@@ -22,7 +22,7 @@ export interface RunnerParts extends AttemptParts {
   readonly evidence: EvidenceParts['evidence'];
   /** Called for each attempt that did not count because the agent was short of CPU. */
   readonly onStarved: () => void;
-  readonly pressure: Pick<LoadShedding, 'sheds' | 'shedsRunOf' | 'hadNoVerdict' | 'starved'>;
+  readonly loadShedding: Pick<LoadShedding, 'sheds' | 'shedsRunOf' | 'hadNoVerdict' | 'starved'>;
   /** Called for each thing skipped because the agent is short of CPU. */
   readonly onShed: (what: Sheddable) => void;
   /** Called for each body that did not fit in memory: it is read again later, or cut. */

@@ -34,9 +34,9 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<MissedReas
   const earlierMs = Math.max(0, clock.wallMs() - firstStartedAtMs);
 
   // One-off runs are never skipped.
-  if (run.sequenceId === null && parts.pressure.shedsRunOf(check.id)) {
+  if (run.sequenceId === null && parts.loadShedding.shedsRunOf(check.id)) {
     parts.onShed('run');
-    parts.pressure.starved();
+    parts.loadShedding.starved();
     return reportMissed(run, 'agent_starved', parts);
   }
   for (let { retriesMade } = run; ; retriesMade += 1) {
@@ -53,7 +53,7 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<MissedReas
     if (typeof attempt === 'string') {
       // A run on request, or a retry of another location, has no slot that could be skipped next.
       if (attempt === 'agent_starved' && run.sequenceId === null) {
-        parts.pressure.hadNoVerdict(check.id);
+        parts.loadShedding.hadNoVerdict(check.id);
       }
       return reportMissed(run, attempt, parts);
     }
@@ -121,7 +121,7 @@ function runDiagnostics(
   parts: RunnerParts,
 ): Promise<Evidence | null> {
   if (!wantsEvidence(attempt, parts)) return Promise.resolve(null);
-  if (parts.pressure.sheds('evidence')) {
+  if (parts.loadShedding.sheds('evidence')) {
     parts.onShed('evidence');
     attempt.jobLog.conclude('info', 'No trace and no capture: the agent is short of CPU');
     return Promise.resolve(null);

@@ -33,7 +33,7 @@ export async function attemptUnstarved(
 ): Promise<Attempt | MissedReason> {
   const most = Math.max(plan.maxRetries, retriesMade) + 1;
   const title = `Attempt ${retriesMade + 1} of at most ${most} (${check.checkType} check "${check.id}")`;
-  const isBrief = parts.pressure.sheds('detail');
+  const isBrief = parts.loadShedding.sheds('detail');
   if (isBrief) parts.onShed('detail');
   const keepLongBody = parts.artifacts !== null && !isBrief;
   const { clock } = parts;
@@ -75,7 +75,7 @@ export async function attemptUnstarved(
     if (signal.aborted || attempt.isCertain) return attempt;
     attempt.forget();
     parts.onStarved();
-    parts.pressure.starved();
+    parts.loadShedding.starved();
     const pauseMs = STARVED_PAUSES_MS[repeats];
     if (pauseMs === undefined) return 'agent_starved';
     const nextEndMs = clock.wallMs() + pauseMs + attempt.durationMs;

@@ -28,13 +28,13 @@ async function httpServer(answer: (request: number) => Promise<number>) {
 async function standingStill() {
   const clock = new FakeClock();
   const withoutVerdict: string[] = [];
-  const pressure: RunnerParts['pressure'] = {
+  const loadShedding: RunnerParts['loadShedding'] = {
     sheds: () => false,
     shedsRunOf: () => false,
     hadNoVerdict: (checkId) => void withoutVerdict.push(checkId),
     starved: () => {},
   };
-  const fixture = runFixture({ clock, parts: { pressure } });
+  const fixture = runFixture({ clock, parts: { loadShedding } });
   const request = await httpServer(async () => {
     await clock.stall(4000);
     return 200;

@@ -14,13 +14,13 @@ function setUp() {
     mark: () => ({ runDelayMs: seen.starvedMs, lateMs: 0, busyMs: 0 }),
     sinceMs: (mark: { readonly runDelayMs: number }) => seen.starvedMs - mark.runDelayMs,
   };
-  const pressure = new LoadShedding({ clock, log, meter, readAccount: () => seen.account });
+  const shedding = new LoadShedding({ clock, log, meter, readAccount: () => seen.account });
   /** A window in which the agent was kept from its work for this share. */
   const pass = async (share: number): Promise<void> => {
     seen.starvedMs += share * 5000;
     await clock.advance(5000);
   };
-  return { clock, records, seen, pressure, pass };
+  return { clock, records, seen, shedding, pass };
 }
 
 it.each([
@@ -31,18 +31,18 @@ it.each([
 ])(
   'starved for %d of the time it leaves out: evidence %s, detail %s, runs %s',
   async (share, evidence, detail, run) => {
-    const { pressure, pass } = setUp();
+    const { shedding, pass } = setUp();
     await pass(share);
-    expect(pressure.sheds('evidence')).toBe(evidence);
-    expect(pressure.sheds('detail')).toBe(detail);
-    expect(pressure.shedsRunOf('a')).toBe(run);
+    expect(shedding.sheds('evidence')).toBe(evidence);
+    expect(shedding.sheds('detail')).toBe(detail);
+    expect(shedding.shedsRunOf('a')).toBe(run);
   },
 );
 
 it('skips every second run of each check, for half of the checks at a time', async () => {
-  const { pressure, pass } = setUp();
+  const { shedding, pass } = setUp();
   await pass(0.95);
-  const slots = [1, 2, 3, 4].map(() => ['a', 'b', 'c'].map((id) => pressure.shedsRunOf(id)));
+  const slots = [1, 2, 3, 4].map(() => ['a', 'b', 'c'].map((id) => shedding.shedsRunOf(id)));
   expect(slots).toEqual([
     [true, false, true],
     [false, true, false],
@@ -52,71 +52,71 @@ it('skips every second run of each check, for half of the checks at a time', asy
 });
 
 it('does not skip the slot after a run without a verdict, once in a row', async () => {
-  const { pressure, pass } = setUp();
+  const { shedding, pass } = setUp();
   await pass(0.95);
   const skipped = [1, 2, 3, 4, 5, 6, 7].map(() => {
-    const isShed = pressure.shedsRunOf('a');
-    if (!isShed) pressure.hadNoVerdict('a');
+    const isShed = shedding.shedsRunOf('a');
+    if (!isShed) shedding.hadNoVerdict('a');
     return isShed;
   });
   expect(skipped).toEqual([true, false, false, true, false, false, true]);
 });
 
 it('skips as usual again after a run that had a verdict', async () => {
-  const { pressure, pass } = setUp();
+  const { shedding, pass } = setUp();
   await pass(0.95);
-  expect([pressure.shedsRunOf('a'), pressure.shedsRunOf('a')]).toEqual([true, false]);
-  pressure.hadNoVerdict('a');
-  expect(pressure.shedsRunOf('a')).toBe(false);
-  const slots = [1, 2, 3].map(() => pressure.shedsRunOf('a'));
+  expect([shedding.shedsRunOf('a'), shedding.shedsRunOf('a')]).toEqual([true, false]);
+  shedding.hadNoVerdict('a');
+  expect(shedding.shedsRunOf('a')).toBe(false);
+  const slots = [1, 2, 3].map(() => shedding.shedsRunOf('a'));
   expect(slots).toEqual([true, false, true]);
 });
 
 it('gives each of many checks without verdicts as many runs', async () => {
-  const { pressure, pass } = setUp();
+  const { shedding, pass } = setUp();
   await pass(0.95);
   const ids = ['a', 'b', 'c', 'd', 'e'];
   const runs = new Map(ids.map((id) => [id, 0]));
   for (let slot = 0; slot < 30; slot += 1) {
     for (const id of ids) {
-      if (pressure.shedsRunOf(id)) continue;
+      if (shedding.shedsRunOf(id)) continue;
       runs.set(id, (runs.get(id) ?? 0) + 1);
-      pressure.hadNoVerdict(id);
+      shedding.hadNoVerdict(id);
     }
   }
   expect([...runs.values()]).toEqual([20, 20, 20, 20, 20]);
 });
 
 it('does not skip the slot after a run without a verdict that was made before it skipped any', async () => {
-  const { pressure, pass } = setUp();
-  expect(pressure.shedsRunOf('a')).toBe(false);
-  pressure.hadNoVerdict('a');
-  expect(pressure.shedsRunOf('b')).toBe(false);
+  const { shedding, pass } = setUp();
+  expect(shedding.shedsRunOf('a')).toBe(false);
+  shedding.hadNoVerdict('a');
+  expect(shedding.shedsRunOf('b')).toBe(false);
   await pass(0.95);
-  expect(pressure.shedsRunOf('a')).toBe(false);
-  expect(pressure.shedsRunOf('a')).toBe(true);
+  expect(shedding.shedsRunOf('a')).toBe(false);
+  expect(shedding.shedsRunOf('a')).toBe(true);
 });
 
 it('skips nothing when there is CPU again', async () => {
-  const { pressure, pass } = setUp();
+  const { shedding, pass } = setUp();
   await pass(0.95);
-  expect(pressure.shedsRunOf('a')).toBe(true);
+  expect(shedding.shedsRunOf('a')).toBe(true);
   await pass(0);
-  expect(pressure.sheds('evidence')).toBe(false);
-  expect(pressure.shedsRunOf('a')).toBe(false);
+  expect(shedding.sheds('evidence')).toBe(false);
+  expect(shedding.shedsRunOf('a')).toBe(false);
 });
 
 it('logs it once a minute, with the cause and the cure', async () => {
-  const { clock, records, seen, pressure, pass } = setUp();
+  const { clock, records, seen, shedding, pass } = setUp();
   seen.account = { ...NOTHING, throttledMs: 4000 };
   await pass(0.95);
-  for (let attempt = 0; attempt < 50; attempt += 1) pressure.starved();
+  for (let attempt = 0; attempt < 50; attempt += 1) shedding.starved();
   expect(records()).toMatchObject([
     { level: 'warn', cause: 'quota', sharePercent: 95, leftOut: 'evidence, detail, run', count: 1 },
   ]);
   expect(records()[0]?.msg).toContain('raise the CPU limit');
   await clock.advance(60_000);
-  pressure.starved();
+  shedding.starved();
   expect(records()).toHaveLength(2);
 });
 
@@ -125,10 +125,10 @@ it.each([
   ['neighbours', 1000, NOTHING],
   ['own load', 0, NOTHING],
 ])('names %s as the cause in the first seconds, too', async (cause, starvedMs, account) => {
-  const { clock, records, seen, pressure } = setUp();
+  const { clock, records, seen, shedding } = setUp();
   await clock.advance(2000);
   Object.assign(seen, { starvedMs, account });
-  pressure.starved();
+  shedding.starved();
   expect(records()).toMatchObject([{ cause }]);
 });
 
