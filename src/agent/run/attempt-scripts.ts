@@ -267,7 +267,12 @@ export class AttemptScripts {
         },
         memory,
       );
-      if (probed.failure !== null) return refused(probed.failure.message);
+      const { failure } = probed;
+      if (failure !== null) {
+        // Its message may quote the url, with the value of a variable that scripts must not see.
+        context.log.warn(`fetch: ${failure.code}: ${failure.message}`);
+        return refused(`${failure.code} (the job log has the details)`);
+      }
       const response = responseOf(probed);
       return response === null ? refused('no response came') : { ok: true, response };
     } finally {

@@ -135,6 +135,22 @@ describe('a setup script', () => {
     expect(JSON.stringify(only(fixture))).not.toContain('bound-secret');
   });
 
+  it('does not see a bound variable in the error of a request that failed', async () => {
+    const other = await target();
+    const { url } = await target((request) => void request.socket.destroy());
+    const { host } = new URL(url);
+    const secrets = await operatorVault({ TOKEN: 'bound-secret' }, [`TOKEN@${host}`]);
+    const fixture = await scriptFixture({ parts: { secrets } });
+    const setupScript = `
+      await fetch('${url}/' + variables.get('TOKEN')).catch(({ message }) =>
+        fetch('${other.url}/', { method: 'POST', body: message }));`;
+    await fixture.run(checkOf('API', { ...ONCE, request: { url: other.url }, setupScript }));
+    expect(other.seen).toHaveLength(2);
+    expect(other.seen[0]?.body).toMatch(/^fetch failed: [A-Z0-9_]+ \(the job log/);
+    expect(logOf(only(fixture))).toContain(`GET ${url}/********`);
+    expect(JSON.stringify(only(fixture))).not.toContain('bound-secret');
+  });
+
   it.each([
     ['throws', `\nnull.a`, /^The setup script of the check failed in line 2: TypeError/],
     ['leaves no URL', `request.url = 'mailto:me'`, /url/],
