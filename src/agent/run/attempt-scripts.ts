@@ -19,6 +19,7 @@ import type { ScriptView } from '../secrets/script-variables.ts';
 import type { RenderedWithSecrets, SecretsVault } from '../secrets/vault.ts';
 import { CANCELLED_ON_REQUEST, isRunCancelled } from './cancelled.ts';
 import type { CheckTypeRunners, Probed } from './check-types/check-type.ts';
+import type { SentRequests } from './sent-requests.ts';
 
 export interface ScriptTools {
   readonly pool: ScriptPool;
@@ -39,6 +40,7 @@ export interface AttemptScriptsParts {
 export type ScriptedContext = Omit<ProbeContext, 'deadlineMs' | 'wantsBody'> & {
   deadlineMs: number;
   wantsBody?: boolean | undefined;
+  readonly sent: SentRequests;
 };
 
 type Stage = 'setup' | 'teardown';
@@ -247,25 +249,25 @@ export class AttemptScripts {
     if (!rendered.ok) return refused(rendered.failure.message);
     const { check, own } = rendered;
     if (!isHttpUrl(check.request.url)) return refused('the url is not an http or https URL');
-    const why = own.whyNotTo(checkTypes.API.receivers(check));
+    const receivers = checkTypes.API.receivers(check);
+    const why = own.whyNotTo(receivers);
     if (why !== null) return refused(why);
     const context = this.#context;
     await context.learnSecrets?.(secrets.credentials(asked, check).values);
     const memory = bodyRoom.open(true);
     try {
-      const probed = await checkTypes.API.probe(
-        check,
-        {
-          ...context,
-          signal: AbortSignal.any([context.signal, signal]),
-          deadlineMs: context.clock.monotonicMs() + SCRIPT_LIMIT_MS,
-          ownSecrets: own,
-          wantsBody: true,
-          // Neither the starvation nor the bytes of these count for the request of the check.
-          starvation: undefined,
-          onBody: undefined,
-        },
-        memory,
+      const probeContext: ProbeContext = {
+        ...context,
+        signal: AbortSignal.any([context.signal, signal]),
+        deadlineMs: context.clock.monotonicMs() + SCRIPT_LIMIT_MS,
+        ownSecrets: own,
+        wantsBody: true,
+        // Neither the starvation nor the bytes of these count for the request of the check.
+        starvation: undefined,
+        onBody: undefined,
+      };
+      const probed = await context.sent.send({ ownSecrets: own, receivers }, () =>
+        checkTypes.API.probe(check, probeContext, memory),
       );
       const { failure } = probed;
       if (failure !== null) {

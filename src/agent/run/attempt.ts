@@ -10,7 +10,6 @@ import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { PartMask } from '../../scrub/secret-parts.ts';
 import type { Evaluator } from '../assertions/evaluator.ts';
 import { isOfBody } from '../assertions/sources.ts';
-import type { Receiver } from '../config/variable-targets.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
 import type { BodyMemory, SharedBodyMemory } from '../probes/http/body/body-memory.ts';
@@ -31,6 +30,7 @@ import type {
   LongBody,
   Probed,
 } from './check-types/check-type.ts';
+import { SentRequests } from './sent-requests.ts';
 import { CutShort } from './starvation/cut-short.ts';
 import type { AttemptStarvation, StarvationMeter } from './starvation/starvation.ts';
 import { tooLongAtMost, verdictUnderStarvation } from './starvation/verdict-under-starvation.ts';
@@ -86,8 +86,8 @@ export interface Attempt {
   /** An HTTP request was sent, so the target may have acted on it. */
   readonly requestSent: boolean;
   /**
-   * A variable of the agent itself whose value others on the way can read; null if there is none. A
-   * capture of a repeated attempt would contain it.
+   * A variable of the agent itself whose value others on the way can read, in the request of the
+   * check or of a script; null if there is none. A capture of a repeated attempt would contain it.
    */
   exposedVariable(): string | null;
   readonly responseTimeMs: number;
@@ -153,11 +153,12 @@ async function attemptStarved(
     staysInFamily,
     ownSecrets: NO_OWN_SECRETS,
     scrub: NOT_SCRUBBED,
+    sent: new SentRequests(),
     starvation,
   };
   log.info(opening);
   const observed = await observe(check, parts, context, bodyMemory);
-  const { probed, assertions, secrets, exposedVariable, cutShort, othersFailed } = observed;
+  const { probed, assertions, secrets, cutShort, othersFailed } = observed;
   const { starvedMs, uncertainMs, lackedBytes, lackedWorker } = observed;
   const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
@@ -188,7 +189,7 @@ async function attemptStarved(
     unreached: networkError || isLossy,
     endpoint,
     requestSent,
-    exposedVariable,
+    exposedVariable: () => context.sent.exposedVariable(),
     responseTimeMs,
     verdict: certain ?? measured,
     isCertain: certain !== null && !lackedWorker,
@@ -215,6 +216,7 @@ interface AttemptContext extends ProbeContext {
   wantsBody?: boolean | undefined;
   ownSecrets: OwnSecrets;
   scrub: Scrub;
+  readonly sent: SentRequests;
   learnSecrets?: (values: readonly string[]) => Promise<void>;
   starvation: AttemptStarvation;
 }
@@ -234,7 +236,6 @@ interface Observed {
   readonly lackedWorker: boolean;
   readonly assertions: readonly AssertionResult[];
   readonly secrets: AttemptSecrets;
-  readonly exposedVariable: Attempt['exposedVariable'];
 }
 
 async function observe(
@@ -285,7 +286,9 @@ async function observe(
     const cancelled = (): Observed =>
       unprobed(runner.broken(check as never, CANCELLED_ON_REQUEST), own);
     if (isRunCancelled(context.signal)) return cancelled();
-    const probed = await runner.probe(rendered.check as never, context, bodyMemory);
+    const probed = await context.sent.send({ ownSecrets, receivers }, () =>
+      runner.probe(rendered.check as never, context, bodyMemory),
+    );
     // A probe that had ended before keeps what it saw.
     if (isRunCancelled(context.signal) && probed.failure?.code === 'CANCELLED') return cancelled();
     const { starvedMs, uncertainMs } = context.starvation;
@@ -316,7 +319,6 @@ async function observe(
       lackedWorker: scripts?.lackedWorker ?? false,
       assertions: results,
       secrets: own,
-      exposedVariable: () => exposedIn(ownSecrets, probed, receivers),
     };
   } catch (thrown) {
     const err = scrubError(thrown, await secrets.scrubberWith(own));
@@ -365,7 +367,6 @@ function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
     lackedWorker: false,
     assertions: [],
     secrets,
-    exposedVariable: () => null,
   };
 }
 
@@ -376,17 +377,4 @@ function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
  */
 function maskOf(scrubber: Scrubber, parts: PartMask): (text: string) => string {
   return (text) => parts.text(scrubber.text(text));
-}
-
-/** DNS lookups and TLS handshakes send host names in clear text. */
-function exposedIn(
-  ownSecrets: OwnSecrets,
-  { unencrypted, endpoint }: Probed,
-  receivers: readonly Receiver[],
-): string | null {
-  const [first = null] = ownSecrets.names;
-  if (first === null || unencrypted || ownSecrets.isInHost) return first;
-  // A host of the check may be a guess at the value; a host of a redirect comes from the target.
-  const host = endpoint?.hostname ?? '';
-  return receivers.some(({ hostname }) => hostname === host) ? null : ownSecrets.nameIn(host);
 }

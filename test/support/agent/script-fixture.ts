@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
+import type { ScriptTools } from '../../../src/agent/run/attempt-scripts.ts';
 import type { RunnerParts } from '../../../src/agent/run/run.ts';
 import { createScriptPool } from '../../../src/agent/scripts/script-pool.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -17,20 +18,27 @@ interface ScriptFixtureOptions {
   readonly parts?: Partial<RunnerParts>;
 }
 
-/** The run pipeline with script workers, in real time. Ends with the test. */
-export async function scriptFixture({
+/** Script workers, in real time. They end with the test. */
+export function scriptTools({
   limitMs,
   workers = 2,
   isEnabled = true,
-  parts = {},
-}: ScriptFixtureOptions = {}): Promise<RunFixture> {
+}: Omit<ScriptFixtureOptions, 'parts'> = {}): ScriptTools {
   const pool = createScriptPool({
     clock: systemClock,
     workerUrl: pathToFileURL(WORKER),
     workers,
   });
   onTestFinished(() => pool.close());
-  const scripts = { pool, isEnabled, ...(limitMs === undefined ? {} : { limitMs }) };
+  return { pool, isEnabled, ...(limitMs === undefined ? {} : { limitMs }) };
+}
+
+/** The run pipeline with script workers, in real time. Ends with the test. */
+export async function scriptFixture({
+  parts = {},
+  ...options
+}: ScriptFixtureOptions = {}): Promise<RunFixture> {
+  const scripts = scriptTools(options);
   const secrets = await vaultOf();
   return runFixture({ clock: systemClock, parts: { secrets, ...parts, scripts } });
 }

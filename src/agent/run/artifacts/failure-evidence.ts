@@ -1,5 +1,6 @@
 import type { Check } from '../../../model/check/check.ts';
 import type { RetryPlan } from '../../../model/check/retry.ts';
+import { hasScripts } from '../../../model/check/scripts.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import {
   type Evidence,
@@ -58,7 +59,7 @@ export async function gatherEvidence(
     const found =
       exposed === null || gathered.captured === null
         ? gathered
-        : { ...gathered, captured: null, notes: [...gathered.notes, droppedText(exposed)] };
+        : { ...gathered, captured: null, notes: [...gathered.notes, droppedText(exposed, run)] };
     for (const note of found.notes) jobLog.conclude('info', note);
     return found;
   } catch (fault) {
@@ -81,12 +82,16 @@ function hidesSecrets({ evidence }: Pick<EvidenceParts, 'evidence'>): boolean {
   return evidence?.capturesSecrets !== true;
 }
 
-function droppedText(variable: string): string {
-  return `The capture is not saved: ${exposedText(variable)}`;
+function droppedText(variable: string, run: FailedRun): string {
+  return `The capture is not saved: ${exposedText(variable, run)}`;
 }
 
-function exposedText(variable: string): string {
-  return `the request is not encrypted and has the variable ${variable}, which only the agent has (EVIDENCE=with-secrets captures it all the same)`;
+function exposedText(variable: string, { check }: FailedRun): string {
+  // Scripts may have put it anywhere.
+  const what = hasScripts(check)
+    ? `a request of the check or its scripts is not encrypted and may have the variable ${variable}`
+    : `the request is not encrypted and has the variable ${variable}`;
+  return `${what}, which only the agent has (EVIDENCE=with-secrets captures it all the same)`;
 }
 
 /**
@@ -96,13 +101,14 @@ function exposedText(variable: string): string {
 function repeatOf(
   { requestSent, exposedVariable, jobLog }: Attempt,
   endpoint: Endpoint,
-  { check, plan }: FailedRun,
+  run: FailedRun,
   parts: EvidenceParts & AttemptParts,
 ): Repeat | null {
+  const { check, plan } = run;
   if (parts.artifacts === null) return null;
   const exposed = hidesSecrets(parts) ? exposedVariable() : null;
   if (exposed !== null) {
-    jobLog.conclude('info', `No capture: ${exposedText(exposed)}`);
+    jobLog.conclude('info', `No capture: ${exposedText(exposed, run)}`);
     return null;
   }
   const method = check.checkType === 'API' ? check.request.method : 'GET';

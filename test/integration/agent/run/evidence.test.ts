@@ -17,6 +17,7 @@ import {
 } from '../../../support/agent/evidence-parts.ts';
 import { loopbackResolver } from '../../../support/agent/probe-context.ts';
 import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.ts';
+import { scriptTools } from '../../../support/agent/script-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { EMPTY_VAULT, operatorVault } from '../../../support/samples/secrets.ts';
@@ -312,6 +313,39 @@ describe('the capture of a failed run with a variable that only the agent has', 
       expect(fixture.tracer.targets).toHaveLength(1);
     },
   );
+
+  it.each([
+    ['in each attempt', 'USE', 'No capture'],
+    [
+      'in the repeated one, which it fails',
+      `if (nth === '2') { USE; throw new Error('no') }`,
+      'The capture is not saved',
+    ],
+  ])('is not kept of a fetch %s (trust model SN14)', async (_, script, line) => {
+    let attempts = 0;
+    const server = createServer((request, response) => {
+      if (request.url === '/nth') attempts += 1;
+      if (request.url === '/') request.socket.resetAndDestroy();
+      else response.end(String(attempts));
+    });
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    onTestFinished(() => void server.close());
+    const bound = await operatorVault({ TOKEN: 'planted-token' }, ['TOKEN@127.0.0.1']);
+    const parts = { secrets: bound, scripts: scriptTools() };
+    const fixture = fixtureOf(stubTracer('at once'), parts);
+    const use = `await fetch('${url}/use', { headers: { 'x-t': variables.get('TOKEN') } })`;
+    const setupScript = `
+      const nth = await (await fetch('${url}/nth')).text();
+      ${script.replace('USE', use)}`;
+    const fields = { retryStrategy: null, doubleCheck: false, setupScript };
+    await fixture.run(checkOf('API', { ...fields, request: { url: `${url}/` } }));
+    expect(attempts).toBe(line === 'No capture' ? 1 : 2);
+    expect(capturesOf(fixture)).toBe(0);
+    const story = storyOf(fixture).find((each) => each.startsWith(line)) ?? '';
+    expect(story).toContain(
+      'a request of the check or its scripts is not encrypted and may have the variable TOKEN',
+    );
+  });
 
   it.each(['https', 'none'] as const)('is made where nobody can read it: %s', async (kind) => {
     const fixture = fixtureOf(stubTracer('at once'), { secrets: await secrets() });

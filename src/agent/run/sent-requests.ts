@@ -1,0 +1,46 @@
+import type { Receiver } from '../config/variable-targets.ts';
+import type { OwnSecrets } from '../secrets/own-secrets.ts';
+import type { Probed } from './check-types/check-type.ts';
+
+/** What is known of a request before it is sent. */
+interface RequestToSend {
+  /** The agent's own variables in it. */
+  readonly ownSecrets: OwnSecrets;
+  readonly receivers: readonly Receiver[];
+}
+
+interface SentRequest extends RequestToSend {
+  /** null while it is probed, and after a fault of the agent. */
+  probed: Probed | null;
+}
+
+/** The requests of one attempt: that of its check, and those that scripts make by `fetch`. */
+export class SentRequests {
+  readonly #requests: SentRequest[] = [];
+
+  /** Remembers the request and its outcome. Rejects if the probe does. */
+  async send(request: RequestToSend, probe: () => Promise<Probed>): Promise<Probed> {
+    const sent: SentRequest = { ...request, probed: null };
+    this.#requests.push(sent);
+    sent.probed = await probe();
+    return sent.probed;
+  }
+
+  /** A variable of the agent itself whose value others on the way can read; null if there is none. */
+  exposedVariable(): string | null {
+    for (const request of this.#requests) {
+      const name = exposedIn(request);
+      if (name !== null) return name;
+    }
+    return null;
+  }
+}
+
+/** DNS lookups and TLS handshakes send host names in clear text. */
+function exposedIn({ ownSecrets, probed, receivers }: SentRequest): string | null {
+  const [first = null] = ownSecrets.names;
+  if (first === null || probed === null || probed.unencrypted || ownSecrets.isInHost) return first;
+  // A host of the check may be a guess at the value; a host of a redirect comes from the target.
+  const host = probed.endpoint?.hostname ?? '';
+  return receivers.some(({ hostname }) => hostname === host) ? null : ownSecrets.nameIn(host);
+}
