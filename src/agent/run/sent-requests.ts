@@ -39,7 +39,9 @@ export class SentRequests {
 /** DNS lookups and TLS handshakes send host names in clear text. */
 function exposedIn({ ownSecrets, probed, receivers }: SentRequest): string | null {
   const [first = null] = ownSecrets.names;
-  if (first === null || probed === null || probed.unencrypted || ownSecrets.isInHost) return first;
+  if (first === null || probed === null || probed.unencrypted) return first;
+  const { nameInHost } = ownSecrets;
+  if (nameInHost !== null) return nameInHost;
   // A host of the check may be a guess at the value; a host of a redirect comes from the target.
   const host = probed.endpoint?.hostname ?? '';
   return receivers.some(({ hostname }) => hostname === host) ? null : ownSecrets.nameIn(host);

@@ -28,10 +28,13 @@ export interface SentParts {
 /** The variables of the agent itself (VARIABLES_FROM_ENV, VARIABLES_DIR) in one request. */
 export class OwnSecrets {
   readonly #secrets: readonly OwnSecret[];
+  readonly #hosts: readonly string[];
   readonly #searches = new Map<OwnSecret, readonly [Scrubber, PartMask]>();
 
-  constructor(secrets: readonly OwnSecret[]) {
+  /** @param hosts those of a request that scripts have made, who may put values there */
+  constructor(secrets: readonly OwnSecret[], hosts: readonly string[] = []) {
     this.#secrets = secrets;
+    this.#hosts = hosts;
   }
 
   /** The names of the variables. */
@@ -39,9 +42,22 @@ export class OwnSecrets {
     return this.#secrets.map(({ name }) => name);
   }
 
+  /**
+   * The variable of which the host name of the request may contain a part; null if there is none.
+   * Compares no bound value with the host: the check may name a host to test a guess.
+   */
+  get nameInHost(): string | null {
+    const found = this.#secrets.find(
+      (secret) =>
+        secret.isInHost ||
+        (secret.targets === null && this.#hosts.some((host) => this.#isIn(secret, host))),
+    );
+    return found?.name ?? null;
+  }
+
   /** Whether the host name of the request may contain a part of a value. */
   get isInHost(): boolean {
-    return this.#secrets.some((secret) => secret.isInHost);
+    return this.nameInHost !== null;
   }
 
   /** Why the request must not be sent, as a sentence; null if it may be sent. */

@@ -181,6 +181,20 @@ function isInScriptedHost(check: Check, name: string): boolean {
   });
 }
 
+/** The hosts of a rendered check and of its Host headers, as written and as they are looked up. */
+export function hostsIn({ request }: Check): readonly string[] {
+  if (!('url' in request)) return [];
+  const { url } = request;
+  const [, written = ''] = AUTHORITY.exec(url) ?? [];
+  const headers = 'headers' in request ? request.headers : [];
+  const named = headers.filter(({ key }) => key.trim().toLowerCase() === 'host');
+  const lookedUp = URL.canParse(url) ? [new URL(url).hostname] : [];
+  return [written, ...lookedUp, ...named.map(({ value }) => value)];
+}
+
+/** Host and port of a URL. */
+const AUTHORITY = /^https?:\/\/(?:[^/?#\\]*@)?([^/?#\\]*)/i;
+
 /** A URL up to the end of its host, without a user. */
 const WHOLE_HOST = /^https?:\/\/[^/?#\\@]+[/?#]/i;
 

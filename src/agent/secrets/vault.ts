@@ -24,6 +24,7 @@ import { type AttemptSecrets, attemptSecretsOf } from './attempt-secrets.ts';
 import { NO_OWN_SECRETS, type OwnSecret, OwnSecrets } from './own-secrets.ts';
 import {
   compileScripted,
+  hostsIn,
   isInBody,
   isInHost,
   isInTokenRequest,
@@ -230,7 +231,7 @@ class Vault implements SecretsVault {
     if (!rendered.ok) return rendered;
     return {
       ...rendered,
-      own: this.#ownIn(check, { isScripted: true }),
+      own: this.#ownIn(check, rendered.check),
       // Scripts may have copied the values of the check itself into other texts.
       parts: this.#partsIn([check, view.check]),
     };
@@ -255,7 +256,8 @@ class Vault implements SecretsVault {
     };
   }
 
-  #ownIn(sent: Check, { isScripted = false } = {}): OwnSecrets {
+  /** @param scripted the check with its values, if scripts made it */
+  #ownIn(sent: Check, scripted: Check | null = null): OwnSecrets {
     const { agent } = this.#values;
     const { targets } = this.#options.operator;
     const names = namesFromOthers(sent);
@@ -274,12 +276,14 @@ class Vault implements SecretsVault {
       ];
     });
     // Those without targets are texts like any other for a script, which may have put them anywhere.
-    for (const [name, value] of isScripted ? agent : []) {
+    for (const [name, value] of scripted === null ? [] : agent) {
       if (names.includes(name) || targets.has(name)) continue;
-      const anywhere = { isInBody: true, isInHost: true, isInTokenRequest: true };
-      own.push({ name, value, targets: null, ...anywhere });
+      // The host is searched for them.
+      const places = { isInBody: true, isInHost: false, isInTokenRequest: true };
+      own.push({ name, value, targets: null, ...places });
     }
-    return own.length === 0 ? NO_OWN_SECRETS : new OwnSecrets(own);
+    if (own.length === 0) return NO_OWN_SECRETS;
+    return new OwnSecrets(own, scripted === null ? [] : hostsIn(scripted));
   }
 
   credentials(check: Check, sent: Check): AttemptSecrets {

@@ -353,6 +353,30 @@ describe('the capture of a failed run with a variable that only the agent has', 
     expect(capturesOf(fixture)).toBe(1);
   });
 
+  it.each<readonly [string, 'https' | 'http', string, string | null]>([
+    ['an encrypted one', 'https', `request.headers['x-by'] = 'script'`, null],
+    ['an unencrypted one', 'http', `request.headers['x-by'] = 'script'`, 'may have the variable'],
+    [
+      'one whose host a script made of it',
+      'https',
+      `request.url = request.url.replace('127.0.0.1', variables.get('TOKEN') + '.test')`,
+      'may have the variable',
+    ],
+  ])('depends on where a script may have put one without targets: %s', async (...row) => {
+    const [, scheme, setupScript, why] = row;
+    const parts = {
+      secrets: await secrets(),
+      scripts: scriptTools(),
+      resolver: loopbackResolver,
+    };
+    const fixture = fixtureOf(stubTracer('at once'), parts);
+    const request = { url: `${scheme}://127.0.0.1:${await refused()}/` };
+    const fields = { retryStrategy: null, doubleCheck: false, setupScript };
+    await fixture.run(checkOf('API', { ...fields, request }));
+    expect(capturesOf(fixture)).toBe(why === null ? 1 : 0);
+    if (why !== null) expect(storyOf(fixture).join('\n')).toContain(`${why} TOKEN`);
+  });
+
   it('is made of all with EVIDENCE=with-secrets (trust model SC4)', async () => {
     const parts = { secrets: await secrets(), resolver: loopbackResolver };
     const fixture = fixtureOf(stubTracer('at once'), parts, 100, true);

@@ -68,6 +68,32 @@ it('a script may put the placeholder of a bound variable into a host, which is k
   expect(rendered.ok && rendered.own.isInHost).toBe(true);
 });
 
+it('a host contains a variable without targets only if a script has put its value there', async () => {
+  const values = { FREE: 'Free.Value', BOUND: 'b-value' };
+  const vault = await operatorVault(values, ['BOUND@api.example']);
+  const headers = [{ key: 'x-a', value: '{{BOUND}}' }];
+  const check = checkOf('API', { request: { url: 'https://other.example/', headers } });
+  const view = vault.viewForScripts(check);
+  const ownAt = (url: string) => {
+    const shown = view.shown as CheckOf<'API'>;
+    const made = { ...shown, request: { ...shown.request, url } };
+    const rendered = vault.renderScripted(view, made, NONE);
+    if (!rendered.ok) throw new Error(rendered.failure.message);
+    return rendered.own;
+  };
+  const refused = (url: string) => {
+    const { hostname } = new URL(url);
+    return ownAt(url).whyNotTo([{ hostname, port: 443 }]);
+  };
+  const plain = 'https://other.example/Free.Value';
+  expect(ownAt(plain).names).toEqual(['BOUND', 'FREE']);
+  expect(ownAt(plain).nameInHost).toBeNull();
+  expect(refused(plain)).toContain('may not be sent to other.example:443: VARIABLE_TARGETS');
+  const inHost = 'https://Free.Value.example/';
+  expect(ownAt(inHost).nameInHost).toBe('FREE');
+  expect(refused(inHost)).toContain('port 443 of a host whose name contains a variable');
+});
+
 it('templates and placeholders in what a target sent are not filled in', async () => {
   const vault = await vaultOf({ key: 'SECRET', value: 's-value', secret: true });
   const view = vault.viewForScripts(checkOf('API'));
