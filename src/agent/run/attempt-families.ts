@@ -82,7 +82,7 @@ function outcomeOf(all: readonly FamilyAttempt[], choice: 'ANY' | 'BOTH'): Attem
   return {
     ...attempt,
     durationMs: Math.max(...attempts.map(({ durationMs }) => durationMs)),
-    requestSent: attempts.some(({ requestSent }) => requestSent),
+    sentMethods: attempts.flatMap(({ sentMethods }) => sentMethods),
     exposedVariable: () =>
       attempts.map((each) => each.exposedVariable()).find((name) => name !== null) ?? null,
     starvedMs: Math.max(...attempts.map(({ starvedMs }) => starvedMs)),

@@ -266,7 +266,8 @@ export class AttemptScripts {
         starvation: undefined,
         onBody: undefined,
       };
-      const probed = await context.sent.send({ ownSecrets: own, receivers }, () =>
+      const { method } = check.request;
+      const probed = await context.sent.send({ method, ownSecrets: own, receivers }, () =>
         checkTypes.API.probe(check, probeContext, memory),
       );
       const { failure } = probed;

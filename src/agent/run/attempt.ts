@@ -83,8 +83,8 @@ export interface Attempt {
   /** No response came, or an ICMP check lost too many echoes. */
   readonly unreached: boolean;
   readonly endpoint: Endpoint | null;
-  /** An HTTP request was sent, so the target may have acted on it. */
-  readonly requestSent: boolean;
+  /** Of the HTTP requests that were sent, those of scripts too: targets may have acted on them. */
+  readonly sentMethods: readonly string[];
   /**
    * A variable of the agent itself whose value others on the way can read, in the request of the
    * check or of a script; null if there is none. A capture of a repeated attempt would contain it.
@@ -160,7 +160,7 @@ async function attemptStarved(
   const observed = await observe(check, parts, context, bodyMemory);
   const { probed, assertions, secrets, cutShort, othersFailed } = observed;
   const { starvedMs, uncertainMs, lackedBytes, lackedWorker } = observed;
-  const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
+  const { failure, networkError, endpoint, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
 
@@ -188,7 +188,7 @@ async function attemptStarved(
     networkError,
     unreached: networkError || isLossy,
     endpoint,
-    requestSent,
+    sentMethods: context.sent.sentMethods,
     exposedVariable: () => context.sent.exposedVariable(),
     responseTimeMs,
     verdict: certain ?? measured,
@@ -286,7 +286,9 @@ async function observe(
     const cancelled = (): Observed =>
       unprobed(runner.broken(check as never, CANCELLED_ON_REQUEST), own);
     if (isRunCancelled(context.signal)) return cancelled();
-    const probed = await context.sent.send({ ownSecrets, receivers }, () =>
+    const { request } = rendered.check;
+    const method = 'method' in request ? request.method : null;
+    const probed = await context.sent.send({ method, ownSecrets, receivers }, () =>
       runner.probe(rendered.check as never, context, bodyMemory),
     );
     // A probe that had ended before keeps what it saw.

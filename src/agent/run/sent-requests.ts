@@ -4,6 +4,8 @@ import type { Probed } from './check-types/check-type.ts';
 
 /** What is known of a request before it is sent. */
 interface RequestToSend {
+  /** Of HTTP; null for other checks. */
+  readonly method: string | null;
   /** The agent's own variables in it. */
   readonly ownSecrets: OwnSecrets;
   readonly receivers: readonly Receiver[];
@@ -24,6 +26,14 @@ export class SentRequests {
     this.#requests.push(sent);
     sent.probed = await probe();
     return sent.probed;
+  }
+
+  /** The methods of the HTTP requests that were sent: their targets may have acted on them. */
+  get sentMethods(): readonly string[] {
+    return this.#requests.flatMap(({ method, probed }) => {
+      const isSent = probed === null || probed.requestSent;
+      return method !== null && isSent ? [method] : [];
+    });
   }
 
   /** A variable of the agent itself whose value others on the way can read; null if there is none. */

@@ -99,7 +99,7 @@ function exposedText(variable: string, { check }: FailedRun): string {
  * that only the agent has, or the request might do harm.
  */
 function repeatOf(
-  { requestSent, exposedVariable, jobLog }: Attempt,
+  { sentMethods, exposedVariable, jobLog }: Attempt,
   endpoint: Endpoint,
   run: FailedRun,
   parts: EvidenceParts & AttemptParts,
@@ -111,11 +111,11 @@ function repeatOf(
     jobLog.conclude('info', `No capture: ${exposedText(exposed, run)}`);
     return null;
   }
-  const method = check.checkType === 'API' ? check.request.method : 'GET';
-  if (requestSent && plan.maxRetries === 0 && !SAFE_METHODS.has(method)) {
+  const unsafe = sentMethods.find((method) => !SAFE_METHODS.has(method));
+  if (unsafe !== undefined && plan.maxRetries === 0) {
     jobLog.conclude(
       'info',
-      `No capture: this ${method} request was sent, and a check without retries does not send it again`,
+      `No capture: a ${unsafe} request was sent, and a check without retries does not send it again`,
     );
     return null;
   }

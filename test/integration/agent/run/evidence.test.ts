@@ -172,10 +172,22 @@ it.each([
   );
   expect(asked()).toBe(times);
   const isTold = storyOf(fixture).some((line) =>
-    line.startsWith('No capture: this POST request was'),
+    line.startsWith('No capture: a POST request was'),
   );
   expect(isTold).toBe(times === 1);
   expect(fixture.results.at(-1)?.apiCheckResult?.traceroute).not.toBeNull();
+});
+
+it.each([
+  ['changes the method', `request.method = 'DELETE'`, 'DELETE'],
+  ['sends another', `await fetch(request.url, { method: 'POST' }).catch(() => 0)`, 'POST'],
+])('does not send a GET again whose script %s', async (_, setupScript, method) => {
+  const { url } = await resetting();
+  const fixture = fixtureOf(stubTracer('at once'), { scripts: scriptTools() });
+  const fields = { retryStrategy: null, doubleCheck: false, setupScript };
+  await fixture.run(checkOf('API', { ...fields, request: { url } }));
+  expect(fixture.capturer.filters).toEqual([]);
+  expect(storyOf(fixture).join('\n')).toContain(`No capture: a ${method} request was sent`);
 });
 
 it('repeats the attempt with any method if nothing was sent', async () => {
