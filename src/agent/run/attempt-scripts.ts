@@ -4,7 +4,12 @@ import { type NamedScript, scriptsOf } from '../../model/check/scripts.ts';
 import type { Failure } from '../../model/result/error-codes.ts';
 import type { SharedBodyMemory } from '../probes/http/body/body-memory.ts';
 import type { ProbeContext } from '../probes/probe.ts';
-import { MAX_ERROR_CHARS, MAX_LOG_LINES, SCRIPT_LIMIT_MS } from '../scripts/limits.ts';
+import {
+  MAX_CREDENTIAL_CHARS,
+  MAX_ERROR_CHARS,
+  MAX_LOG_LINES,
+  SCRIPT_LIMIT_MS,
+} from '../scripts/limits.ts';
 import type { PooledOutcome, ScriptPool } from '../scripts/script-pool.ts';
 import {
   readScriptRequest,
@@ -14,6 +19,7 @@ import {
 } from '../scripts/script-request.ts';
 import type { ScriptHost } from '../scripts/script-thread.ts';
 import type { FetchReply, ScriptLogLevel, ScriptResponse } from '../scripts/worker-protocol.ts';
+import type { AttemptSecrets } from '../secrets/attempt-secrets.ts';
 import { shortenedText } from '../secrets/cut-scrubbed.ts';
 import type { ScriptView } from '../secrets/script-variables.ts';
 import type { RenderedWithSecrets, SecretsVault } from '../secrets/vault.ts';
@@ -77,6 +83,9 @@ export class AttemptScripts {
   readonly #set = new Map<string, string>();
   /** With the request as scripts have made it; its placeholders are not filled in. */
   #current: CheckOf<'API'>;
+  /** Those of all requests by `fetch`. */
+  #credentials: ReadonlySet<string> = new Set();
+  #learning: Promise<void> = Promise.resolve();
   #lines = 0;
   #lackedWorker = false;
 
@@ -209,9 +218,26 @@ export class AttemptScripts {
   #host(): ScriptHost {
     return {
       log: (level, text) => this.#log(level, text),
-      learn: async (values) => await this.#context.learnSecrets?.(values),
+      learn: (values) => this.#learn(values),
       fetch: (request, signal) => this.#fetch(request, signal),
     };
+  }
+
+  /** One after the other: each builds the search for all secrets, and the last one has to stay. */
+  #learn(values: readonly string[]): Promise<void> {
+    this.#learning = this.#learning.then(() => this.#context.learnSecrets?.(values));
+    return this.#learning;
+  }
+
+  /** Resolves when the credentials of a request are masked; false if there are too many for that. */
+  async #learnCredentials({ values, dropped }: AttemptSecrets): Promise<boolean> {
+    const all = new Set([...this.#credentials, ...values]);
+    const chars = [...all].reduce((sum, { length }) => sum + length, 0);
+    if (dropped > 0 || chars > MAX_CREDENTIAL_CHARS) return false;
+    const isNews = all.size > this.#credentials.size;
+    this.#credentials = all;
+    await (isNews ? this.#learn(values) : this.#learning);
+    return true;
   }
 
   #log(level: ScriptLogLevel, text: string): void {
@@ -253,7 +279,8 @@ export class AttemptScripts {
     const why = own.whyNotTo(receivers);
     if (why !== null) return refused(why);
     const context = this.#context;
-    await context.learnSecrets?.(secrets.credentials(asked, check).values);
+    const hasLearnt = await this.#learnCredentials(secrets.credentials(asked, check));
+    if (!hasLearnt) return refused(TOO_LONG_CREDENTIALS);
     const memory = bodyRoom.open(true);
     try {
       const probeContext: ProbeContext = {
@@ -283,6 +310,8 @@ export class AttemptScripts {
     }
   }
 }
+
+const TOO_LONG_CREDENTIALS = `the credentials in the requests of an attempt's scripts have at most ${MAX_CREDENTIAL_CHARS} characters in all`;
 
 const REFUSED: Failure = {
   code: 'SCRIPT_REFUSED',

@@ -27,3 +27,5 @@ export const MAX_BODY_CHARS = 1_000_000;
 export const MAX_RANDOM_BYTES = 1024;
 /** In the message of a failed script. */
 export const MAX_ERROR_CHARS = 1_000;
+/** All credentials in the requests that the scripts of an attempt make by `fetch`. */
+export const MAX_CREDENTIAL_CHARS = 100_000;

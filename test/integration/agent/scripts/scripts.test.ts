@@ -118,6 +118,18 @@ describe('a setup script', () => {
     expect(seen).toEqual([]);
   });
 
+  it('sends no more credentials by fetch than the agent masks', async () => {
+    const { url, seen } = await target();
+    const fixture = await scriptFixture();
+    const setupScript = `
+      for (let i = 0; i < 9; i += 1) {
+        await fetch('${url}', { headers: { authorization: String(i).repeat(12_000) } });
+      }`;
+    await fixture.run(checkOf('API', { ...ONCE, request: { url }, setupScript }));
+    expect(seen.filter(({ headers }) => headers.authorization !== undefined)).toHaveLength(8);
+    expect(errorOf(only(fixture)).message).toContain('have at most 100000 characters in all');
+  });
+
   it('cannot send a bound variable elsewhere, and does not see it', async () => {
     const { url, seen } = await target();
     const secrets = await operatorVault({ TOKEN: 'bound-secret' }, ['TOKEN@127.0.0.1']);
