@@ -8,7 +8,6 @@ import {
 import { MAX_KEY_CHARS, VARIABLE_KEY } from '../../model/check/variable-key.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
-import { ScriptFetches } from './script-fetches.ts';
 import {
   MAX_ERROR_CHARS,
   MAX_LOG_CHARS,
@@ -20,6 +19,7 @@ import {
   STACK_BYTES,
 } from './limits.ts';
 import { PRELUDE } from './prelude.ts';
+import { ScriptFetches } from './script-fetches.ts';
 import {
   type FetchReply,
   type FromWorker,

@@ -59,7 +59,8 @@ async function isOneOf(path: string, inputs: readonly string[]): Promise<boolean
   for (const input of inputs) {
     if (resolve(input) === resolve(path)) return true;
     const other = await fileAt(input);
-    if (own !== null && other !== null && own.dev === other.dev && own.ino === other.ino) return true;
+    if (own !== null && other !== null && own.dev === other.dev && own.ino === other.ino)
+      return true;
   }
   return false;
 }

@@ -1,5 +1,10 @@
 import type { AssignmentMessage } from '../../wire/v1/assignment.ts';
-import { IS_TO_BE_CANCELLED, MAY_BEGIN, SENT_SCRIPTS, SENT_SCRIPTS_BYTES } from '../check-runs/shared.sql.ts';
+import {
+  IS_TO_BE_CANCELLED,
+  MAY_BEGIN,
+  SENT_SCRIPTS,
+  SENT_SCRIPTS_BYTES,
+} from '../check-runs/shared.sql.ts';
 import { HAS_OPEN_TRIALS } from '../check-trials/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
 import type { AgentOfLocation } from './sql.ts';

@@ -55,7 +55,8 @@ export function createStateCounter({ store, clock, log }: StateCounterParts): St
   }
 
   async function readIfWanted(): Promise<void> {
-    if (wantedAtMs !== null && clock.monotonicMs() - wantedAtMs <= WANTED_FOR_MS) return await read();
+    if (wantedAtMs !== null && clock.monotonicMs() - wantedAtMs <= WANTED_FOR_MS)
+      return await read();
     // All checks of all accounts are read for them: not for nobody. Old ones must not be shown later.
     counts = NO_STATE_COUNTS;
   }

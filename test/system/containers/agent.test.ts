@@ -199,7 +199,9 @@ describe.skipIf(lack !== null)(
           command,
         );
         expect(code).toBe(2);
-        expect(stderr).toContain('vedette: up, service, account and user are in the image vedette, and this one');
+        expect(stderr).toContain(
+          'vedette: up, service, account and user are in the image vedette, and this one',
+        );
       }
     });
   },

@@ -59,7 +59,8 @@ export class ImportVariables {
     if (known !== undefined) return `{{${known}}}`;
     const base = variableName(name);
     let free = base;
-    const isTaken = (given: string): boolean => this.#wanted.has(given) || this.#reserved.has(given);
+    const isTaken = (given: string): boolean =>
+      this.#wanted.has(given) || this.#reserved.has(given);
     for (let n = 2; isTaken(free); n += 1) free = `${base}_${n}`;
     this.#names.set(key, free);
     this.#wanted.set(free, meaning);

@@ -1,8 +1,5 @@
 import { isPassingLoss } from '../../../model/check/thresholds.ts';
-import {
-  isPassingResponseCode,
-  isPassingStatus,
-} from '../../../model/result/criterion.ts';
+import { isPassingResponseCode, isPassingStatus } from '../../../model/result/criterion.ts';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import { detailOf } from '../../../model/result/result-summary.ts';
 import type { AnalysisInput } from '../analysis-input.ts';

@@ -171,9 +171,7 @@ it.each([
     checkOf('API', { retryStrategy: retries, doubleCheck: false, request: { ...request } }),
   );
   expect(asked()).toBe(times);
-  const isTold = storyOf(fixture).some((line) =>
-    line.startsWith('No capture: a POST request was'),
-  );
+  const isTold = storyOf(fixture).some((line) => line.startsWith('No capture: a POST request was'));
   expect(isTold).toBe(times === 1);
   expect(fixture.results.at(-1)?.apiCheckResult?.traceroute).not.toBeNull();
 });
