@@ -7,7 +7,7 @@ import { denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
 import { logText, makeContext, staticResolver } from '../../../support/agent/probe-context.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { onOnePort } from '../../../support/servers/on-one-port.ts';
+import { onOnePort } from '../../../support/network/on-one-port.ts';
 import {
   blackHole,
   type Listening,

@@ -1,5 +1,5 @@
 import { systemCodeOf } from '../../../src/runtime/errors.ts';
-import type { Listening } from './tcp-servers.ts';
+import type { Listening } from '../servers/tcp-servers.ts';
 
 /**
  * Two servers with the same port on different addresses. The kernel's choice for the first may be taken
