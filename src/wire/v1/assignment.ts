@@ -4,7 +4,7 @@ import { checkScriptsSchema } from '../../model/check/scripts.ts';
 import type { RotationRule } from '../../model/schedule/rotation.ts';
 import { boundedList, id, instant, text } from './fields.ts';
 import { rotationRuleSchema } from './slots.ts';
-import { parseTolerantly } from './tolerant-parse.ts';
+import { parseTolerantly, problemOf } from './tolerant-parse.ts';
 
 const MAX_RETRIES = 10;
 const MAX_TAGS = 100;
@@ -16,8 +16,13 @@ export const checkBody = z.custom<Readonly<Record<string, unknown>>>(
   'must be an object',
 );
 
-/** The scripts of an API check, in place of its script fields; null if there are none. */
-export const sentScripts = checkScriptsSchema.nullable().default(null);
+/**
+ * The scripts of an API check (`CheckScripts`), in place of its script fields; null if there are none.
+ * Parsed with the check: scripts that this agent is too old for must not cost it the other checks.
+ */
+export const sentScripts = z.unknown().default(null);
+
+const scriptsOfCheck = z.object({ scripts: checkScriptsSchema.nullable() });
 
 /**
  * An assignment before its check is parsed: one check that this agent is too old for must not cost
@@ -126,6 +131,8 @@ function readCheck({
 }: Pick<AssignmentMessage, 'checkId' | 'check' | 'scripts'>): Read<Check> {
   const parsed = parseTolerantly(checkBodySchema, check);
   if (!parsed.ok) return { ok: false, refusal: { checkId, problem: parsed.problem } };
-  const sent = scripts === null ? {} : { scripts };
+  const read = scriptsOfCheck.safeParse({ scripts });
+  if (!read.success) return { ok: false, refusal: { checkId, problem: problemOf(read.error) } };
+  const sent = read.data.scripts === null ? {} : { scripts: read.data.scripts };
   return { ok: true, value: { ...parsed.value, id: checkId, ...sent }, ignored: parsed.ignored };
 }

@@ -12,6 +12,7 @@ import {
   readAssignment,
   readOneOff,
 } from '../../../../src/wire/v1/assignment.ts';
+import { oneOffOfTrial, trialEnvelope } from '../../../../src/wire/v1/trials.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { overTheWire } from './arbitraries.ts';
 
@@ -41,6 +42,14 @@ const CHECKS: readonly Check[] = [
     ...checkOf('API', { id: 'scripted' }),
     scripts: { setup: [{ owner: 'group', source: 'login()' }], teardown: [] },
   },
+];
+
+const SCRIPT = { owner: 'check', source: 'sign()' };
+/** What a newer service may send, with the place that the refusal names. */
+const NEWER_SCRIPTS: readonly (readonly [string, unknown])[] = [
+  ['scripts.setup.0.owner', { setup: [{ ...SCRIPT, owner: 'location' }], teardown: [] }],
+  ['scripts.teardown', { setup: [], teardown: [SCRIPT, SCRIPT, SCRIPT] }],
+  ['scripts', 'sign()'],
 ];
 
 function sent(assignment: Assignment) {
@@ -110,6 +119,14 @@ describe('an assignment', () => {
     });
   });
 
+  it.each(NEWER_SCRIPTS)('is refused alone for its %s', (place, scripts) => {
+    const message = assignmentEnvelope.parse({ ...sent(assignmentOf('odd')), scripts });
+    expect(readAssignment(message)).toEqual({
+      ok: false,
+      refusal: { checkId: 'odd', problem: expect.stringMatching(`^${place}: `) },
+    });
+  });
+
   it.each(['future', 'request', 'tags'])(
     'does not exhaust the stack, however deep its %s is nested',
     (field) => {
@@ -168,5 +185,14 @@ describe('a one-off', () => {
   it('of a check that this build cannot run is refused', () => {
     const message = { ...oneOffMessageOf(oneOff), check: { checkType: 'GRPC' } };
     expect(readOneOff(message)).toMatchObject({ ok: false, refusal: { checkId: 'port' } });
+  });
+
+  it.each(NEWER_SCRIPTS)('is refused alone for its %s, also as a trial', (_, scripts) => {
+    const run = oneOffEnvelope.parse({ ...oneOffMessageOf(oneOff), scripts });
+    expect(readOneOff(run)).toMatchObject({ ok: false, refusal: { checkId: 'port' } });
+    const { check, slot, notAfter } = run;
+    const trial = trialEnvelope.parse({ trialId: 'trial', check, scripts, slot, notAfter });
+    const read = readOneOff(oneOffOfTrial(trial));
+    expect(read).toMatchObject({ ok: false, refusal: { checkId: 'trial' } });
   });
 });
