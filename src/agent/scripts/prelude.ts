@@ -64,6 +64,14 @@ export const PRELUDE = String.raw`
     return headers;
   };
 
+  // Fields as an object lose the order of their names: what the script leaves as it was is sent in its own.
+  const asObject = (pairs) => stringify(pairsOf(fieldsOf(pairs), 'fields'));
+  const given = { headers: asObject(input.request.headers), query: asObject(input.request.query) };
+  const leftPairs = (name) => {
+    const pairs = pairsOf(globalThis.request[name], 'request.' + name);
+    return stringify(pairs) === given[name] ? input.request[name] : pairs;
+  };
+
   define('request', {
     url: input.request.url,
     method: input.request.method,
@@ -272,12 +280,12 @@ export const PRELUDE = String.raw`
 
   return {
     finish() {
-      const { url, method, headers, query, body } = globalThis.request;
+      const { url, method, body } = globalThis.request;
       return stringify({
         url: String(url),
         method: String(method),
-        headers: pairsOf(headers, 'request.headers'),
-        query: pairsOf(query, 'request.query'),
+        headers: leftPairs('headers'),
+        query: leftPairs('query'),
         body: body === undefined || body === null ? '' : String(body),
       });
     },

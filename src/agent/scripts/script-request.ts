@@ -49,13 +49,14 @@ export function readScriptRequest(given: unknown): ReadRequest {
 export function scriptRequestOf({ request }: CheckOf<'API'>): ScriptRequest {
   const pairsOf = (fields: readonly { key: string; value: string }[]): ScriptPair[] =>
     fields.map(({ key, value }) => [key, value]);
-  const { url, method, body } = request;
+  const { url, method, body, bodyType } = request;
   return {
     url,
     method,
     headers: pairsOf(request.headers),
     query: pairsOf(request.queryParameters),
-    body,
+    // A check keeps the text that it does not send. A script that writes a body has it sent.
+    body: bodyType === 'NONE' ? '' : body,
   };
 }
 

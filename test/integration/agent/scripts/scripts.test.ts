@@ -97,6 +97,16 @@ describe('a setup script', () => {
     expect(seen[0]?.headers['x-by']).toBe('group check a-1');
   });
 
+  it('sends no body that the check does not send, and the one that it writes', async () => {
+    const { url, seen } = await target();
+    const fixture = await scriptFixture();
+    const request = { url, method: 'POST', bodyType: 'NONE', body: 'kept for later' };
+    for (const setupScript of ['1', `request.body += 'written'`]) {
+      await fixture.run(checkOf('API', { ...ONCE, request, setupScript }));
+    }
+    expect(seen.map(({ body }) => body)).toEqual(['', 'written']);
+  });
+
   it('takes none of the response time', async () => {
     const { url } = await target();
     const fixture = await scriptFixture();

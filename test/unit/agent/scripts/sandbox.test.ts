@@ -89,6 +89,35 @@ it('a script changes its request', async () => {
   });
 });
 
+it('fields that a script leaves as they are keep their order', async () => {
+  const query = [
+    ['b', '1'],
+    ['a', '2'],
+    ['b', '3'],
+    ['7', '4'],
+  ] as const;
+  const headers = [
+    ['x-one', '1'],
+    ['x-two', '2'],
+    ['x-one', '3'],
+  ] as const;
+  const source = `console.log(request.query.b.length); request.headers['x-three'] = '4'`;
+  const { end } = await run(source, { request: { ...INPUT.request, headers, query } });
+  expect(end).toMatchObject({
+    result: {
+      request: {
+        query,
+        headers: [
+          ['x-one', '1'],
+          ['x-one', '3'],
+          ['x-two', '2'],
+          ['x-three', '4'],
+        ],
+      },
+    },
+  });
+});
+
 it('a script may await at its top level, and gets the responses to its own requests', async () => {
   const response = {
     status: 200,
