@@ -22,6 +22,8 @@ export const MAX_SET_VARIABLES = 100;
 export const MAX_SET_CHARS = 50_000;
 /** The length of one message between script and host, as JSON. */
 export const MAX_MESSAGE_CHARS = 8 * MIB;
+/** Headers, and parameters of the query, of a request. */
+export const MAX_PAIRS = 100;
 /** The length of a body that a script gets. */
 export const MAX_BODY_CHARS = 1_000_000;
 export const MAX_RANDOM_BYTES = 1024;

@@ -7,6 +7,7 @@ import {
 } from 'quickjs-emscripten-core';
 import { MAX_KEY_CHARS, VARIABLE_KEY } from '../../model/check/variable-key.ts';
 import { messageOf } from '../../runtime/errors.ts';
+import { boundedRequest } from './bounded-request.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import {
   MAX_ERROR_CHARS,
@@ -196,7 +197,7 @@ export class Sandbox {
       this.#fail(made.error);
       return;
     }
-    const request: unknown = JSON.parse(this.#textOf(made.value));
+    const request = boundedRequest(JSON.parse(this.#textOf(made.value)));
     this.#end({ kind: 'passed', result: { request, variables: [...this.#variables.values()] } });
   }
 

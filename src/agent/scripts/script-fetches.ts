@@ -3,6 +3,7 @@ import type {
   QuickJSDeferredPromise,
   QuickJSHandle,
 } from 'quickjs-emscripten-core';
+import { boundedRequest } from './bounded-request.ts';
 import { MAX_FETCHES } from './limits.ts';
 import type { FetchReply, FromWorker } from './worker-protocol.ts';
 
@@ -35,7 +36,7 @@ export class ScriptFetches {
     const id = this.#count;
     const deferred = this.#context.newPromise();
     this.#waiting.set(id, deferred);
-    this.#post({ kind: 'fetch', id, request });
+    this.#post({ kind: 'fetch', id, request: boundedRequest(request) });
     return deferred.handle;
   }
 

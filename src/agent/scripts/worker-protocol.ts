@@ -58,7 +58,7 @@ export type ToWorker =
   | StartMessage
   | { readonly kind: 'fetched'; readonly id: number; readonly reply: FetchReply };
 
-/** What a script left behind; `request` is not validated. */
+/** What a script left behind; `request` is bounded (bounded-request.ts), but not validated. */
 export interface ScriptResult {
   readonly request: unknown;
   readonly variables: readonly SetVariable[];

@@ -249,6 +249,20 @@ it('a script cannot load a module', async () => {
   expect(failed(await run(`await import('node:fs');`)).code).toBe('SCRIPT_FAILED');
 });
 
+it('a request of any form reaches the main thread with a bounded number of values', async () => {
+  const many = `{ map: () => new Array(200_000).fill([]) }`;
+  const source = `
+    const odd = Object.assign([], ${many});
+    fetch('https://x.example/', { headers: odd }).catch(() => {});
+    request.headers = odd;
+    request.query = Object.assign([], { map: () => [['a', 'b', 'c'], [{}, 'd'], ['e', 'f'], 7] });`;
+  const { end, messages } = await run(source);
+  const headers = new Array(101).fill(null);
+  expect(messages).toMatchObject([{ kind: 'fetch', request: { headers } }, { kind: 'ended' }]);
+  const query = [null, [null, 'd'], ['e', 'f'], null];
+  expect(end).toMatchObject({ kind: 'passed', result: { request: { headers, query } } });
+});
+
 it('what a script sets and logs is bounded', async () => {
   const many = await run(`for (let n = 0; n < 10_000; n += 1) console.log(n, 'x'.repeat(20_000))`);
   expect(logged(many)).toHaveLength(50);
