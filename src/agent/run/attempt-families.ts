@@ -86,8 +86,10 @@ function outcomeOf(all: readonly FamilyAttempt[], choice: 'ANY' | 'BOTH'): Attem
     exposedVariable: () =>
       attempts.map((each) => each.exposedVariable()).find((name) => name !== null) ?? null,
     starvedMs: Math.max(...attempts.map(({ starvedMs }) => starvedMs)),
-    // One that lacked memory was not judged; each needs its own.
-    lackedBytes: attempts.reduce((sum, { lackedBytes }) => sum + lackedBytes, 0),
+    // A certain failure stands without the body of the other family; else each needs its own memory.
+    lackedBytes: failsForCertain(attempt)
+      ? 0
+      : attempts.reduce((sum, { lackedBytes }) => sum + lackedBytes, 0),
     secrets: {
       values: [...new Set(attempts.flatMap(({ secrets }) => secrets.values))],
       dropped: Math.max(...attempts.map(({ secrets }) => secrets.dropped)),
@@ -103,11 +105,21 @@ function outcomeOf(all: readonly FamilyAttempt[], choice: 'ANY' | 'BOTH'): Attem
  * A certain failure stands whatever else is uncertain; an uncertain verdict may be one. The agent's own
  * fault says nothing, so it is better than a failure, but no pass.
  */
-function badness({ isCertain, verdict }: Attempt): number {
-  if (!isCertain) return 3;
-  if (verdict.hasFailures) return 4;
+function badness(attempt: Attempt): number {
+  const { verdict } = attempt;
+  if (failsForCertain(attempt)) return 4;
+  if (!isJudged(attempt)) return 3;
   if (verdict.hasErrors) return 2;
   return verdict.isDegraded ? 1 : 0;
+}
+
+function failsForCertain(attempt: Attempt): boolean {
+  return isJudged(attempt) && attempt.verdict.hasFailures;
+}
+
+/** One that lacked memory for its body was not. */
+function isJudged({ isCertain, lackedBytes }: Attempt): boolean {
+  return isCertain && lackedBytes === 0;
 }
 
 function familyOutcomeOf({ ipFamily, attempt }: FamilyAttempt): FamilyOutcome {
@@ -123,8 +135,9 @@ function familyOutcomeOf({ ipFamily, attempt }: FamilyAttempt): FamilyOutcome {
   };
 }
 
-function outcomeText({ failure, verdict, responseTimeMs }: Attempt): string {
+function outcomeText({ failure, verdict, responseTimeMs, lackedBytes }: Attempt): string {
   if (failure !== null) return `ended with ${failure.code}: ${failure.message}`;
+  if (lackedBytes > 0) return 'was not judged: the agent had no memory for its body';
   if (verdict.hasFailures) return 'failed';
   const took = `in ${millisecondsText(responseTimeMs)}`;
   return verdict.isDegraded ? `was degraded, ${took}` : `passed ${took}`;

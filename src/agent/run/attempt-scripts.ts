@@ -1,7 +1,7 @@
 import type { Check, CheckOf } from '../../model/check/check.ts';
 import { isHttpUrl } from '../../model/check/request/request-url.ts';
 import { type NamedScript, scriptsOf } from '../../model/check/scripts.ts';
-import type { Failure } from '../../model/result/error-codes.ts';
+import { type Failure, isOwnFault } from '../../model/result/error-codes.ts';
 import type { SharedBodyMemory } from '../probes/http/body/body-memory.ts';
 import type { ProbeContext } from '../probes/probe.ts';
 import {
@@ -124,12 +124,18 @@ export class AttemptScripts {
     return rendered;
   }
 
-  /** The outcome of the probe, as a failure if a teardown script fails. */
-  async teardown(probed: Probed): Promise<Probed> {
+  /**
+   * The outcome of the probe, as a failure if a teardown script fails.
+   *
+   * @param hasFailed the attempt fails, whatever the teardown does
+   */
+  async teardown(probed: Probed, hasFailed: boolean): Promise<Probed> {
     const ran = await this.#runAll('teardown', responseOf(probed));
     if (ran.ok) return probed;
     const { failure } = ran;
-    if (probed.failure !== null) {
+    // What the agent itself lacked for a teardown must not hide an outage.
+    if (probed.failure !== null || (hasFailed && isOwnFault(failure.code))) {
+      this.#lackedWorker = false;
       this.#context.log.error(`${failure.code}: ${failure.message}`);
       return probed;
     }

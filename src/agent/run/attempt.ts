@@ -310,7 +310,8 @@ async function observe(
     const othersFailed = assertions.some(
       (each, index) => !cutShort.has(each) && results[index]?.error !== null,
     );
-    const ended = scripts === null ? probed : await scripts.teardown(probed);
+    const { hasFailures } = verdictOf(check, { ...probed, assertionsFailed: othersFailed });
+    const ended = scripts === null ? probed : await scripts.teardown(probed, hasFailures);
     return {
       probed: ended,
       starvedMs,

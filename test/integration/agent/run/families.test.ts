@@ -1,9 +1,12 @@
 import { createServer } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SharedBodyMemory } from '../../../../src/agent/probes/http/body/body-memory.ts';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { staticResolver } from '../../../support/agent/probe-context.ts';
 import { runFixture } from '../../../support/agent/run-fixture.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { icmpCapability } from '../../../support/network/icmp-capability.ts';
 import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
 import { onOnePort } from '../../../support/network/on-one-port.ts';
@@ -79,6 +82,31 @@ describe('a check of both address families', () => {
       requestErrorCode: 'DNS_NO_ADDRESS',
       families: [{ outcome: 'passed' }, { outcome: 'failed', address: null }],
     });
+  });
+
+  it('fails where one fails, though there is no memory for the body of the other', async () => {
+    const text = 'This is long. '.repeat(10_000);
+    const six = createServer((_request, response) => void response.end(text));
+    const four = createTcpServer((socket) => socket.destroy());
+    const servers = await onOnePort(
+      () => listening(six, '::1', 0),
+      (port) => listening(four, '127.0.0.1', port),
+    );
+    for (const server of servers) onTestFinished(() => server.close());
+    const bodyRoom = new SharedBodyMemory(text.length);
+    bodyRoom.open(true).take(text.length, 'assertions');
+    const fixture = runFixture({ clock: new FakeClock(), parts: { resolver, bodyRoom } });
+    const request = {
+      url: `http://dual.test:${servers[0].port}/`,
+      ipFamily: 'BOTH',
+      assertions: [{ source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'long' }],
+    };
+    await fixture.run(checkOf('API', { doubleCheck: false, request }));
+    expect(fixture.missed).toEqual([]);
+    expect(fixture.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+    const { families, jobLog } = fixture.results[0]?.apiCheckResult ?? {};
+    expect(families?.[0]).toMatchObject({ ipFamily: 'IPv4', outcome: 'failed' });
+    expect(jobLog?.map(({ msg }) => msg).join()).toContain('Over IPv6 this attempt was not judged');
   });
 
   it('pings both', async () => {

@@ -1,0 +1,59 @@
+import { createServer } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RunnerParts } from '../../../../src/agent/run/run.ts';
+import type { ScriptPool } from '../../../../src/agent/scripts/script-pool.ts';
+import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
+import { vaultOf } from '../../../support/samples/secrets.ts';
+import { listening, refusingPort } from '../../../support/servers/tcp-servers.ts';
+
+/** What the agent itself lacks or does wrong for scripts: it must neither accuse nor excuse a target. */
+
+const ONCE = { retryStrategy: null };
+const SCRIPT = '// What it does is decided by the pool of the test.';
+
+/** The run pipeline with scripts that end as the test says. */
+async function scriptedBy(
+  run: ScriptPool['run'],
+  parts: Partial<RunnerParts> = {},
+  clock = new FakeClock(),
+): Promise<RunFixture> {
+  const scripts = { pool: { run, close: async () => {} }, isEnabled: true };
+  return runFixture({ clock, parts: { secrets: await vaultOf(), ...parts, scripts } });
+}
+
+async function answering(status: number, body = 'fine'): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.statusCode = status;
+    response.end(body);
+  });
+  const started = await listening(server, '127.0.0.1');
+  onTestFinished(() => started.close());
+  return `http://127.0.0.1:${started.port}/`;
+}
+
+async function refusing(): Promise<string> {
+  const started = await refusingPort();
+  onTestFinished(() => started.close());
+  return `http://127.0.0.1:${started.port}/`;
+}
+
+describe('a script without a worker', () => {
+  const noWorker: ScriptPool['run'] = async () => ({ kind: 'no-worker' });
+
+  it.each([
+    ['refuses the connection', refusing, 'CONNECT_REFUSED'],
+    ['answers with an error', () => answering(503), null],
+  ])('hides no outage as a teardown: the target %s', async (_, target, requestErrorCode) => {
+    const fixture = await scriptedBy(noWorker);
+    const request = { url: await target() };
+    await fixture.run(checkOf('API', { ...ONCE, request, teardownScript: SCRIPT }));
+    expect(fixture.missed).toEqual([]);
+    expect(fixture.results).toMatchObject([
+      { hasFailures: true, hasErrors: false, apiCheckResult: { requestErrorCode } },
+    ]);
+    const jobLog = fixture.results[0]?.apiCheckResult?.jobLog.map(({ msg }) => msg).join('\n');
+    expect(jobLog).toContain('all workers for scripts are busy (SCRIPT_WORKERS)');
+  });
+});
