@@ -92,8 +92,10 @@ export interface Attempt {
   exposedVariable(): string | null;
   readonly responseTimeMs: number;
   readonly verdict: Verdict;
-  /** False if the agent was too starved of CPU for a verdict: the attempt then does not count. */
+  /** False if the agent was too starved of CPU, or too busy, for a verdict: it then does not count. */
   readonly isCertain: boolean;
+  /** It does not count for want of workers for scripts, not of CPU. */
+  readonly wasBusy: boolean;
   /** Milliseconds: the larger of the CPU starvation and the uncertainty of its times. */
   readonly starvedMs: number;
   /** May grow until the details are made. */
@@ -193,6 +195,7 @@ async function attemptStarved(
     responseTimeMs,
     verdict: certain ?? measured,
     isCertain: certain !== null && !lackedWorker,
+    wasBusy: lackedWorker,
     starvedMs: Math.max(starvedMs, uncertainMs),
     jobLog: log,
     longBody,

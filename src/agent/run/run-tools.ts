@@ -2,6 +2,7 @@ import type { ClientCertificate } from '../../model/check/client-certificate.ts'
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { denyNetworks } from '../../runtime/net/address-guard.ts';
+import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { createEvaluator } from '../assertions/evaluator.ts';
 import type { RunConfig } from '../config.ts';
 import { createSystemResolver, type SystemResolver } from '../net/dns/system-resolver.ts';
@@ -26,6 +27,9 @@ const BODIES_MEMORY_SHARE = 1 / 16;
 /** At least two bodies of maximum length. */
 const MIN_BODIES_BYTES = 64 * 1024 * 1024;
 const MAX_BODIES_BYTES = 256 * 1024 * 1024;
+
+const NO_WORKER =
+  'scripts of checks get no worker in time, so the agent repeats attempts and misses slots: raise SCRIPT_WORKERS, or shorten the scripts and what they wait for';
 
 /** Memory for all bodies that are longer than results store. */
 export function bodyRoomBytes({ memoryBytes }: Pick<MachineLimits, 'memoryBytes'>): number {
@@ -72,10 +76,13 @@ export function createRunTools(options: RunToolsOptions): RunTools {
     clock,
     workerUrl: new URL('../assertions/pattern-worker.js', import.meta.url),
   });
+  const throttled = new ThrottledLog(clock, log);
+  const { scriptWorkers } = config;
   const pool = createScriptPool({
     clock,
     workerUrl: new URL('../scripts/script-worker.js', import.meta.url),
-    workers: config.scriptWorkers,
+    workers: scriptWorkers,
+    onNoWorker: () => throttled.warn('no-script-worker', { scriptWorkers }, NO_WORKER),
   });
   const icmp = createIcmpProbe({ clock });
   const starvation = new StarvationMeter(clock, options.starvation);

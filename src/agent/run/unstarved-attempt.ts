@@ -22,8 +22,9 @@ const MIN_MEMORY_WAIT_MS = 5_000;
 
 /**
  * The starvation guard (src/agent/README.md, "Timing and CPU starvation"): repeats an attempt whose
- * verdict is uncertain because the agent was short of CPU, within the slot's time, and one whose body
- * did not fit in memory, when it fits. Otherwise returns why the run is missed.
+ * verdict is uncertain because the agent was short of CPU, or whose scripts got no worker, within the
+ * slot's time, and one whose body did not fit in memory, when it fits. Otherwise returns why the run is
+ * missed.
  */
 export async function attemptUnstarved(
   { check, slotMs, signal, permit }: Run,
@@ -74,14 +75,20 @@ export async function attemptUnstarved(
     }
     if (signal.aborted || attempt.isCertain) return attempt;
     attempt.forget();
-    parts.onStarved();
-    parts.loadShedding.starved();
+    const { wasBusy } = attempt;
+    const missed = wasBusy ? 'agent_busy' : 'agent_starved';
+    if (!wasBusy) {
+      parts.onStarved();
+      parts.loadShedding.starved();
+    }
     const pauseMs = STARVED_PAUSES_MS[repeats];
-    if (pauseMs === undefined) return 'agent_starved';
+    if (pauseMs === undefined) return missed;
     const nextEndMs = clock.wallMs() + pauseMs + attempt.durationMs;
-    if (repeats >= MIN_STARVED_REPEATS && nextEndMs > slotEndMs) return 'agent_starved';
+    if (repeats >= MIN_STARVED_REPEATS && nextEndMs > slotEndMs) return missed;
     const starvedMs = Math.round(attempt.starvedMs);
-    again = `, repeated: the agent was short of CPU for ${starvedMs} ms of the previous attempt`;
+    again = wasBusy
+      ? ', repeated: the agent was too busy for the scripts of the previous attempt'
+      : `, repeated: the agent was short of CPU for ${starvedMs} ms of the previous attempt`;
     // If the signal aborts, the next attempt ends at once.
     if (pauseMs > 0) await permit.rest(() => sleep(clock, pauseMs, signal));
   }

@@ -12,6 +12,8 @@ export interface ScriptPoolParts {
   readonly workerUrl: URL;
   /** Scripts at once, 1 or more (SCRIPT_WORKERS). */
   readonly workers: number;
+  /** Called for each script that got no worker in time. */
+  readonly onNoWorker?: () => void;
 }
 
 /** `no-worker`: none became free in time, which is the agent's own lack. */
@@ -27,7 +29,8 @@ export interface ScriptPool {
 type Waiter = (thread: ScriptThread | null) => void;
 
 /** Workers start with the first script: most agents have none. */
-export function createScriptPool({ clock, workerUrl, workers }: ScriptPoolParts): ScriptPool {
+export function createScriptPool(parts: ScriptPoolParts): ScriptPool {
+  const { clock, workerUrl, workers, onNoWorker } = parts;
   const threads: ScriptThread[] = [];
   const free: ScriptThread[] = [];
   const waiting = new Set<Waiter>();
@@ -64,7 +67,11 @@ export function createScriptPool({ clock, workerUrl, workers }: ScriptPoolParts)
     async run(job, host) {
       if (job.signal.aborted) return { kind: 'cancelled' };
       const thread = await acquire(job.signal);
-      if (thread === null) return { kind: job.signal.aborted ? 'cancelled' : 'no-worker' };
+      if (thread === null) {
+        if (job.signal.aborted) return { kind: 'cancelled' };
+        onNoWorker?.();
+        return { kind: 'no-worker' };
+      }
       try {
         return await thread.run(job, host);
       } finally {

@@ -343,7 +343,7 @@ export interface CheckResult {
 export const MISSED_REASONS = {
   previous_run_active: "The check's previous run was still active.",
   agent_busy:
-    'All JOB_CONCURRENCY permits, or all the memory for response bodies, were in use until it was too late.',
+    'All JOB_CONCURRENCY permits, all SCRIPT_WORKERS, or all the memory for response bodies, were in use until it was too late.',
   agent_asleep:
     'The process did not run in time: the machine was asleep or the process was suspended.',
   clock_jump: 'The wall clock was set forward over the slot.',

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunnerParts } from '../../../../src/agent/run/run.ts';
-import type { ScriptPool } from '../../../../src/agent/scripts/script-pool.ts';
+import type { PooledOutcome, ScriptPool } from '../../../../src/agent/scripts/script-pool.ts';
+import type { ScriptJob } from '../../../../src/agent/scripts/script-thread.ts';
 import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
@@ -21,6 +22,20 @@ async function scriptedBy(
 ): Promise<RunFixture> {
   const scripts = { pool: { run, close: async () => {} }, isEnabled: true };
   return runFixture({ clock, parts: { secrets: await vaultOf(), ...parts, scripts } });
+}
+
+function passedBy({ input: { request } }: ScriptJob): PooledOutcome {
+  return { kind: 'passed', result: { request, variables: [] } };
+}
+
+/** Lets the time of the pauses between repeats pass. */
+async function untilOver(run: Promise<void>, clock: FakeClock): Promise<void> {
+  let isOver = false;
+  const over = run.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) await clock.advance(250);
+  await over;
 }
 
 async function answering(status: number, body = 'fine'): Promise<string> {
@@ -55,5 +70,36 @@ describe('a script without a worker', () => {
     ]);
     const jobLog = fixture.results[0]?.apiCheckResult?.jobLog.map(({ msg }) => msg).join('\n');
     expect(jobLog).toContain('all workers for scripts are busy (SCRIPT_WORKERS)');
+  });
+
+  it('is missed as work of a busy agent, not as one that is short of CPU', async () => {
+    let starved = 0;
+    const pressure: RunnerParts['pressure'] = {
+      sheds: () => false,
+      shedsRunOf: () => false,
+      hadNoVerdict: () => {},
+      starved: () => {
+        starved += 1;
+      },
+    };
+    const clock = new FakeClock();
+    const fixture = await scriptedBy(noWorker, { pressure }, clock);
+    const run = fixture.run(checkOf('API', { ...ONCE, setupScript: SCRIPT }));
+    await untilOver(run, clock);
+    expect(fixture.results).toEqual([]);
+    expect(fixture.missed).toMatchObject([{ reason: 'agent_busy', count: 1 }]);
+    expect([fixture.starved, starved]).toEqual([0, 0]);
+  });
+
+  it('is repeated, and the job log says why', async () => {
+    let asked = 0;
+    const fixture = await scriptedBy(async (job, host) => {
+      asked += 1;
+      return asked === 1 ? await noWorker(job, host) : passedBy(job);
+    });
+    const request = { url: await answering(200) };
+    await fixture.run(checkOf('API', { ...ONCE, request, setupScript: SCRIPT }));
+    expect(fixture.results).toMatchObject([{ hasFailures: false, hasErrors: false }]);
+    expect(fixture.results[0]?.apiCheckResult?.jobLog[0]?.msg).toContain('the agent was too busy');
   });
 });
