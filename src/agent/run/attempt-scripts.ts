@@ -40,6 +40,8 @@ export interface AttemptScriptsParts {
   readonly secrets: Pick<SecretsVault, 'credentials' | 'viewForScripts' | 'renderScripted'>;
   readonly checkTypes: CheckTypeRunners;
   readonly bodyRoom: SharedBodyMemory;
+  /** Called with what was thrown in a request by `fetch`, which is a fault of the agent. */
+  readonly onFault: (thrown: unknown) => Promise<void>;
 }
 
 /** `deadlineMs` moves by the time that scripts take: it is not the request's. */
@@ -87,7 +89,11 @@ export class AttemptScripts {
   #credentials: ReadonlySet<string> = new Set();
   #learning: Promise<void> = Promise.resolve();
   #lines = 0;
-  #lackedWorker = false;
+  /** The agent itself was at fault in a request by `fetch`. */
+  #wasAtFault = false;
+  /** It had no memory for the body of a response to `fetch`. */
+  #lackedMemory = false;
+  #wasBusy = false;
 
   constructor(check: CheckOf<'API'>, parts: AttemptScriptsParts, context: ScriptedContext) {
     this.#check = check;
@@ -103,9 +109,12 @@ export class AttemptScripts {
     return this.#view.shown;
   }
 
-  /** No worker became free in time: the attempt says nothing about the target. */
-  get lackedWorker(): boolean {
-    return this.#lackedWorker;
+  /**
+   * No worker became free in time, or a script failed after there was no memory for a response: the
+   * attempt says nothing about the target.
+   */
+  get wasBusy(): boolean {
+    return this.#wasBusy;
   }
 
   /** The check with the request that is to be sent, or why it is not sent. */
@@ -134,8 +143,9 @@ export class AttemptScripts {
     if (ran.ok) return probed;
     const { failure } = ran;
     // What the agent itself lacked for a teardown must not hide an outage.
-    if (probed.failure !== null || (hasFailed && isOwnFault(failure.code))) {
-      this.#lackedWorker = false;
+    const isOurs = isOwnFault(failure.code) || this.#wasBusy;
+    if (probed.failure !== null || (hasFailed && isOurs)) {
+      this.#wasBusy = false;
       this.#context.log.error(`${failure.code}: ${failure.message}`);
       return probed;
     }
@@ -172,7 +182,9 @@ export class AttemptScripts {
       },
       this.#host(),
     );
-    if (outcome.kind !== 'passed') return { ok: false, failure: this.#failureOf(title, outcome) };
+    if (outcome.kind !== 'passed') {
+      return { ok: false, failure: this.#afterFaults(this.#failureOf(title, outcome)) };
+    }
     for (const { name, value } of outcome.result.variables) this.#set.set(name, value);
     if (stage === 'teardown') {
       log.info(`${title} has ended`);
@@ -181,11 +193,20 @@ export class AttemptScripts {
     const read = readScriptRequest(outcome.result.request);
     if (!read.ok) {
       const message = `${title} left a request that cannot be sent: ${read.problem}`;
-      return { ok: false, failure: { code: 'SCRIPT_FAILED', message } };
+      return { ok: false, failure: this.#afterFaults({ code: 'SCRIPT_FAILED', message }) };
     }
     this.#current = withRequest(this.#current, read.request);
     log.info(`${title} has ended`);
     return { ok: true };
+  }
+
+  /** A script that fails after what the agent did wrong or lacked says nothing about its check. */
+  #afterFaults(failure: Failure): Failure {
+    if (failure.code === 'CANCELLED') return failure;
+    if (this.#lackedMemory) this.#wasBusy = true;
+    if (!this.#wasAtFault) return failure;
+    const message = `After a fault of the agent itself in a request by fetch: ${failure.message}`;
+    return { code: 'INTERNAL_ERROR', message };
   }
 
   #failureOf(title: string, outcome: Exclude<PooledOutcome, { kind: 'passed' }>): Failure {
@@ -210,7 +231,7 @@ export class AttemptScripts {
           ? CANCELLED_ON_REQUEST
           : { code: 'CANCELLED', message: `${title} was ended: the agent stopped` };
       case 'no-worker': {
-        this.#lackedWorker = true;
+        this.#wasBusy = true;
         const message = `${title} was not started: all workers for scripts are busy (SCRIPT_WORKERS)`;
         return { code: 'INTERNAL_ERROR', message };
       }
@@ -256,7 +277,9 @@ export class AttemptScripts {
   async #fetch(given: unknown, signal: AbortSignal): Promise<FetchReply> {
     try {
       return await this.#probe(given, signal);
-    } catch {
+    } catch (thrown) {
+      this.#wasAtFault = true;
+      await this.#parts.onFault(thrown);
       return { ok: false, problem: 'a fault of the agent itself' };
     }
   }
@@ -305,10 +328,12 @@ export class AttemptScripts {
       );
       const { failure } = probed;
       if (failure !== null) {
+        if (isOwnFault(failure.code)) this.#wasAtFault = true;
         // Its message may quote the url, with the value of a variable that scripts must not see.
         context.log.warn(`fetch: ${failure.code}: ${failure.message}`);
         return refused(`${failure.code} (the job log has the details)`);
       }
+      if (probed.lackedBytes > 0) this.#lackedMemory = true;
       const response = responseOf(probed);
       return response === null ? refused('no response came') : { ok: true, response };
     } finally {

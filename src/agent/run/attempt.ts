@@ -94,7 +94,7 @@ export interface Attempt {
   readonly verdict: Verdict;
   /** False if the agent was too starved of CPU, or too busy, for a verdict: it then does not count. */
   readonly isCertain: boolean;
-  /** It does not count for want of workers for scripts, not of CPU. */
+  /** It does not count for want of workers or memory for scripts, not of CPU. */
   readonly wasBusy: boolean;
   /** Milliseconds: the larger of the CPU starvation and the uncertainty of its times. */
   readonly starvedMs: number;
@@ -161,7 +161,7 @@ async function attemptStarved(
   log.info(opening);
   const observed = await observe(check, parts, context, bodyMemory);
   const { probed, assertions, secrets, cutShort, othersFailed } = observed;
-  const { starvedMs, uncertainMs, lackedBytes, lackedWorker } = observed;
+  const { starvedMs, uncertainMs, lackedBytes, wasBusy } = observed;
   const { failure, networkError, endpoint, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
@@ -194,8 +194,8 @@ async function attemptStarved(
     exposedVariable: () => context.sent.exposedVariable(),
     responseTimeMs,
     verdict: certain ?? measured,
-    isCertain: certain !== null && !lackedWorker,
-    wasBusy: lackedWorker,
+    isCertain: certain !== null && !wasBusy,
+    wasBusy,
     starvedMs: Math.max(starvedMs, uncertainMs),
     jobLog: log,
     longBody,
@@ -235,8 +235,8 @@ interface Observed {
   readonly othersFailed: boolean;
   readonly probed: Probed;
   readonly lackedBytes: number;
-  /** A script was not run because no worker became free. */
-  readonly lackedWorker: boolean;
+  /** Scripts lacked a worker, or memory for a response. */
+  readonly wasBusy: boolean;
   readonly assertions: readonly AssertionResult[];
   readonly secrets: AttemptSecrets;
 }
@@ -251,13 +251,19 @@ async function observe(
   // The compiler cannot see that the runner is for the type of the check.
   const runner = checkTypes[check.checkType] as CheckTypeRunner<typeof check.checkType>;
   let own = NO_ATTEMPT_SECRETS;
+  const logFault = async (what: string, thrown: unknown): Promise<void> => {
+    const err = scrubError(thrown, await secrets.scrubberWith(own));
+    log.error({ err, checkId: check.id }, `${what}; please report this`);
+  };
   try {
     context.learnSecrets = async (values) => {
       own = { ...own, values: [...new Set([...own.values, ...values])] };
       const learned = await secrets.scrubberWith(own);
       context.scrub = (text) => learned.text(text);
     };
-    const scripts = attemptScripts(check, parts, context);
+    const onFault = (thrown: unknown): Promise<void> =>
+      logFault('a request of a script by fetch ended with a fault of the agent', thrown);
+    const scripts = attemptScripts(check, { ...parts, onFault }, context);
     if (scripts !== null) {
       await context.learnSecrets(secrets.credentials(check, scripts.shown).values);
     }
@@ -272,8 +278,8 @@ async function observe(
     await context.learnSecrets(sent.values);
     if (own.dropped > 0) context.log.warn(tooManyCredentialsText(own.dropped));
     if (!rendered.ok) {
-      const lackedWorker = scripts?.lackedWorker ?? false;
-      return { ...unprobed(runner.broken(check as never, rendered.failure), own), lackedWorker };
+      const wasBusy = scripts?.wasBusy ?? false;
+      return { ...unprobed(runner.broken(check as never, rendered.failure), own), wasBusy };
     }
     const { own: ownSecrets, parts: partMask } = rendered;
     const isOwn = ownSecrets.names.length > 0;
@@ -322,16 +328,12 @@ async function observe(
       cutShort,
       othersFailed,
       lackedBytes,
-      lackedWorker: scripts?.lackedWorker ?? false,
+      wasBusy: scripts?.wasBusy ?? false,
       assertions: results,
       secrets: own,
     };
   } catch (thrown) {
-    const err = scrubError(thrown, await secrets.scrubberWith(own));
-    log.error(
-      { err, checkId: check.id },
-      'an attempt ended with a fault of the agent; please report this',
-    );
+    await logFault('an attempt ended with a fault of the agent', thrown);
     const message = `A fault of the agent itself: ${messageOf(thrown)}`;
     return unprobed(runner.broken(check as never, { code: 'INTERNAL_ERROR', message }), own);
   }
@@ -370,7 +372,7 @@ function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
     cutShort: new Set(),
     othersFailed: false,
     lackedBytes: 0,
-    lackedWorker: false,
+    wasBusy: false,
     assertions: [],
     secrets,
   };

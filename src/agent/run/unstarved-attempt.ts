@@ -22,7 +22,7 @@ const MIN_MEMORY_WAIT_MS = 5_000;
 
 /**
  * The starvation guard (src/agent/README.md, "Timing and CPU starvation"): repeats an attempt whose
- * verdict is uncertain because the agent was short of CPU, or whose scripts got no worker, within the
+ * verdict is uncertain because the agent was short of CPU, or too busy for its scripts, within the
  * slot's time, and one whose body did not fit in memory, when it fits. Otherwise returns why the run is
  * missed.
  */

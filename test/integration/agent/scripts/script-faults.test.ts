@@ -1,8 +1,11 @@
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SharedBodyMemory } from '../../../../src/agent/probes/http/body/body-memory.ts';
+import type { CheckTypeRunners } from '../../../../src/agent/run/check-types/check-type.ts';
+import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
 import type { RunnerParts } from '../../../../src/agent/run/run.ts';
 import type { PooledOutcome, ScriptPool } from '../../../../src/agent/scripts/script-pool.ts';
-import type { ScriptJob } from '../../../../src/agent/scripts/script-thread.ts';
+import type { ScriptHost, ScriptJob } from '../../../../src/agent/scripts/script-thread.ts';
 import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
@@ -53,6 +56,71 @@ async function refusing(): Promise<string> {
   onTestFinished(() => started.close());
   return `http://127.0.0.1:${started.port}/`;
 }
+
+/** Asks a URL as a script does, and fails. */
+async function asks(url: string, job: ScriptJob, host: ScriptHost): Promise<PooledOutcome> {
+  await host.fetch({ url, method: 'GET', headers: [], query: [], body: '' }, job.signal);
+  const message = 'TypeError: cannot read property of null';
+  return { kind: 'failed', code: 'SCRIPT_FAILED', message, line: 1, isBroken: false };
+}
+
+describe('a script that fails after a request of its own', () => {
+  const http = httpRunner<'API'>({ clientCertificates: () => [], proxyUrl: () => null });
+
+  it.each<[string, typeof http.probe, number]>([
+    ['throws', () => Promise.reject(new TypeError('no such thing')), 1],
+    [
+      'ends with a fault',
+      async (check) => http.broken(check, { code: 'INTERNAL_ERROR', message: 'no socket is left' }),
+      0,
+    ],
+  ])('is an error of the agent if its probe %s', async (_, probe, logged) => {
+    const checkTypes = { API: { ...http, probe } } as unknown as CheckTypeRunners;
+    const url = 'http://127.0.0.1/';
+    const fixture = await scriptedBy((job, host) => asks(url, job, host), { checkTypes });
+    await fixture.run(checkOf('API', { ...ONCE, request: { url }, setupScript: SCRIPT }));
+    expect(fixture.results).toMatchObject([
+      {
+        hasErrors: true,
+        hasFailures: false,
+        apiCheckResult: {
+          requestErrorCode: 'INTERNAL_ERROR',
+          requestError: expect.stringContaining('The setup script of the check failed in line 1'),
+        },
+      },
+    ]);
+    expect(fixture.logRecords().filter(({ level }) => level === 'error')).toHaveLength(logged);
+  });
+
+  it('does not count if there was no memory for the response', async () => {
+    const text = 'This is long. '.repeat(10_000);
+    const url = await answering(200, text);
+    const bodyRoom = new SharedBodyMemory(text.length);
+    const others = bodyRoom.open(true);
+    others.take(text.length, 'assertions');
+    let scripts = 0;
+    const fixture = await scriptedBy(
+      async (job, host) => {
+        scripts += 1;
+        return scripts === 1 ? await asks(url, job, host) : passedBy(job);
+      },
+      { bodyRoom },
+    );
+    await fixture.run(checkOf('API', { ...ONCE, request: { url }, setupScript: SCRIPT }));
+    expect(fixture.missed).toEqual([]);
+    expect(fixture.results).toMatchObject([{ hasFailures: false, hasErrors: false }]);
+    expect([scripts, fixture.starved]).toEqual([2, 0]);
+  });
+
+  it('fails its check if the target was at fault', async () => {
+    const url = await refusing();
+    const fixture = await scriptedBy((job, host) => asks(url, job, host));
+    await fixture.run(checkOf('API', { ...ONCE, request: { url }, setupScript: SCRIPT }));
+    expect(fixture.results).toMatchObject([
+      { hasFailures: true, apiCheckResult: { requestErrorCode: 'SCRIPT_FAILED' } },
+    ]);
+  });
+});
 
 describe('a script without a worker', () => {
   const noWorker: ScriptPool['run'] = async () => ({ kind: 'no-worker' });
