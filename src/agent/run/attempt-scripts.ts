@@ -26,6 +26,8 @@ import type { RenderedWithSecrets, SecretsVault } from '../secrets/vault.ts';
 import { CANCELLED_ON_REQUEST, isRunCancelled } from './cancelled.ts';
 import type { CheckTypeRunners, Probed } from './check-types/check-type.ts';
 import type { SentRequests } from './sent-requests.ts';
+import type { StarvationMeter } from './starvation/starvation.ts';
+import { mayFollowSlowness, OWN_SLOWNESS_MS } from './starvation/verdict-under-starvation.ts';
 
 export interface ScriptTools {
   readonly pool: ScriptPool;
@@ -40,6 +42,7 @@ export interface AttemptScriptsParts {
   readonly secrets: Pick<SecretsVault, 'credentials' | 'viewForScripts' | 'renderScripted'>;
   readonly checkTypes: CheckTypeRunners;
   readonly bodyRoom: SharedBodyMemory;
+  readonly starvation: Pick<StarvationMeter, 'mark' | 'sinceMs'>;
   /** Called with what was thrown in a request by `fetch`, which is a fault of the agent. */
   readonly onFault: (thrown: unknown) => Promise<void>;
 }
@@ -94,6 +97,9 @@ export class AttemptScripts {
   /** It had no memory for the body of a response to `fetch`. */
   #lackedMemory = false;
   #wasBusy = false;
+  /** Requests by `fetch` that failed, perhaps because the agent was short of CPU. */
+  #slowFetches = 0;
+  #starvedMs = 0;
 
   constructor(check: CheckOf<'API'>, parts: AttemptScriptsParts, context: ScriptedContext) {
     this.#check = check;
@@ -115,6 +121,14 @@ export class AttemptScripts {
    */
   get wasBusy(): boolean {
     return this.#wasBusy;
+  }
+
+  /**
+   * Milliseconds for which the agent was short of CPU in a script that failed perhaps only because of
+   * that; 0 if that is out of the question.
+   */
+  get starvedMs(): number {
+    return this.#starvedMs;
   }
 
   /** The check with the request that is to be sent, or why it is not sent. */
@@ -143,9 +157,10 @@ export class AttemptScripts {
     if (ran.ok) return probed;
     const { failure } = ran;
     // What the agent itself lacked for a teardown must not hide an outage.
-    const isOurs = isOwnFault(failure.code) || this.#wasBusy;
+    const isOurs = isOwnFault(failure.code) || this.#wasBusy || this.#starvedMs > 0;
     if (probed.failure !== null || (hasFailed && isOurs)) {
       this.#wasBusy = false;
+      this.#starvedMs = 0;
       this.#context.log.error(`${failure.code}: ${failure.message}`);
       return probed;
     }
@@ -170,8 +185,11 @@ export class AttemptScripts {
     const title = `The ${stage} script of the ${script.owner}`;
     const { log, signal } = this.#context;
     const { pool, limitMs = SCRIPT_LIMIT_MS } = this.#parts.scripts;
+    const { starvation } = this.#parts;
     const request = scriptRequestOf(this.#current);
     const variables = [...new Map([...this.#view.variables, ...this.#set])];
+    let sinceStart = starvation.mark();
+    const slowBefore = this.#slowFetches;
     const outcome = await pool.run(
       {
         source: script.source,
@@ -179,10 +197,16 @@ export class AttemptScripts {
         input: { request, response, variables },
         limitMs,
         signal,
+        onStart: () => {
+          sinceStart = starvation.mark();
+        },
       },
       this.#host(),
     );
     if (outcome.kind !== 'passed') {
+      const starvedMs = starvation.sinceMs(sinceStart);
+      const isTimed = outcome.kind === 'timed-out' || this.#slowFetches > slowBefore;
+      if (isTimed && starvedMs > OWN_SLOWNESS_MS) this.#starvedMs = starvedMs;
       return { ok: false, failure: this.#afterFaults(this.#failureOf(title, outcome)) };
     }
     for (const { name, value } of outcome.result.variables) this.#set.set(name, value);
@@ -328,6 +352,7 @@ export class AttemptScripts {
       );
       const { failure } = probed;
       if (failure !== null) {
+        if (mayFollowSlowness(failure)) this.#slowFetches += 1;
         if (isOwnFault(failure.code)) this.#wasAtFault = true;
         // Its message may quote the url, with the value of a variable that scripts must not see.
         context.log.warn(`fetch: ${failure.code}: ${failure.message}`);

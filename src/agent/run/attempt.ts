@@ -20,7 +20,7 @@ import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
 import { NO_OWN_SECRETS, type OwnSecrets } from '../secrets/own-secrets.ts';
 import { scrubError } from '../secrets/scrub-error.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
-import { attemptScripts, type ScriptTools } from './attempt-scripts.ts';
+import { type AttemptScripts, attemptScripts, type ScriptTools } from './attempt-scripts.ts';
 import { CANCELLED_ON_REQUEST, isRunCancelled } from './cancelled.ts';
 import type {
   CheckTypeRunner,
@@ -161,7 +161,7 @@ async function attemptStarved(
   log.info(opening);
   const observed = await observe(check, parts, context, bodyMemory);
   const { probed, assertions, secrets, cutShort, othersFailed } = observed;
-  const { starvedMs, uncertainMs, lackedBytes, wasBusy } = observed;
+  const { starvedMs, uncertainMs, lackedBytes, wasBusy, scriptStarvedMs } = observed;
   const { failure, networkError, endpoint, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
@@ -194,9 +194,9 @@ async function attemptStarved(
     exposedVariable: () => context.sent.exposedVariable(),
     responseTimeMs,
     verdict: certain ?? measured,
-    isCertain: certain !== null && !wasBusy,
+    isCertain: certain !== null && !wasBusy && scriptStarvedMs === 0,
     wasBusy,
-    starvedMs: Math.max(starvedMs, uncertainMs),
+    starvedMs: Math.max(starvedMs, uncertainMs, scriptStarvedMs),
     jobLog: log,
     longBody,
     lackedBytes,
@@ -237,6 +237,8 @@ interface Observed {
   readonly lackedBytes: number;
   /** Scripts lacked a worker, or memory for a response. */
   readonly wasBusy: boolean;
+  /** In a script that failed perhaps only because of that; else 0. */
+  readonly scriptStarvedMs: number;
   readonly assertions: readonly AssertionResult[];
   readonly secrets: AttemptSecrets;
 }
@@ -278,8 +280,8 @@ async function observe(
     await context.learnSecrets(sent.values);
     if (own.dropped > 0) context.log.warn(tooManyCredentialsText(own.dropped));
     if (!rendered.ok) {
-      const wasBusy = scripts?.wasBusy ?? false;
-      return { ...unprobed(runner.broken(check as never, rendered.failure), own), wasBusy };
+      const broken = runner.broken(check as never, rendered.failure);
+      return { ...unprobed(broken, own), ...doubtsOf(scripts) };
     }
     const { own: ownSecrets, parts: partMask } = rendered;
     const isOwn = ownSecrets.names.length > 0;
@@ -328,7 +330,7 @@ async function observe(
       cutShort,
       othersFailed,
       lackedBytes,
-      wasBusy: scripts?.wasBusy ?? false,
+      ...doubtsOf(scripts),
       assertions: results,
       secrets: own,
     };
@@ -364,6 +366,11 @@ function assertionsToEvaluate(
   return probed.lackedBytes === 0 ? all : all.filter(({ source }) => !isOfBody(source));
 }
 
+/** What keeps the failure of a script from counting. */
+function doubtsOf(scripts: AttemptScripts | null): Pick<Observed, 'wasBusy' | 'scriptStarvedMs'> {
+  return { wasBusy: scripts?.wasBusy ?? false, scriptStarvedMs: scripts?.starvedMs ?? 0 };
+}
+
 function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
   return {
     probed,
@@ -372,7 +379,7 @@ function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
     cutShort: new Set(),
     othersFailed: false,
     lackedBytes: 0,
-    wasBusy: false,
+    ...doubtsOf(null),
     assertions: [],
     secrets,
   };

@@ -19,6 +19,8 @@ export interface ScriptJob {
   /** Milliseconds from its start. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
+  /** Called when its time begins. */
+  readonly onStart?: () => void;
 }
 
 /** What a script can do outside of its sandbox. */
@@ -101,6 +103,7 @@ export class ScriptThread {
 
   #runOn(worker: Worker, job: ScriptJob, host: ScriptHost): Promise<ScriptOutcome> {
     const { source, fileName, input, limitMs, signal } = job;
+    job.onStart?.();
     return new Promise((resolve) => {
       const fetching = new AbortController();
       const requests: Promise<void>[] = [];
@@ -127,7 +130,10 @@ export class ScriptThread {
           .then(() => resolve(outcome));
       };
       const onAbort = (): void => settle({ kind: 'cancelled' });
-      const cancelTimer = this.#clock.after(limitMs, () => settle({ kind: 'timed-out' }));
+      // One more event-loop iteration: after a pause, an end that has arrived counts before the timer.
+      const cancelTimer = this.#clock.after(limitMs, () => {
+        setImmediate(() => settle({ kind: 'timed-out' }));
+      });
       signal.addEventListener('abort', onAbort);
 
       const fetched = async (id: number, request: unknown): Promise<void> => {

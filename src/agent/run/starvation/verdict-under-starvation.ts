@@ -8,9 +8,10 @@ import { EXACT_MS } from '../../net/deadline-extension.ts';
 import type { Probed } from '../check-types/check-type.ts';
 
 /**
- * A peer that waited for the agent longer than this may have closed the connection for that reason.
+ * A peer that waited for the agent longer than this may have closed the connection for that reason. A
+ * script that ran out of time meanwhile may have done so for that reason.
  */
-const OWN_SLOWNESS_MS = 1000;
+export const OWN_SLOWNESS_MS = 1000;
 
 const TIME_OUTS: ReadonlySet<ErrorCode> = new Set([
   'DNS_TIMEOUT',
@@ -118,6 +119,11 @@ export function tooLongAtMost(
 
 function isTimeOut(failure: Failure | null): boolean {
   return failure !== null && TIME_OUTS.has(causeOf(failure));
+}
+
+/** Whether an agent that is short of CPU can bring the failure about. */
+export function mayFollowSlowness(failure: Failure): boolean {
+  return isTimeOut(failure) || CLOSED_BY_PEER.has(causeOf(failure));
 }
 
 function causeOf({ code, cause }: Failure): ErrorCode {

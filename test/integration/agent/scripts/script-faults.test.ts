@@ -10,7 +10,7 @@ import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { vaultOf } from '../../../support/samples/secrets.ts';
-import { listening, refusingPort } from '../../../support/servers/tcp-servers.ts';
+import { listening, listenTcp, refusingPort } from '../../../support/servers/tcp-servers.ts';
 
 /** What the agent itself lacks or does wrong for scripts: it must neither accuse nor excuse a target. */
 
@@ -119,6 +119,97 @@ describe('a script that fails after a request of its own', () => {
     expect(fixture.results).toMatchObject([
       { hasFailures: true, apiCheckResult: { requestErrorCode: 'SCRIPT_FAILED' } },
     ]);
+  });
+});
+
+describe('a script that fails after the agent stood still in its request', () => {
+  /** Its first script asks the target, stands still and fails; later ones pass. */
+  async function ranWith(target: string) {
+    const clock = new FakeClock();
+    let scripts = 0;
+    const run: ScriptPool['run'] = async (job, host) => {
+      scripts += 1;
+      job.onStart?.();
+      if (scripts > 1) return passedBy(job);
+      const failed = await asks(target, job, host);
+      await clock.stall(4000);
+      return failed;
+    };
+    const fixture = await scriptedBy(run, {}, clock);
+    const request = { url: await answering(200) };
+    await fixture.run(checkOf('API', { ...ONCE, request, setupScript: SCRIPT }));
+    return fixture;
+  }
+
+  it('does not count if the target closed the connection', async () => {
+    const closing = await listenTcp((socket) => void socket.destroy());
+    onTestFinished(() => closing.close());
+    const fixture = await ranWith(`http://127.0.0.1:${closing.port}/`);
+    expect(fixture.starved).toBe(1);
+    expect(fixture.results).toMatchObject([{ hasFailures: false, hasErrors: false }]);
+  });
+
+  it('counts if the target refused the connection', async () => {
+    const fixture = await ranWith(await refusing());
+    expect(fixture.starved).toBe(0);
+    expect(fixture.results).toMatchObject([{ hasFailures: true, hasErrors: false }]);
+  });
+});
+
+describe('a script that is ended at its time limit', () => {
+  it.each([
+    ['fails its check', 0, 1, true],
+    ['does not count if the agent stood still in it', 4000, 2, false],
+  ])('%s', async (_, stallMs, attempts, hasFailures) => {
+    const clock = new FakeClock();
+    let scripts = 0;
+    const fixture = await scriptedBy(
+      async (job) => {
+        scripts += 1;
+        job.onStart?.();
+        if (scripts > 1) return passedBy(job);
+        if (stallMs > 0) await clock.stall(stallMs);
+        return { kind: 'timed-out' };
+      },
+      {},
+      clock,
+    );
+    const request = { url: await answering(200) };
+    await fixture.run(checkOf('API', { ...ONCE, request, setupScript: SCRIPT }));
+    expect(fixture.missed).toEqual([]);
+    expect(fixture.results).toMatchObject([{ hasFailures, hasErrors: false }]);
+    expect([scripts, fixture.starved]).toEqual([attempts, attempts - 1]);
+  });
+
+  it('counts although the agent stood still while it waited for a worker', async () => {
+    const clock = new FakeClock();
+    const run: ScriptPool['run'] = async (job) => {
+      await clock.stall(4000);
+      job.onStart?.();
+      return { kind: 'timed-out' };
+    };
+    const fixture = await scriptedBy(run, {}, clock);
+    await fixture.run(checkOf('API', { ...ONCE, setupScript: SCRIPT }));
+    expect(fixture.results).toMatchObject([
+      { hasFailures: true, apiCheckResult: { requestErrorCode: 'SCRIPT_TIMEOUT' } },
+    ]);
+    expect(fixture.starved).toBe(0);
+  });
+
+  it('hides no outage as a teardown, though the agent stood still in it', async () => {
+    const clock = new FakeClock();
+    const run: ScriptPool['run'] = async (job) => {
+      job.onStart?.();
+      await clock.stall(4000);
+      return { kind: 'timed-out' };
+    };
+    const fixture = await scriptedBy(run, {}, clock);
+    const request = { url: await answering(503) };
+    await fixture.run(checkOf('API', { ...ONCE, request, teardownScript: SCRIPT }));
+    expect(fixture.results).toMatchObject([
+      { hasFailures: true, apiCheckResult: { requestErrorCode: null } },
+    ]);
+    expect(fixture.starved).toBe(0);
   });
 });
 
