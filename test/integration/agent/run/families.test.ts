@@ -8,8 +8,8 @@ import { staticResolver } from '../../../support/agent/probe-context.ts';
 import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { icmpCapability } from '../../../support/network/icmp-capability.ts';
-import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
 import { onOnePort } from '../../../support/network/on-one-port.ts';
+import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
 import { listening } from '../../../support/servers/tcp-servers.ts';
 
 const mayPing = (await icmpCapability()) !== 'none';
