@@ -93,10 +93,10 @@ export class AttemptScripts {
   #learning: Promise<void> = Promise.resolve();
   #lines = 0;
   /** The agent itself was at fault in a request by `fetch`. */
-  #wasAtFault = false;
+  #wasAtFault: boolean = false;
   /** It had no memory for the body of a response to `fetch`. */
-  #lackedMemory = false;
-  #wasBusy = false;
+  #lackedMemory: boolean = false;
+  #wasBusy: boolean = false;
   /** Requests by `fetch` that failed, perhaps because the agent was short of CPU. */
   #slowFetches = 0;
   #starvedMs = 0;

@@ -233,7 +233,7 @@ describe('a script without a worker', () => {
 
   it('is missed as work of a busy agent, not as one that is short of CPU', async () => {
     let starved = 0;
-    const pressure: RunnerParts['pressure'] = {
+    const loadShedding: RunnerParts['loadShedding'] = {
       sheds: () => false,
       shedsRunOf: () => false,
       hadNoVerdict: () => {},
@@ -242,7 +242,7 @@ describe('a script without a worker', () => {
       },
     };
     const clock = new FakeClock();
-    const fixture = await scriptedBy(noWorker, { pressure }, clock);
+    const fixture = await scriptedBy(noWorker, { loadShedding }, clock);
     const run = fixture.run(checkOf('API', { ...ONCE, setupScript: SCRIPT }));
     await untilOver(run, clock);
     expect(fixture.results).toEqual([]);
