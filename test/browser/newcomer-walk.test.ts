@@ -42,7 +42,7 @@ describe.skipIf(LACKING !== null)('a newcomer', () => {
     const cli = fixture.start();
     const printed = await cli.seen(
       'stdout',
-      /FAIL {4}orders[\s\S]*PASS {4}site|PASS {4}site[\s\S]*FAIL {4}orders/,
+      /FAIL {4}Orders[\s\S]*PASS {4}Site|PASS {4}Site[\s\S]*FAIL {4}Orders/,
     );
     const link = SIGN_IN.exec(printed)?.[1] ?? '';
     const { origin } = new URL(link);
@@ -141,5 +141,9 @@ describe.skipIf(LACKING !== null)('a newcomer', () => {
 
     expect(faultsOf(opened, origin)).toEqual([]);
     expect(faultsOf(reader, origin)).toEqual([]);
+
+    // Its service and its agent write to its folder until they have ended.
+    cli.child.kill('SIGTERM');
+    await cli.ended;
   });
 });
