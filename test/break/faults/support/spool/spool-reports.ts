@@ -43,7 +43,7 @@ const RULES: readonly Rule[] = [
   { file: 'spool/disk/durable-folder.ts', calls: / artifacts$/, reported: ['not kept'] },
   { file: 'spool/disk/durable-folder.ts', calls: /./, reported: ['no start', 'not kept'] },
   { file: 'spool/disk/spool-folder.ts', calls: /^sync /, reported: ['failing'] },
-  { file: 'spool/disk/spool-folder.ts', calls: /^unlink damaged/, reported: ['nobody'] },
+  { file: 'spool/disk/damaged-files.ts', calls: /^unlink /, reported: ['nobody'] },
   { file: 'spool/disk/spool-folder.ts', calls: /./, reported: ['no start'] },
   // A manifest may be missing: it only saves time.
   { file: 'spool/disk/manifest.ts', calls: /./, reported: ['nobody'], codes: FOR_GOOD },
