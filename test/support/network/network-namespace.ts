@@ -3,6 +3,8 @@ import type { Readable, Writable } from 'node:stream';
 
 export type NamespaceChild = ChildProcessByStdio<Writable, Readable, null>;
 
+/** The metrics of an agent with thousands of checks are longer than what Node allows by default. */
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 let count = 0;
 
 /** A network namespace with only a loopback. Root only; remove() ends it. */
@@ -18,7 +20,8 @@ export class NetworkNamespace {
 
   /** Runs a command inside to its end and returns its output. @throws Error if it fails */
   run(command: string, ...args: readonly string[]): string {
-    return execFileSync('ip', this.#inside(command, args), { encoding: 'utf8' });
+    const options = { encoding: 'utf8', maxBuffer: MAX_OUTPUT_BYTES } as const;
+    return execFileSync('ip', this.#inside(command, args), options);
   }
 
   /** Starts a command inside. */
