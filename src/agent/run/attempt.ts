@@ -83,7 +83,7 @@ export interface Attempt {
   /** No response came, or an ICMP check lost too many echoes. */
   readonly unreached: boolean;
   readonly endpoint: Endpoint | null;
-  /** Of the HTTP requests that were sent, those of scripts too: targets may have acted on them. */
+  /** Methods of the HTTP requests that the attempt and its scripts sent: targets may have acted on them. */
   readonly sentMethods: readonly string[];
   /**
    * A variable of the agent itself whose value others on the way can read, in the request of the
@@ -94,7 +94,7 @@ export interface Attempt {
   readonly verdict: Verdict;
   /** False if the agent was too starved of CPU, or too busy, for a verdict: it then does not count. */
   readonly isCertain: boolean;
-  /** It does not count for want of workers or memory for scripts, not of CPU. */
+  /** The attempt does not count because scripts lacked workers or memory, not because CPU was short. */
   readonly wasBusy: boolean;
   /** Milliseconds: the larger of the CPU starvation and the uncertainty of its times. */
   readonly starvedMs: number;

@@ -9,8 +9,8 @@ interface Notified {
 }
 
 /**
- * When the next reminder of a problem that subscribers were told of is due (src/service/README.md,
- * "Alerts"); epoch milliseconds. null if all were sent.
+ * When the service sends its next reminder of a problem (src/service/README.md, "Alerts"), in epoch
+ * milliseconds; null after the last one.
  */
 export function reminderDueAtMs(
   { notifiedAtMs, reminders }: Notified,

@@ -2,7 +2,7 @@ import { PLACEHOLDER } from './placeholders.ts';
 
 const MAX_NAMED = 20;
 
-/** What a file does not carry, each with what to do about it, in the order in which it is said. */
+/** What the exported file leaves out, and what its user must do about each, in the order of the notes. */
 const TEXTS = {
   secretVariable: (names: string) =>
     `The values of secret variables, in place of which it has ${PLACEHOLDER}: ${names}`,

@@ -61,7 +61,7 @@ export function commandOf(check: Check): RequestCommand {
 type UrlRequest = Extract<Check, { checkType: 'URL' }>['request'];
 type ApiRequest = Extract<Check, { checkType: 'API' }>['request'];
 
-/** curl, too, takes the family that connects first unless it is told one. */
+/** Without an option, curl uses the family that connects first, as the agent does for ANY. */
 function family({ ipFamily }: Pick<UrlRequest, 'ipFamily'>): readonly string[] {
   if (ipFamily === 'IPv6') return ['-6'];
   return ipFamily === 'IPv4' ? ['-4'] : [];
