@@ -9,6 +9,10 @@ ARG NODE_IMAGE=docker.io/library/node:24-trixie-slim
 ARG BASE_IMAGE=docker.io/library/debian:trixie-slim
 
 FROM ${NODE_IMAGE} AS build
+# Node without its symbols, which only debuggers read, is 18 MB smaller.
+RUN apt-get update -q \
+  && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends binutils \
+  && strip --strip-all -o /node /usr/local/bin/node
 WORKDIR /build
 # A mirror of the npm registry. Unset: that of the base image, else the public one.
 ARG NPM_CONFIG_REGISTRY
@@ -21,17 +25,17 @@ COPY src src
 COPY tsconfig.json ./
 RUN npm run build
 COPY README.md ./
-COPY docker/assemble.mjs docker/healthcheck.mjs docker/README.md docker/
+COPY docker/assemble.mjs docker/package-files.mjs docker/healthcheck.mjs docker/README.md docker/
 # Readable for the image's user, even if the repository was checked out with a strict umask.
 RUN node docker/assemble.mjs agent /image/opt/vedette && cp docker/healthcheck.mjs /image/opt/vedette/ \
   && chmod -R a+rX /image
 
 FROM ${BASE_IMAGE}
 # Only tcpdump may capture, and only if the container has the capability (--cap-add=NET_RAW).
-# traceroute needs none. libcap2-bin is only for setcap.
+# traceroute needs none. libcap2-bin is only for setcap. No ca-certificates: Node has its own roots.
 RUN apt-get update -q \
   && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-    ca-certificates libcap2-bin libstdc++6 tcpdump tini traceroute \
+    libcap2-bin libstdc++6 tcpdump tini traceroute \
   && setcap cap_net_raw+ep "$(command -v tcpdump)" \
   && apt-get purge -q -y --auto-remove libcap2-bin \
   && apt-get clean \
@@ -39,7 +43,7 @@ RUN apt-get update -q \
   && groupadd --gid 10001 vedette \
   && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin vedette \
   && install -d -o 10001 -g 10001 -m 0700 /data
-COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /node /usr/local/bin/node
 COPY --from=build /image/ /
 
 ARG VERSION=0.1.0

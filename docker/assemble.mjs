@@ -8,6 +8,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isNeeded } from './package-files.mjs';
 
 const MAIN = 'dist/cli/main.js';
 const TOPICS = 'dist/handbook/topics.js';
@@ -144,7 +145,7 @@ function copy(root, { modules, read, packages, inPlace }, documents, target) {
     const inner = join(root, folder, 'node_modules');
     cpSync(join(root, folder), join(target, folder), {
       recursive: true,
-      filter: (path) => path !== inner,
+      filter: (path) => path !== inner && isNeeded(relative(join(root, folder), path)),
     });
   }
   // package.json tells the version, and that the modules are ESM.

@@ -9,6 +9,10 @@ ARG NODE_IMAGE=docker.io/library/node:24-trixie-slim
 ARG BASE_IMAGE=docker.io/library/debian:trixie-slim
 
 FROM ${NODE_IMAGE} AS build
+# Node without its symbols, which only debuggers read, is 18 MB smaller.
+RUN apt-get update -q \
+  && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends binutils \
+  && strip --strip-all -o /node /usr/local/bin/node
 WORKDIR /build
 # A mirror of the npm registry. Unset: that of the base image, else the public one.
 ARG NPM_CONFIG_REGISTRY
@@ -20,7 +24,7 @@ COPY src src
 COPY tsconfig.json ./
 RUN npm run build
 COPY README.md ./
-COPY docker/assemble.mjs docker/healthcheck.mjs docker/README.md docker/
+COPY docker/assemble.mjs docker/package-files.mjs docker/healthcheck.mjs docker/README.md docker/
 # Readable for the image's user, even if the repository was checked out with a strict umask.
 RUN node docker/assemble.mjs service /image/opt/vedette && cp docker/healthcheck.mjs /image/opt/vedette/ \
   && chmod -R a+rX /image
@@ -34,7 +38,7 @@ RUN apt-get update -q \
   && groupadd --gid 10001 vedette \
   && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin vedette \
   && install -d -o 10001 -g 10001 -m 0700 /data
-COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /node /usr/local/bin/node
 COPY --from=build /image/ /
 
 ARG VERSION=0.1.0

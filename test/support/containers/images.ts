@@ -36,13 +36,44 @@ export async function ensureImages(host: ContainerHost): Promise<void> {
   throw new Error(`the images cannot be built:\n${output}`);
 }
 
-/** The size of an image without Debian and Node, in bytes. */
-export async function ownBytes(host: ContainerHost, image: string): Promise<number> {
+/** What an image adds to Debian, in bytes: in all, and by part. */
+export interface PartBytes {
+  readonly all: number;
+  readonly node: number;
+  /** Vedette and its npm packages. */
+  readonly vedette: number;
+  readonly debian: number;
+}
+
+export async function partBytes(host: ContainerHost, image: string): Promise<PartBytes> {
   const sizeOf = async (name: string): Promise<number> =>
     Number(await host.podman('image', 'inspect', '--format', '{{.Size}}', name));
-  const node = ['--entrypoint', 'stat', image, '--format=%s', '/usr/local/bin/node'];
-  const nodeBytes = Number(await host.podman('run', '--rm', ...node));
-  return (await sizeOf(image)) - (await sizeOf(BASE)) - nodeBytes;
+  const inImage = async (path: string): Promise<number> => {
+    // Not counting folders, whose size depends on the file system.
+    const script = `find ${path} -type f -printf '%s\\n'`;
+    const printed = await host.podman('run', '--rm', '--entrypoint', 'sh', image, '-c', script);
+    return printed
+      .trim()
+      .split('\n')
+      .reduce((sum, size) => sum + Number(size), 0);
+  };
+  const all = (await sizeOf(image)) - (await sizeOf(BASE));
+  const node = await inImage('/usr/local/bin/node');
+  const vedette = await inImage('/opt/vedette');
+  return { all, node, vedette, debian: all - node - vedette };
+}
+
+/** The Debian packages that an image has and its base lacks. */
+export async function packagesBeyondBase(
+  host: ContainerHost,
+  image: string,
+): Promise<readonly string[]> {
+  const packagesOf = async (name: string): Promise<readonly string[]> => {
+    const query = ['dpkg-query', name, '--show', '--showformat', `$\{Package}\\n`];
+    return (await host.podman('run', '--rm', '--entrypoint', ...query)).trim().split('\n');
+  };
+  const base = new Set(await packagesOf(BASE));
+  return (await packagesOf(image)).filter((name) => !base.has(name));
 }
 
 /** Plain Debian, like its slim image. */

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { agentImageContents } from '../../support/containers/image-contents.ts';
 import { type CommandEnd, runToEnd } from '../../support/containers/run-command.ts';
 import { importsOf, sourceFiles } from '../../support/imports.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
@@ -32,6 +33,17 @@ function installedIn(modules: string): readonly string[] {
       ? [name, ...readdirSync(join(modules, name)).map((inScope) => `${name}/${inScope}`)]
       : [name],
   );
+}
+
+/** The paths of all files below a folder. */
+function filesIn(path: string): readonly string[] {
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(path, name))
+    .filter((each) => statSync(each).isFile());
+}
+
+function bytesIn(paths: readonly string[]): number {
+  return paths.reduce((sum, each) => sum + statSync(each).size, 0);
 }
 
 function assembleTo(folder: string, image = 'agent') {
@@ -69,6 +81,26 @@ it("the agent's image contains the imports of its commands and nothing of the se
   const unwanted = new Set([...ofTheService, ...ofDevelopment, ...toBeCompiled]);
   expect(installed.filter((name) => unwanted.has(name))).toEqual([]);
   expect(readdirSync(folder.file('dist/service'))).toEqual(['config.js']);
+});
+
+it("the agent's image contains the npm packages that its list in the README has, within its sizes", () => {
+  const { npm, maxBytes } = agentImageContents();
+  const installed = installedIn(folder.file('node_modules')).filter(
+    (name) => name.includes('/') || !name.startsWith('@'),
+  );
+  // Of the native part, the one for this machine.
+  const isOfOtherMachine = (name: string): boolean =>
+    name.startsWith('@koromix/') && !name.endsWith(`-${process.arch}`);
+  expect([...installed].sort()).toEqual([...npm].filter((name) => !isOfOtherMachine(name)).sort());
+
+  const all = filesIn(folder.path);
+  const ofNpm = all.filter((path) => path.startsWith(folder.file('node_modules/')));
+  expect(bytesIn(ofNpm)).toBeLessThan(maxBytes.npm);
+  expect(bytesIn(all) - bytesIn(ofNpm)).toBeLessThan(maxBytes.vedette);
+  const needless = ofNpm.filter((path) => /\.(?:ts|map)$|\/musl_|\/bintrees\/test\//.test(path));
+  expect(needless).toEqual([]);
+  // Each package still has its licence, wherever it came with one.
+  expect(ofNpm).toContain(folder.file('node_modules/real-require/LICENSE.md'));
 });
 
 it('an assembled folder works on its own and names the image of the commands that it lacks', async ({

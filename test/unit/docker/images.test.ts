@@ -6,6 +6,7 @@ import {
   documentedCommands,
   readmeCommand,
 } from '../../support/compose/readme-commands.ts';
+import { agentImageContents } from '../../support/containers/image-contents.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -68,9 +69,21 @@ describe('the images', () => {
     // COPY keeps the modes of the checkout.
     expect(build.trimEnd()).toMatch(/ && chmod -R a\+rX \/image$/);
     expect(image.match(/^COPY .+$/gm)).toEqual([
-      'COPY --from=build /usr/local/bin/node /usr/local/bin/node',
+      'COPY --from=build /node /usr/local/bin/node',
       'COPY --from=build /image/ /',
     ]);
+  });
+
+  it("the agent's image installs no Debian package that its list in the README lacks", () => {
+    const [, image = ''] = read('docker/agent.Dockerfile').split(/^FROM \$\{BASE_IMAGE\}$/m);
+    const [, names = ''] = /apt-get install[^\n]*\\\n([^\\]+)\\\n/.exec(image) ?? [];
+    const installed = names.trim().split(/\s+/);
+    expect(installed).toContain('tcpdump');
+    const { debian } = agentImageContents();
+    // It is removed in the same step.
+    expect(image).toContain('purge -q -y --auto-remove libcap2-bin');
+    const kept = installed.filter((name) => name !== 'libcap2-bin');
+    expect(kept.filter((name) => !debian.has(name))).toEqual([]);
   });
 
   it('are built from the same steps, which are done once, and from the same files', () => {
