@@ -1,5 +1,6 @@
 // What an image holds of Vedette: the modules that its commands reach, the packages that those import,
-// with the packages these depend on, and the documents of the handbook. Run in the build stage, where dist and node_modules are:
+// with the packages these depend on, and the documents of the handbook; and a bill of materials and the
+// licences of what it holds of others. Run in the build stage, where dist and node_modules are:
 //
 //   node docker/assemble.mjs agent|service FOLDER
 //
@@ -9,6 +10,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isNeeded } from './package-files.mjs';
+import { writeThirdParty } from './third-party.mjs';
 
 const MAIN = 'dist/cli/main.js';
 const TOPICS = 'dist/handbook/topics.js';
@@ -174,9 +176,13 @@ async function main([image, folder]) {
   const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
   if (!relative(root, target).startsWith('..')) throw new Error(`${target} is inside of ${root}`);
   const closure = closureOf(root, image);
-  copy(root, closure, await documentsOf(root, closure), target);
-  await load(target, closure);
   const { modules, packages } = closure;
+  copy(root, closure, await documentsOf(root, closure), target);
+  const isService = image === 'service';
+  const subject = isService ? 'vedette' : 'vedette-agent';
+  const what = { subject, folders: packages, withDashboard: isService, withNode: true };
+  writeThirdParty(root, what, target);
+  await load(target, closure);
   process.stdout.write(`${image}: ${modules.length} modules, ${packages.length} packages\n`);
 }
 

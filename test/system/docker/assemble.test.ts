@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type BillOfMaterials, problemsOf } from '../../support/containers/bill-of-materials.ts';
 import { agentImageContents } from '../../support/containers/image-contents.ts';
 import { type CommandEnd, runToEnd } from '../../support/containers/run-command.ts';
 import { importsOf, sourceFiles } from '../../support/imports.ts';
@@ -26,13 +27,19 @@ function reachedFrom(start: string): ReadonlySet<string> {
   return reached;
 }
 
-/** The names of packages, and the scopes of those that have one. */
-function installedIn(modules: string): readonly string[] {
+/** The names of packages. */
+function packagesIn(modules: string): readonly string[] {
   return readdirSync(modules).flatMap((name) =>
     name.startsWith('@')
-      ? [name, ...readdirSync(join(modules, name)).map((inScope) => `${name}/${inScope}`)]
+      ? readdirSync(join(modules, name)).map((inScope) => `${name}/${inScope}`)
       : [name],
   );
+}
+
+/** The names of packages, and the scopes of those that have one. */
+function installedIn(modules: string): readonly string[] {
+  const scopes = readdirSync(modules).filter((name) => name.startsWith('@'));
+  return [...packagesIn(modules), ...scopes];
 }
 
 /** The paths of all files below a folder. */
@@ -85,9 +92,7 @@ it("the agent's image contains the imports of its commands and nothing of the se
 
 it("the agent's image contains the npm packages that its list in the README has, within its sizes", () => {
   const { npm, maxBytes } = agentImageContents();
-  const installed = installedIn(folder.file('node_modules')).filter(
-    (name) => name.includes('/') || !name.startsWith('@'),
-  );
+  const installed = packagesIn(folder.file('node_modules'));
   // Of the native part, the one for this machine.
   const isOfOtherMachine = (name: string): boolean =>
     name.startsWith('@koromix/') && !name.endsWith(`-${process.arch}`);
@@ -101,6 +106,17 @@ it("the agent's image contains the npm packages that its list in the README has,
   expect(needless).toEqual([]);
   // Each package still has its licence, wherever it came with one.
   expect(ofNpm).toContain(folder.file('node_modules/real-require/LICENSE.md'));
+});
+
+it("the agent's image has a bill of materials of its npm packages and Node, and their licences", () => {
+  const bill = JSON.parse(readFileSync(folder.file('sbom.cdx.json'), 'utf8')) as BillOfMaterials;
+  expect(problemsOf(bill)).toEqual([]);
+  const names = bill.components.map(({ name }) => name).sort();
+  const installed = packagesIn(folder.file('node_modules'));
+  expect(names).toEqual([...installed, 'node'].sort());
+  const licences = readFileSync(folder.file('third-party-licenses.txt'), 'utf8');
+  const labels = bill.components.map(({ name, version }) => `\n${name} ${version}: `);
+  expect(labels.filter((label) => !licences.includes(label))).toEqual([]);
 });
 
 it('an assembled folder works on its own and names the image of the commands that it lacks', async ({
