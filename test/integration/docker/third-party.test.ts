@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type BillOfMaterials, problemsOf } from '../../support/containers/bill-of-materials.ts';
@@ -7,15 +7,16 @@ import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PACKING_LIMIT_MS = 300_000;
-const { version, dependencies, devDependencies } = JSON.parse(
+const { version, dependencies } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 ) as {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
 };
 /** In the built dashboard, so the package holds them itself. */
 const BUNDLED = ['@preact/signals', 'openapi-fetch', 'preact', 'preact-iso', 'uplot'];
+/** Others are also dependencies of dependencies. */
+const OF_DEVELOPMENT = ['@biomejs/biome', 'playwright-core', 'typescript', 'vite', 'vitest'];
 
 const folder = makeTempFolder();
 let archive = '';
@@ -24,8 +25,10 @@ const inArchive = (path: string): Promise<string> =>
   mustRun('tar', ['-xzOf', archive, `package/${path}`]);
 
 beforeAll(async () => {
-  await mustRun('npm', ['pack', '--silent', '--pack-destination', folder.path], { cwd: ROOT });
-  archive = folder.file(readdirSync(folder.path).find((name) => name.endsWith('.tgz')) ?? '');
+  const script = join(ROOT, 'docker/release/release.sh');
+  const env = { ...process.env, RELEASE_FOLDER: folder.path };
+  await mustRun('bash', [script, version, 'package', 'checksums'], { env });
+  archive = folder.file(`vedette-npm-${version}.tgz`);
 }, PACKING_LIMIT_MS);
 afterAll(() => folder.remove());
 
@@ -37,8 +40,7 @@ it('the npm package has a bill of materials of what it depends on and what its d
   const names = new Set(bill.components.map(({ name }) => name));
   const needed = [...Object.keys(dependencies), ...BUNDLED];
   expect(needed.filter((name) => !names.has(name))).toEqual([]);
-  const ofDevelopment = Object.keys(devDependencies).filter((name) => !BUNDLED.includes(name));
-  expect(ofDevelopment.filter((name) => names.has(name))).toEqual([]);
+  expect(OF_DEVELOPMENT.filter((name) => names.has(name))).toEqual([]);
   const root = bill.dependencies.find(({ ref }) => ref === main);
   expect(root?.dependsOn.length).toBeGreaterThan(Object.keys(dependencies).length);
 });
@@ -50,6 +52,12 @@ it('the npm package has the licence of each component, with the texts of those t
   expect(labels.filter((label) => !text.includes(`\n${label}`))).toEqual([]);
   for (const name of BUNDLED) expect(text).toMatch(new RegExp(`^${name} [\\d.]+: MIT$`, 'm'));
   expect(text).toContain('Permission is hereby granted, free of charge');
+});
+
+it('the checksums of a release hold for its files', async () => {
+  const checked = await mustRun('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder.path });
+  const files = ['cdx.json', 'licenses.txt', 'tgz'].map((kind) => `vedette-npm-${version}.${kind}`);
+  expect(checked.trim().split('\n')).toEqual(files.map((file) => `${file}: OK`));
 });
 
 it('the npm package has the program and its documents, and neither sources nor tests', async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { loadServiceConfig } from '../../../src/service/config.ts';
@@ -10,6 +11,7 @@ import { comparable } from '../../support/kubernetes/same-objects.ts';
 import { schemaProblems } from '../../support/kubernetes/schemas.ts';
 import { built, CHART, rendered, run } from '../../support/kubernetes/tools.ts';
 import { lacking } from '../../support/process/system-needs.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
 
 const missing = lacking({ commands: ['kubectl', 'helm'], files: [] });
 const LACKS = missing === null ? '' : ` (lacks ${missing})`;
@@ -50,6 +52,19 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
   it('the chart passes helm lint', () => {
     expect(run('helm', ['lint', '--strict', CHART, ...CHART_SETTINGS, ...CHART_SERVICE])).toContain(
       '0 chart(s) failed',
+    );
+  });
+
+  it('the release script packages the chart under a name that differs from the npm package', () => {
+    const folder = makeTestFolder();
+    const { version } = JSON.parse(readFileSync(join(CHART, '../../../package.json'), 'utf8'));
+    const script = join(CHART, '../../release/release.sh');
+    const env = ['-i', `PATH=${process.env.PATH}`, `HOME=${folder}`, `RELEASE_FOLDER=${folder}`];
+    run('env', [...env, 'bash', script, version, 'chart', 'checksums']);
+    const archive = join(folder, `vedette-chart-${version}.tgz`);
+    expect(run('helm', ['show', 'chart', archive])).toContain(`\nversion: ${version}\n`);
+    expect(readFileSync(join(folder, 'SHA256SUMS'), 'utf8')).toContain(
+      `  vedette-chart-${version}.tgz\n`,
     );
   });
 

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Makes a release of the commit that is checked out, part by part, in a folder.
+# usage: bash docker/release/release.sh VERSION [PART...]
+#
+#   check      the tree is clean, and all files tell this version
+#   test       all of .ci/run
+#   package    the npm package, with its bill of materials and licences
+#   chart      the Helm chart
+#   images     both images for all PLATFORMS, as OCI archives
+#   checksums  SHA256SUMS of what the folder holds
+#   publish    sends what the folder holds: images, chart, npm package
+#
+# Without a PART: all but publish. docker/release/README.md tells what each part needs.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+version=${1:?usage: bash docker/release/release.sh VERSION [PART...]}
+shift
+[ $# -gt 0 ] || set -- check test package chart images checksums
+out=${RELEASE_FOLDER:-release}
+platforms=${PLATFORMS:-linux/amd64,linux/arm64}
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+
+# Npm and Helm would give their archives the same name.
+package=$out/vedette-npm-$version.tgz
+chart=$out/vedette-chart-$version.tgz
+
+part_check() {
+  [ -z "$(git status --porcelain)" ] || { git status --short >&2; echo 'the tree is not clean' >&2; return 1; }
+  node docker/release/version.mjs check "$version"
+}
+
+part_test() {
+  bash .ci/run
+}
+
+part_package() {
+  [ -d node_modules ] || npm ci
+  npm pack --silent --pack-destination "$out"
+  mv "$out/vedette-$version.tgz" "$package"
+  tar -xzOf "$package" package/dist/sbom.cdx.json > "$out/vedette-npm-$version.cdx.json"
+  tar -xzOf "$package" package/dist/third-party-licenses.txt > "$out/vedette-npm-$version.licenses.txt"
+  node docker/release/version.mjs notes "$version" > "$out/NOTES.md"
+}
+
+part_chart() {
+  helm package docker/helm/vedette --destination "$out"
+  mv "$out/vedette-$version.tgz" "$chart"
+}
+
+part_images() {
+  image vedette-agent docker/agent.Dockerfile
+  image vedette docker/service.Dockerfile
+}
+
+# The builder attaches a bill of materials of the whole image, and how it was built.
+# usage: image NAME DOCKERFILE
+image() {
+  local settings=(--build-arg "VERSION=$version" --build-arg "REVISION=$(git rev-parse HEAD)")
+  SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) \
+    docker buildx build --file "$2" --platform "$platforms" "${settings[@]}" --sbom=true --provenance=mode=max \
+    --output "type=oci,dest=$(archive "$1")" .
+}
+
+# usage: archive IMAGE
+archive() {
+  printf '%s/%s-%s.oci.tar' "$out" "$1" "$version"
+}
+
+part_checksums() {
+  (cd "$out" && sha256sum vedette-* > SHA256SUMS)
+}
+
+# npm last: a version there can never be replaced.
+part_publish() {
+  : "${REGISTRY:?REGISTRY is the registry of the images and the chart, such as registry.example.com/vedette}"
+  (cd "$out" && sha256sum --check --strict --quiet SHA256SUMS)
+  local name
+  for name in vedette-agent vedette; do
+    skopeo copy --all "oci-archive:$(archive "$name")" "docker://$REGISTRY/$name:$version"
+  done
+  helm push "$chart" "oci://$REGISTRY/charts"
+  # A version such as 1.0.0-rc.1 is installed only by those who ask for it.
+  case $version in
+    *-*) npm publish "$package" --tag next ;;
+    *) npm publish "$package" ;;
+  esac
+}
+
+for part in "$@"; do
+  declare -F "part_$part" > /dev/null || { echo "unknown part: $part" >&2; exit 2; }
+done
+for part in "$@"; do
+  printf '== %s\n' "$part"
+  "part_$part"
+done
