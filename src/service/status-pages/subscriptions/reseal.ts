@@ -1,7 +1,7 @@
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Store } from '../../database/store.ts';
 import { addressDigests, openSubscriber, sealSubscriber } from './address.ts';
-import { listSealedByOthers, resealSubscriber, type SealedSubscriber } from './sql.ts';
+import { listSealedByOthers, resealSubscriber, type SealedSubscriber } from './reseal.sql.ts';
 
 const ROWS_AT_ONCE = 500;
 

@@ -1,9 +1,10 @@
 import { DAY_MS } from '../../../../model/time-units.ts';
 import type { Sql } from '../../../database/store.ts';
 import type { Removal } from '../counts.ts';
-import { deleteSubscriber, type FailingSubscriber, recordArrival, recordFailure } from '../sql.ts';
+import { deleteSubscriber } from '../sql.ts';
 import { type ClaimedMessage, failWaitingMessages } from './deliveries.sql.ts';
 import type { Attempt, FailureCause } from './message-outcome.ts';
+import { type FailingSubscriber, recordArrival, recordFailure } from './subscriber-health.sql.ts';
 
 /** How long an address gets nothing after it refused a message for good. */
 const REST_MS = DAY_MS;
