@@ -1,7 +1,8 @@
 import type { ChangedStatusPage } from '../../model/status-page/status-page.ts';
 import type { RequestProblem } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
-import type { CardToStore, StoredCard } from './sql.ts';
+import type { CardToStore } from './cards.sql.ts';
+import type { StoredCard } from './sql.ts';
 
 export type CardInput = ChangedStatusPage['cards'][number];
 

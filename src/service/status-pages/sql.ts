@@ -170,47 +170,6 @@ export async function findPage(
   return rows[0] === undefined ? null : pageOf(rows[0]);
 }
 
-/** What decides who may read a page. */
-export type PageGate = {
-  readonly accountId: string;
-  /** The id of the page. */
-  readonly id: string;
-  readonly isPrivate: boolean;
-  /** null without a password. */
-  readonly passwordHash: string | null;
-};
-
-/** Reads who may see the page with this name in its address, in any account. */
-export async function findGate(sql: Sql, url: string): Promise<PageGate | null> {
-  const [gate] = await sql.query<PageGate>(
-    'select account_id, id, is_private, password_hash from status_pages where url = $1',
-    [url],
-  );
-  return gate ?? null;
-}
-
-/** The page with this name in its address, of any account. */
-export async function findPageByUrl(
-  sql: Sql,
-  url: string,
-): Promise<{ readonly gate: PageGate; readonly page: StoredPage } | null> {
-  const gate = await findGate(sql, url);
-  const page = gate === null ? null : await findPage(sql, gate);
-  return gate === null || page === null ? null : { gate, page };
-}
-
-/** Pages with a domain of their own, of all accounts. */
-export function listCustomDomains(
-  sql: Sql,
-  limit: number,
-): Promise<readonly { readonly customDomain: string; readonly url: string }[]> {
-  return sql.query(
-    `select custom_domain, url from status_pages where custom_domain is not null
-     order by n limit $1::bigint`,
-    [limit],
-  );
-}
-
 /** Only for a page that `lockPage` locks. */
 export async function setPagePassword(
   sql: Sql,
@@ -277,53 +236,3 @@ export async function deletePage(sql: Sql, { accountId, id }: AccountKey): Promi
 
 /** Its payload is the id of an account whose pages may have changed. */
 export const STATUS_PAGES_CHANNEL = 'vedette_status_pages';
-
-export interface CardToStore {
-  readonly id: string;
-  readonly name: string;
-  /** Ids that `lockServicesShared` locks. */
-  readonly services: readonly string[];
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number | null;
-}
-
-/** Saves all cards of the page, in their order. Only for a page that is new or locked. */
-export async function replaceCards(
-  sql: Sql,
-  { accountId, id, cards }: AccountKey & { readonly cards: readonly CardToStore[] },
-): Promise<void> {
-  await sql.query('delete from status_page_cards where account_id = $1 and status_page_id = $2', [
-    accountId,
-    id,
-  ]);
-  if (cards.length === 0) return;
-  await sql.query(
-    `insert into status_page_cards (account_id, status_page_id, id, position, name, created_at,
-       updated_at)
-     select $1, $2, card.id, card.position, card.name, card.created_at, card.updated_at
-     from unnest($3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])
-       with ordinality as card (id, name, created_at, updated_at, position)`,
-    [
-      accountId,
-      id,
-      cards.map((card) => card.id),
-      cards.map(({ name }) => name),
-      cards.map(({ createdAtMs }) => new Date(createdAtMs)),
-      cards.map(({ updatedAtMs }) => (updatedAtMs === null ? null : new Date(updatedAtMs))),
-    ],
-  );
-  const links = cards.flatMap((card) =>
-    card.services.map((service, position) => ({ card: card.id, service, position })),
-  );
-  await sql.query(
-    `insert into status_page_card_services (account_id, card_id, service_id, position)
-     select $1, link.card, link.service, link.position
-     from unnest($2::text[], $3::text[], $4::int[]) as link (card, service, position)`,
-    [
-      accountId,
-      links.map(({ card }) => card),
-      links.map(({ service }) => service),
-      links.map(({ position }) => position),
-    ],
-  );
-}

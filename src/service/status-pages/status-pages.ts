@@ -11,6 +11,7 @@ import { validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import type { Warning } from '../http/resources/warnings.ts';
 import type { Passwords } from '../users/password-hashing.ts';
+import { replaceCards } from './cards.sql.ts';
 import { type CardInput, planCards } from './cards.ts';
 import { requireServices } from './named-services.ts';
 import { PICTURE_KINDS, type PictureKind } from './pictures/picture.ts';
@@ -25,7 +26,6 @@ import {
   listPageEntries,
   lockPage,
   type PageFields,
-  replaceCards,
   type StoredCard,
   type StoredPage,
   setPagePassword,

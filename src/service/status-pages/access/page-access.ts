@@ -8,7 +8,7 @@ import type { Attempts } from '../../sessions/attempts.ts';
 import { userIfKnown } from '../../sessions/browser-session.ts';
 import type { Passwords } from '../../users/password-hashing.ts';
 import type { FoundPage, PageCache } from '../site/page-cache.ts';
-import { findGate, type PageGate } from '../sql.ts';
+import { findGate, type PageGate } from './page-gate.sql.ts';
 import { DEVICE_SECONDS, deviceOf, isPageToken, pageTokenFor } from './page-token.ts';
 import { pageTokensIn } from './page-token-cookie.ts';
 

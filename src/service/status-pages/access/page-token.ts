@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { PageGate } from '../sql.ts';
+import type { PageGate } from './page-gate.sql.ts';
 
 const TOKEN_SECONDS = 7 * 86_400;
 /** How long the cookie of a page token marks the browser as one that knows the page. */

@@ -6,7 +6,7 @@ import { LruCache } from '../../../runtime/lru-cache.ts';
 import { ThrottledLog } from '../../../runtime/throttled-log.ts';
 import { notFound } from '../../errors.ts';
 import { type Encoded, encoded } from '../../http/handbook/responses.ts';
-import type { PageGate } from '../sql.ts';
+import type { PageGate } from '../access/page-gate.sql.ts';
 import type { PageState, PageStates } from '../state/page-state.ts';
 import type { StoredPage } from '../status-pages.ts';
 import { KeptAddresses } from './kept-addresses.ts';

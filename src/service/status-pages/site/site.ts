@@ -6,11 +6,12 @@ import { sleep } from '../../../runtime/wait.ts';
 import { WakeSignal } from '../../../runtime/wake-signal.ts';
 import type { Store } from '../../database/store.ts';
 import { EVENTS_CHANNEL } from '../../events/shared.sql.ts';
-import { findPageByUrl, listCustomDomains, STATUS_PAGES_CHANNEL } from '../sql.ts';
+import { STATUS_PAGES_CHANNEL } from '../sql.ts';
 import type { PageStates } from '../state/page-state.ts';
 import { CustomDomains } from './custom-domains.ts';
 import type { DomainRules } from './domain-rules.ts';
 import { PageCache } from './page-cache.ts';
+import { findPageByUrl, listCustomDomains } from './sql.ts';
 
 export interface StatusSiteParts {
   readonly store: Store;
