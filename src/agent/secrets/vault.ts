@@ -1,6 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Check } from '../../model/check/check.ts';
-import type { OwnVariable } from '../../model/check/variable.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -19,15 +18,12 @@ import {
   type PartMask,
 } from '../../scrub/secret-parts.ts';
 import type { OperatorVariables } from '../config/operator-variables.ts';
-import type { CheckSet } from '../source/check-source.ts';
 import { type AttemptSecrets, attemptSecretsOf } from './attempt-secrets.ts';
-import { NO_OWN_SECRETS, type OwnSecret, OwnSecrets } from './own-secrets.ts';
+import { findOwnSecrets } from './find-own-secrets.ts';
+import { givenSecrets, type NamedValue, secretsAmong, type VaultInput } from './given-secrets.ts';
+import type { OwnSecrets } from './own-secrets.ts';
 import {
   compileScripted,
-  hostsIn,
-  isInBody,
-  isInHost,
-  isInTokenRequest,
   namesFromOthers,
   type RenderedCheck,
   renderCheck,
@@ -36,7 +32,6 @@ import {
 import { Placeholders, type ScriptView, scriptViewOf } from './script-variables.ts';
 import { secretForms } from './secret-forms.ts';
 import { SecretMemory } from './secret-memory.ts';
-import { urlCredentialsOf } from './sent-credentials.ts';
 import { VariablesFolder } from './variables-folder.ts';
 
 /** The values in one rendered request; later changes of variables do not affect them. */
@@ -50,11 +45,6 @@ interface FilledIn {
 export type RenderedWithSecrets<C> =
   | (Extract<RenderedCheck<C>, { ok: true }> & FilledIn)
   | Extract<RenderedCheck<C>, { ok: false }>;
-
-export type VaultInput = Pick<
-  CheckSet,
-  'checks' | 'variables' | 'unreadableVariables' | 'proxyUrl'
->;
 
 /**
  * Fills the templates of checks, and masks secrets (src/model/README.md, "Variables and secrets").
@@ -117,15 +107,8 @@ export interface VaultOptions {
 
 /** Interval of the scans of the folder. */
 const SCAN_MS = 1000;
-/** Yields to the event loop after this many checks. */
-const CHECKS_PER_YIELD = 100;
 /** In one log line. */
 const MAX_NAMED = 20;
-
-interface NamedValue {
-  readonly name: string;
-  readonly value: string;
-}
 
 /** The current values, without those that checks define themselves. */
 interface Values {
@@ -189,7 +172,7 @@ class Vault implements SecretsVault {
 
   take(given: VaultInput): Promise<void> {
     return this.#serialized(async () => {
-      const secrets = await secretsOf(given);
+      const secrets = await givenSecrets(given);
       const shared = new Map(given.variables.map(({ key, value }) => [key, value]));
       const unreadable = new Set(given.unreadableVariables);
       await this.#putInForce({ agent: this.#agentValues(), shared, unreadable, secrets });
@@ -205,7 +188,7 @@ class Vault implements SecretsVault {
   render<C extends Check>(check: C): RenderedWithSecrets<C> {
     const rendered = renderCheck(check, this.#lookup, this.#values.unreadable);
     return rendered.ok
-      ? { ...rendered, own: this.#ownIn(check), parts: this.#partsIn([check]) }
+      ? { ...rendered, own: this.#ownIn(check, null), parts: this.#partsIn([check]) }
       : rendered;
   }
 
@@ -257,33 +240,9 @@ class Vault implements SecretsVault {
   }
 
   /** @param scripted the check with its values, if scripts made it */
-  #ownIn(sent: Check, scripted: Check | null = null): OwnSecrets {
-    const { agent } = this.#values;
+  #ownIn(sent: Check, scripted: Check | null): OwnSecrets {
     const { targets } = this.#options.operator;
-    const names = namesFromOthers(sent);
-    const own: OwnSecret[] = names.flatMap((name) => {
-      const value = agent.get(name);
-      if (value === undefined) return [];
-      return [
-        {
-          name,
-          value,
-          targets: targets.get(name) ?? null,
-          isInBody: isInBody(sent, name),
-          isInHost: isInHost(sent, name),
-          isInTokenRequest: isInTokenRequest(sent, name),
-        },
-      ];
-    });
-    // Those without targets are texts like any other for a script, which may have put them anywhere.
-    for (const [name, value] of scripted === null ? [] : agent) {
-      if (names.includes(name) || targets.has(name)) continue;
-      // The host is searched for them.
-      const places = { isInBody: true, isInHost: false, isInTokenRequest: true };
-      own.push({ name, value, targets: null, ...places });
-    }
-    if (own.length === 0) return NO_OWN_SECRETS;
-    return new OwnSecrets(own, scripted === null ? [] : hostsIn(scripted));
+    return findOwnSecrets(sent, { agent: this.#values.agent, targets, scripted });
   }
 
   credentials(check: Check, sent: Check): AttemptSecrets {
@@ -408,30 +367,6 @@ class Vault implements SecretsVault {
     this.#last = done.catch(() => {});
     return done;
   }
-}
-
-/** Those shared by all checks come first, in case there are too many. */
-async function secretsOf({
-  checks,
-  variables,
-  proxyUrl,
-}: VaultInput): Promise<readonly NamedValue[]> {
-  const ofProxy = (proxyUrl === null ? [] : urlCredentialsOf(proxyUrl)).map((value) => ({
-    name: 'proxyUrl',
-    value,
-  }));
-  const secrets: NamedValue[] = [...ofProxy, ...secretsAmong(variables)];
-  for (const [index, check] of checks.entries()) {
-    secrets.push(...secretsAmong(check.variables));
-    // Compiles the templates now instead of when the check runs.
-    namesFromOthers(check);
-    if (index % CHECKS_PER_YIELD === CHECKS_PER_YIELD - 1) await yieldToEventLoop();
-  }
-  return secrets;
-}
-
-function secretsAmong(variables: readonly OwnVariable[]): readonly NamedValue[] {
-  return variables.flatMap(({ key, value, secret }) => (secret ? [{ name: key, value }] : []));
 }
 
 function isSameList(one: readonly string[], other: readonly string[]): boolean {

@@ -6,11 +6,8 @@ import {
   NO_OPERATOR_VARIABLES,
   type OperatorVariables,
 } from '../../../../src/agent/config/operator-variables.ts';
-import {
-  openVault,
-  type SecretsVault,
-  type VaultInput,
-} from '../../../../src/agent/secrets/vault.ts';
+import type { VaultInput } from '../../../../src/agent/secrets/given-secrets.ts';
+import { openVault, type SecretsVault } from '../../../../src/agent/secrets/vault.ts';
 import { buildScrubber } from '../../../../src/scrub/scrubber.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
