@@ -5,7 +5,8 @@ import type { FamilyOutcome } from '../../model/result/result.ts';
 import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
 import { millisecondsText } from '../../runtime/text/duration-text.ts';
 import { hostHasIpv6 } from '../net/address-family.ts';
-import { type Attempt, type AttemptOptions, type AttemptParts, makeAttempt } from './attempt.ts';
+import { type Attempt, type AttemptOptions, makeAttempt } from './attempt.ts';
+import type { AttemptParts } from './observe.ts';
 
 /** One attempt of a check that is tried over one family. */
 interface FamilyAttempt {

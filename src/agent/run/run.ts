@@ -4,9 +4,9 @@ import type { BodyUse } from '../probes/http/body/body-memory.ts';
 import type { Permit } from '../scheduler/permits/permits.ts';
 import type { ArtifactTaker } from './artifacts/failed-body.ts';
 import type { EvidenceParts } from './artifacts/failure-evidence.ts';
-import type { AttemptParts } from './attempt.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
 import type { Handover } from './handover.ts';
+import type { AttemptParts } from './observe.ts';
 import type { LoadShedding, Sheddable } from './starvation/load-shedding.ts';
 
 export interface RunnerParts extends AttemptParts {

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { type Check, checkBodySchema } from '../../model/check/check.ts';
 import { allowAll } from '../../runtime/net/address-guard.ts';
 import { secureContextFor } from '../net/tls/secure-contexts.ts';
-import { type AttemptParts, makeAttempt } from './attempt.ts';
+import { makeAttempt } from './attempt.ts';
+import type { AttemptParts } from './observe.ts';
 
 /** Enough to load and compile the code; more changes little. */
 const ROUNDS = 3;

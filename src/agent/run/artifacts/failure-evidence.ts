@@ -10,8 +10,9 @@ import {
 } from '../../evidence/evidence-budget.ts';
 import { pinnedTo } from '../../evidence/pinned-resolver.ts';
 import type { Endpoint } from '../../probes/endpoint.ts';
-import { type Attempt, type AttemptOptions, type AttemptParts, makeAttempt } from '../attempt.ts';
+import { type Attempt, type AttemptOptions, makeAttempt } from '../attempt.ts';
 import { overFamilyOf } from '../attempt-families.ts';
+import type { AttemptParts } from '../observe.ts';
 import type { ArtifactTaker } from './failed-body.ts';
 
 export interface EvidenceParts {
