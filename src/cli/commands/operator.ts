@@ -2,7 +2,7 @@ import {
   addAccountToService,
   inviteUserToService,
   resetPasswordInService,
-} from '../../service/main.ts';
+} from '../../service/operator-commands.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { prepareService } from './service.ts';

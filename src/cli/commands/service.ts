@@ -4,12 +4,8 @@ import { StopSignals } from '../../runtime/lifecycle.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { loadServiceConfig, type ServiceConfig } from '../../service/config.ts';
-import {
-  decryptService,
-  migrateService,
-  runService,
-  type ServiceParts,
-} from '../../service/main.ts';
+import { runService, type ServiceParts } from '../../service/main.ts';
+import { decryptService, migrateService } from '../../service/operator-commands.ts';
 import { wantsColour } from '../print/colour.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 

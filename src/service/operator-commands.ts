@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../runtime/clock.ts';
+import { VedetteError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { addAccount, inviteUser, resetPassword } from './accounts/operator.ts';
+import type { ServiceConfig } from './config.ts';
+import { isMigrated, migrate } from './database/migrate.ts';
+import { hasDatabase } from './database/pglite/data-folder.ts';
+import { ServiceAddress } from './http/access/service-address.ts';
+import { requireNamedDatabase, withStore } from './open-service-store.ts';
+import { decryptCredentials } from './secrets/credential-sealing.ts';
+import { openSecretBox } from './secrets/encryption-key.ts';
+
+/** What every command on the database of the service needs. */
+interface CommandParts {
+  readonly config: ServiceConfig;
+  readonly log: Logger;
+}
+
+/**
+ * Only migrates the database, for deployments that do so before the start.
+ *
+ * @throws VedetteError where no database is named, or it is unavailable
+ */
+export async function migrateService({
+  config,
+  log,
+}: CommandParts): Promise<{ readonly applied: readonly string[] }> {
+  requireNamedDatabase(config);
+  return await withStore(config, log, (store) => migrate(store, log));
+}
+
+/**
+ * Makes an account with an admin key, on the database of the service.
+ *
+ * @throws VedetteError where no database is named, it is unavailable, or the name cannot be used
+ */
+export async function addAccountToService(
+  { config, log }: CommandParts,
+  name: string,
+): ReturnType<typeof addAccount> {
+  requireNamedDatabase(config);
+  return await withStore(config, log, async (store) => {
+    await migrate(store, log);
+    return await addAccount({ store, clock: systemClock, log, ids: randomUUID }, name);
+  });
+}
+
+/**
+ * Invites a user to an account, on the database of the service.
+ *
+ * @returns the link
+ * @throws VedetteError where no database is named, it is unavailable, or the user cannot be invited
+ */
+export async function inviteUserToService(
+  { config, log }: CommandParts,
+  given: Parameters<typeof inviteUser>[1],
+): Promise<{ readonly url: string; readonly accountName: string; readonly expiresAt: Date }> {
+  requireNamedDatabase(config);
+  return await withStore(config, log, async (store) => {
+    await migrate(store, log);
+    const parts = { store, clock: systemClock, log, ids: randomUUID };
+    const { token, ...rest } = await inviteUser(parts, given);
+    return { url: `${baseOfLinks(config)}/invitations/${token}`, ...rest };
+  });
+}
+
+/**
+ * Makes a link by which a user chooses a new password, on the database of the service.
+ *
+ * @throws VedetteError where no database is named, it is unavailable, or no user has the email
+ */
+export async function resetPasswordInService(
+  { config, log }: CommandParts,
+  email: string,
+): Promise<{ readonly url: string; readonly expiresAt: Date }> {
+  requireNamedDatabase(config);
+  return await withStore(config, log, async (store) => {
+    await migrate(store, log);
+    const parts = { store, clock: systemClock, log, ids: randomUUID };
+    const { token, expiresAt } = await resetPassword(parts, email);
+    return { url: `${baseOfLinks(config)}/password/${token}`, expiresAt };
+  });
+}
+
+function baseOfLinks({ port, publicUrl }: Pick<ServiceConfig, 'port' | 'publicUrl'>): string {
+  return new ServiceAddress(publicUrl).baseUrl({ protocol: 'http', host: `localhost:${port}` });
+}
+
+/**
+ * Only stores credentials unencrypted again: for a downgrade to the previous release, which cannot read
+ * encrypted ones. Creates no database.
+ *
+ * @returns how many checks and locations had encrypted ones
+ * @throws VedetteError where no database is named, it is unavailable or has no tables, a replica is
+ *   connected to it, or a credential cannot be decrypted
+ */
+export async function decryptService({ config, log }: CommandParts): Promise<number> {
+  requireNamedDatabase(config);
+  const { databaseUrl, dataDir } = config;
+  if (databaseUrl === null && dataDir !== null && !hasDatabase(dataDir)) {
+    throw nothingStored(`DATA_DIR is ${JSON.stringify(dataDir)}, where there is no database`);
+  }
+  // With a pool of one, every other connection belongs to another process.
+  return await withStore({ ...config, poolSize: 1 }, log, async (store) => {
+    if (!(await isMigrated(store))) {
+      const name = store.kind === 'pglite' ? 'DATA_DIR' : 'DATABASE_URL';
+      throw nothingStored(`the database of ${name} has no tables of the service`);
+    }
+    await migrate(store, log);
+    const { encryptionKeys: keys } = config;
+    const isEmbedded = store.kind === 'pglite';
+    const secrets = await openSecretBox({ keys, dataDir, isEmbedded, makesKey: false });
+    return decryptCredentials({ store, log, secrets });
+  });
+}
+
+function nothingStored(what: string): VedetteError {
+  return new VedetteError(
+    'environment',
+    'DATABASE_EMPTY',
+    `${what}, so there is nothing to decrypt: set DATABASE_URL or DATA_DIR as the service has it`,
+  );
+}
