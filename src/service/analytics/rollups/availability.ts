@@ -10,7 +10,6 @@ import { readDowntime } from '../../heartbeats/shared.sql.ts';
 import { readUsualResponseTimes } from '../usual-response-times.ts';
 import {
   type ChecksWindow,
-  countDaysByLocation,
   countMissed,
   countMissedIntervals,
   countRuns,
@@ -20,6 +19,12 @@ import {
 import { planCover, type RollUpState, startOf } from './cover.ts';
 import { HeartbeatTimes } from './heartbeat-minutes.ts';
 import { readRollUpState } from './rolled-runs.sql.ts';
+import {
+  type CheckSpan,
+  type RunsByLocation,
+  readRunsByLocation,
+  readWithHeartbeats,
+} from './runs-by-location.ts';
 
 export interface AvailabilityParts {
   readonly store: Store;
@@ -56,23 +61,6 @@ export interface DaysOfChecks {
   readonly days: number;
   /** Epoch milliseconds: which day is the current one. */
   readonly nowMs: number;
-}
-
-export interface LocationRuns {
-  readonly location: string;
-  readonly runs: number;
-  readonly failures: number;
-}
-
-/** By check, and by the start of the day. */
-export type RunsByLocation = ReadonlyMap<string, ReadonlyMap<number, readonly LocationRuns[]>>;
-
-/** From a whole hour to a whole hour: roll-ups of hours are kept as long as those of days. */
-export interface CheckSpan {
-  readonly checkId: string;
-  /** Epoch milliseconds; `toMs` is exclusive. */
-  readonly fromMs: number;
-  readonly toMs: number;
 }
 
 /** How available checks were: src/service/README.md, "Analytics". */
@@ -181,51 +169,6 @@ export function createAvailability({
     return new Map(given.checkIds.map((checkId) => [checkId, daysOf(checkId)]));
   }
 
-  async function readByLocation(
-    sql: Sql,
-    accountId: string,
-    spans: readonly CheckSpan[],
-  ): Promise<RunsByLocation> {
-    if (spans.length === 0) return new Map();
-    const nowMs = clock.wallMs();
-    const checkIds = [...new Set(spans.map(({ checkId }) => checkId))];
-    const fromMs = spans.reduce((least, span) => Math.min(least, span.fromMs), nowMs);
-    const toMs = spans.reduce((most, span) => Math.max(most, span.toMs), fromMs);
-    const state = await readRollUpState(sql, { accountId, checkIds, fromMs, toMs });
-    const segments = spans.flatMap((span) =>
-      planCover({ ...span, pointMinutes: DAY_MINUTES, nowMs }, state),
-    );
-    const byLocation = new Map<string, Map<number, LocationRuns[]>>();
-    for (const row of await countDaysByLocation(sql, { accountId, segments })) {
-      const days = byLocation.get(row.checkId) ?? new Map<number, LocationRuns[]>();
-      const locations = days.get(+row.start) ?? [];
-      const { location, runs, passed } = row;
-      locations.push({ location, runs, failures: runs - passed });
-      days.set(+row.start, locations);
-      byLocation.set(row.checkId, days);
-    }
-    return byLocation;
-  }
-
-  async function heartbeatsIn(
-    sql: Sql,
-    accountId: string,
-    spans: readonly CheckSpan[],
-  ): Promise<HeartbeatTimes> {
-    const nowMs = clock.wallMs();
-    const rows =
-      spans.length === 0
-        ? []
-        : await readDowntime(sql, {
-            accountId,
-            checkIds: [...new Set(spans.map(({ checkId }) => checkId))],
-            fromMs: spans.reduce((least, span) => Math.min(least, span.fromMs), nowMs),
-            toMs: spans.reduce((most, span) => Math.max(most, span.toMs), 0),
-            each: 'hour',
-          });
-    return new HeartbeatTimes(rows, nowMs);
-  }
-
   async function readQuarters(
     sql: Sql,
     accountId: string,
@@ -260,39 +203,15 @@ export function createAvailability({
     daysByLocation(sql, query) {
       const { accountId, checkIds, fromMs, toMs } = windowOf(query);
       const spans = checkIds.map((checkId) => ({ checkId, fromMs, toMs }));
-      return readByLocation(sql, accountId, spans);
+      return readRunsByLocation(sql, { accountId, spans, nowMs: clock.wallMs() });
     },
-    async within(sql, { accountId, spans }) {
-      const runs = await readByLocation(sql, accountId, spans);
-      return withHeartbeats(runs, spans, await heartbeatsIn(sql, accountId, spans));
-    },
+    within: (sql, query) => readWithHeartbeats(sql, { ...query, nowMs: clock.wallMs() }),
     quarterHours: (accountId, checkIds) =>
       readSnapshot(store, (sql) => readQuarters(sql, accountId, checkIds)),
     usualResponseTimes: (accountId, checkIds) =>
       readUsualResponseTimes(store, { accountId, checkIds }, clock.wallMs()),
   };
   return availability;
-}
-
-/** A heartbeat has one location, without a name. */
-const NOWHERE = '';
-
-function withHeartbeats(
-  runs: RunsByLocation,
-  spans: readonly CheckSpan[],
-  heartbeats: HeartbeatTimes,
-): RunsByLocation {
-  const all = new Map(runs);
-  for (const span of spans) {
-    // Rounded down: the rest of a day is never less than nothing.
-    const minutes = heartbeats.minutes(span.checkId, span, 'down');
-    if (minutes === null) continue;
-    const dayMs = startOf(span.fromMs, DAY_MS);
-    const days = new Map(all.get(span.checkId));
-    days.set(dayMs, [...(days.get(dayMs) ?? []), { location: NOWHERE, ...minutes }]);
-    all.set(span.checkId, days);
-  }
-  return all;
 }
 
 function count(

@@ -1,9 +1,6 @@
 import { DAY_MS } from '../../../model/time-units.ts';
-import type {
-  Availability,
-  IntervalWithMissed,
-  LocationRuns,
-} from '../../analytics/rollups/availability.ts';
+import type { Availability, IntervalWithMissed } from '../../analytics/rollups/availability.ts';
+import type { LocationRuns } from '../../analytics/rollups/runs-by-location.ts';
 import type { Sql } from '../../database/store.ts';
 import { type FailureRuleOf, failedShareOf } from './condition.ts';
 import { hoursOnDay, type KnownWindow } from './maintenance.ts';
