@@ -16,6 +16,11 @@ export const PAGE_WITH_FORM = {
 } as const;
 const MAX_FORM_BYTES = 16 * 1024;
 
+/** A route of a link, whose path ends with its token. */
+export interface OfToken {
+  readonly Params: { readonly token: string };
+}
+
 /** Routes of pages take forms of browsers instead of JSON. */
 export function addForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();

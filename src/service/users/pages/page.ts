@@ -10,6 +10,8 @@ const LOGO =
   '<svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true"><path d="M10 1l8 17H2z" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round"/><circle cx="10" cy="11" r="2" fill="currentColor"/></svg>';
 
 export const LINK_GONE = 'This link was used already, or it has expired.';
+export const PASSWORD_HINT =
+  'At least 8 characters. A sentence is easier to remember than symbols.';
 
 /** What happened to the form that was sent. */
 export interface Note {

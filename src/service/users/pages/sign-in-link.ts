@@ -3,21 +3,18 @@ import { isLoopbackHost } from '../../../runtime/net/loopback.ts';
 import { refuseForeignPage } from '../../http/access/same-origin.ts';
 import { clientOf, giveSession, type SessionParts } from '../../sessions/browser-session.ts';
 import type { SignInLink } from '../sign-in-link.ts';
-import { noteOf, PAGE, PAGE_WITH_FORM } from './forms.ts';
+import { noteOf, type OfToken, PAGE, PAGE_WITH_FORM } from './forms.ts';
 import { buttonHtml, LINK_GONE, type Note, sendPage } from './page.ts';
 
-interface OfToken {
-  readonly Params: { readonly token: string };
+export interface SignInLinkParts extends SessionParts {
+  readonly signInLink: SignInLink;
 }
 
 /**
  * The link that `vedette up` prints. Opening it changes nothing, because browsers and terminals load links in
  * advance: only the button on its page signs in.
  */
-export function addSignInLink(
-  app: FastifyInstance,
-  parts: SessionParts & { readonly signInLink: SignInLink },
-): void {
+export function addSignInLink(app: FastifyInstance, parts: SignInLinkParts): void {
   const { serviceAddress, signInLink } = parts;
   const show = (reply: FastifyReply, note: Note | null = null) =>
     sendPage(reply, {
