@@ -3,7 +3,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { VedetteError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { isInTime, sleep } from '../../../runtime/wait.ts';
-import type { OneOffMessage, Refusal } from '../../../wire/v1/assignment.ts';
+import type { Refusal } from '../../../wire/v1/assignment.ts';
 import { MAX_REFUSALS, PATHS } from '../../../wire/v1/limits.ts';
 import {
   type AgentHealth,
@@ -18,7 +18,8 @@ import type { PostResponse, ServiceClient } from '../../service-client/service-c
 import type { ServiceFailure } from '../../service-client/service-failure.ts';
 import type { CheckListener } from '../check-source.ts';
 import type { AgentIdentity } from './agent-identity.ts';
-import { type AssignedChecks, MAX_CHECKS_MIB } from './assigned-checks.ts';
+import { AnswerPages, TOO_MANY_CHANGES } from './answer-pages.ts';
+import type { AssignedChecks } from './assigned-checks.ts';
 import type { AssignmentStore } from './assignment-store.ts';
 import { KnownOneOffs } from './known-one-offs.ts';
 import { LeaseWatch } from './lease-watch.ts';
@@ -32,26 +33,11 @@ import {
 import { NOT_RELEASED, releaseChecks } from './release-checks.ts';
 import { ServiceClock } from './service-clock.ts';
 
-/** Maximum pages of one answer. All checks of an agent fit in far fewer. */
-const MAX_PAGES = 1_000;
-const MAX_CHECKS_BYTES = MAX_CHECKS_MIB * 1024 * 1024;
-/** Maximum JSON of an answer's pages with one-off runs. The service sends the others again. */
-const MAX_RUN_PAGES_BYTES = 256 * 1024 * 1024;
 /** Invalid checks of one answer that are logged one by one. */
 const MAX_REFUSALS_LOGGED = 20;
 
 /** Failures after which the next poll may succeed. */
 const MAY_BE_ANSWERED: ReadonlySet<ServiceFailure['kind']> = new Set(['offline', 'busy', 'failed']);
-
-const TOO_MANY_PAGES = failed(`the service's answer to a poll has more than ${MAX_PAGES} pages`);
-/** The bytes of replaced checks count, too, until all checks are requested again. */
-const TOO_MANY_CHANGES = failed(
-  `the service's changes of checks have more than ${MAX_CHECKS_MIB} MiB: all checks are requested again`,
-);
-/**
- * How many bytes the set of the process before this one has is not known, so none is added to it.
- */
-const NOT_ALL = failed('the service sent changes of checks although all checks were requested');
 
 export interface PollerOptions {
   readonly client: Pick<ServiceClient, 'post'>;
@@ -104,20 +90,7 @@ export class Poller {
   readonly #asking: (() => void)[] = [];
   /** The same for callers whose poll is in progress. */
   readonly #answering: (() => void)[] = [];
-  /** Marker of the next page; null for the first. */
-  #page: string | null = null;
-  #pages = 0;
-  /** Whether the answer contains the whole set or changes to it. */
-  #answerHas: 'all' | 'changes' = 'changes';
-  /** Bytes of JSON of the pages so far with one-off runs. */
-  #runPagesBytes = 0;
-  /**
-   * Bytes of JSON of the last whole set and all changes since; `#draftBytes` adds the pages so far.
-   */
-  #checksBytes = 0;
-  #draftBytes = 0;
-  /** The one-off runs in the pages so far. */
-  #runs: OneOffMessage[] = [];
+  readonly #pages = new AnswerPages();
   /** For the next poll; `assigned` has the refusals of assignments. */
   #refusedRuns: readonly Refusal[] = [];
 
@@ -210,7 +183,7 @@ export class Poller {
       if (failure !== null && !MAY_BE_ANSWERED.has(failure.kind)) this.#answerAsking();
       if (delayMs !== null) {
         await sleep(clock, delayMs, round);
-      } else if (this.#page === null) {
+      } else if (this.#pages.next === null) {
         // Limits the rate of polls to a service that always has changes or answers at once.
         const restMs = sentMs + backoffMs.min / 4 - clock.monotonicMs();
         if (restMs > 0) await sleep(clock, restMs, round);
@@ -248,7 +221,7 @@ export class Poller {
       load: { running, queued },
       revision: this.#revision,
       epoch: this.#epoch,
-      page: this.#page,
+      page: this.#pages.next,
       done: this.oneOffs.toAcknowledge,
       refused: [...this.#refusedRuns, ...assigned.refusals].slice(0, MAX_REFUSALS),
       clockAheadMs: this.clockAheadMs,
@@ -269,32 +242,21 @@ export class Poller {
       log.info({ epoch: page.epoch }, 'the lease had expired; the agent has a new one');
     }
     this.#epoch = page.epoch;
-    if (this.#page === null) this.#begin(page);
-    const leftBytes = MAX_CHECKS_BYTES - this.#draftBytes;
-    const isWithin = page.upsert.length === 0 || bytes <= leftBytes;
-    const failure = this.#failureOf(page, isWithin);
+    const { isFirst, leftBytes, failure } = this.#pages.open(page, bytes, this.#revision);
+    if (failure === TOO_MANY_CHANGES) this.#revision = 0;
     if (failure !== null) return failure;
-    const isFirst = this.#page === null;
-    // Measuring each check takes time, so only if the page may exceed the limit.
-    const notes = await assigned.read(page, isFirst, isWithin ? null : leftBytes);
-    if (page.upsert.length > 0) this.#draftBytes += notes.takenBytes ?? bytes;
+    const notes = await assigned.read(page, isFirst, leftBytes);
     this.#logRefused(notes.refused);
     if (notes.ignored.length > 0) {
       const what = 'settings of checks that this release does not know are ignored: upgrade it';
       log.warn({ fields: notes.ignored }, what);
     }
-    this.#addRuns(page, bytes);
-    this.#page = page.nextPage;
-    this.#pages += 1;
-    if (page.nextPage !== null) return this.#pages < MAX_PAGES ? null : TOO_MANY_PAGES;
+    const tooMany = this.#pages.add(page, bytes, notes.takenBytes);
+    if (page.nextPage !== null) return tooMany;
 
     // Not before: an endless answer is a failure, and must increase the backoff.
     this.#failures.over();
-    const runs = this.oneOffs.take(this.#runs);
-    this.#runs = [];
-    this.#pages = 0;
-    this.#runPagesBytes = 0;
-    this.#checksBytes = this.#draftBytes;
+    const runs = this.oneOffs.take(this.#pages.finish());
     this.#revision = page.revision;
     const isChanged = assigned.finish(page.location);
     // Checks that exceeded the limit may fit now, and the service does not send them again.
@@ -317,32 +279,11 @@ export class Poller {
     return null;
   }
 
-  /** Called for the first page of an answer. */
-  #begin({ full }: PollResponse): void {
-    this.#answerHas = full ? 'all' : 'changes';
-    this.#draftBytes = full ? 0 : this.#checksBytes;
-  }
-
-  /** Why the page and the pages before it are rejected; null if they are not. */
-  #failureOf({ upsert }: PollResponse, isWithin: boolean): ServiceFailure | null {
-    if (this.#answerHas === 'all') return null;
-    if (this.#revision === 0 && upsert.length > 0) return NOT_ALL;
-    if (isWithin) return null;
-    this.#revision = 0;
-    return TOO_MANY_CHANGES;
-  }
-
   /** After the checks and variables of the same answer, which a trial may need. */
   #takeTrials({ trials }: PollResponse, listener: CheckListener): void {
     const { runs, refused } = this.trials.take(trials.map(oneOffOfTrial));
     for (const trial of runs) listener.onTrial(this.#serviceClock.onOwnClock(trial));
     for (const { checkId, problem } of refused) this.#options.onTrialRefused(checkId, problem);
-  }
-
-  #addRuns({ runs }: PollResponse, bytes: number): void {
-    if (runs.length === 0) return;
-    this.#runPagesBytes += bytes;
-    if (this.#runPagesBytes <= MAX_RUN_PAGES_BYTES) this.#runs.push(...runs);
   }
 
   /**
@@ -399,10 +340,7 @@ export class Poller {
   }
 
   #discardPages(): void {
-    this.#page = null;
-    this.#pages = 0;
-    this.#runPagesBytes = 0;
-    this.#runs = [];
+    this.#pages.discard();
     this.#options.assigned.discard();
   }
 
@@ -423,8 +361,4 @@ export class Poller {
     const rest = refused.length - MAX_REFUSALS_LOGGED;
     if (rest > 0) log.error({ checks: rest }, 'more assigned checks cannot be run here');
   }
-}
-
-function failed(message: string): ServiceFailure {
-  return { kind: 'failed', status: null, message, retryAfterMs: null, attributes: {} };
 }
