@@ -3,6 +3,7 @@ import type { Section } from '../../model/check-file/sections.ts';
 import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
 import { managingFileOf, ownershipProblem } from './file-ownership.ts';
 import { comparable, type KnownCheck, namesChannels } from './normal-form.ts';
+import type { NameProblems } from './resources/channel-names.ts';
 
 /** One change of a check. */
 export type ApplyStep =
@@ -48,6 +49,8 @@ export function isRewriteOnly(step: {
   );
 }
 
+const NO_PROBLEMS: NameProblems = new Map();
+
 /**
  * The steps that make the account's checks match those of the file.
  *
@@ -60,9 +63,11 @@ export function planChanges(
   {
     fileName,
     unlistedActionOf,
+    problems = NO_PROBLEMS,
   }: {
     readonly fileName: string | null;
     readonly unlistedActionOf: (id: string) => UnlistedAction;
+    readonly problems?: NameProblems;
   },
 ): CheckPlan {
   const byId = new Map(known.map((check) => [check.id, check]));
@@ -72,7 +77,9 @@ export function planChanges(
   for (const check of checks) {
     const before = byId.get(check.id);
     const problem = ownershipProblem(before?.check?.logicalId, fileName);
-    if (before === undefined) steps.push({ kind: 'create', check });
+    const reasons = problems.get(check.id);
+    if (reasons !== undefined) refusals.push({ kind: 'check', id: check.id, reasons });
+    else if (before === undefined) steps.push({ kind: 'create', check });
     else if (problem !== null) {
       refusals.push({ kind: 'check', id: check.id, reasons: [problem] });
     } else if (before.checkType !== check.checkType) {

@@ -8,6 +8,7 @@ import type { ApiClient } from '../service-api/api-client.ts';
 import { type CheckPlan, planChanges, type UnlistedAction } from './check-plan.ts';
 import { allPages } from './locations.ts';
 import { type KnownCheck, knownCheckOf } from './normal-form.ts';
+import { withChannelIds } from './resources/channel-names.ts';
 import { knownWithEntryIds, withReferences } from './resources/references.ts';
 import {
   channelsWithSameSecrets,
@@ -59,7 +60,7 @@ export async function makePlan(
   {
     checks,
     variables,
-    resources,
+    resources: given,
     fileName,
     unlistedActionOf,
     unlistedResourceOf,
@@ -71,11 +72,13 @@ export async function makePlan(
   const knownChecks = await allPages(client, '/v1/checks', readChecks, signal);
   const knownVariables = await allPages(client, '/v1/variables', readKnownVariables, signal);
   const knownResources = await readKnownResources(client, signal);
+  const { resources, problems } = withChannelIds(given, knownResources.alertChannels);
   const file = { ...resources, fileName };
   const same = await channelsWithSameSecrets(file, knownResources, client, signal);
   const planned = planResources(file, knownResources, {
     unlistedResourceOf,
     sameChannels: same,
+    problems,
   });
   const known = knownWithEntryIds(withWrittenChecks(knownChecks, written), planned.ids);
   const own =
@@ -86,6 +89,7 @@ export async function makePlan(
     ...planChanges(withReferences(own, resources.references), known, {
       fileName,
       unlistedActionOf,
+      problems,
     }),
     resources: planned,
     variables: variablePlanOf(variables, withWrittenValues(knownVariables, written)),

@@ -161,6 +161,12 @@ const wishes = {
 
 const common = {
   ...wishes,
+  subscribeAll: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.',
+    ),
   subscriptions: z
     .array(subscription)
     .max(MAX_SUBSCRIPTIONS)

@@ -67,12 +67,15 @@ export interface FileEntry {
 /** The fields of a check that name other entries, where they do: in place of those of the check. */
 export interface CheckReferences {
   readonly groupId?: string;
-  /** All of them; some may have the number of a channel that is not in the file. */
-  readonly alertChannelSubscriptions?: readonly {
-    readonly alertChannelId: string | number;
-    readonly activated: boolean;
-  }[];
+  /** All of them; some may have the number or the name of a channel that is not in the file. */
+  readonly alertChannelSubscriptions?: readonly NamedSubscription[];
 }
+
+/** `alertChannelName` is what people know a channel by: `channelNameOf`. */
+export type NamedSubscription = { readonly activated: boolean } & (
+  | { readonly alertChannelId: string | number }
+  | { readonly alertChannelName: string }
+);
 
 /** What a check file defines besides checks. */
 export interface FileResources {

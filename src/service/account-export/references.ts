@@ -28,7 +28,8 @@ export class References {
     this.#parts = parts;
     this.#channels = new Set(parts.alertChannels.map(({ id }) => id));
     this.#groups = new Set(parts.groups.map(({ id }) => id));
-    this.#firstChannel = parts.alertChannels[0]?.id ?? null;
+    const ordinary = parts.alertChannels.find(({ subscribeAll }) => subscribeAll !== true);
+    this.#firstChannel = ordinary?.id ?? null;
   }
 
   /** A check or a heartbeat with what it names. */
@@ -47,8 +48,8 @@ export class References {
   }
 
   /**
-   * A new check that names no channel gets all of them. So a check without a channel names one from which
-   * it gets nothing.
+   * A new check that names no channel gets all of them. So a check without a channel names one that is not
+   * notified of it. The channels with `subscribeAll` are notified of every check.
    */
   #subscriptions(given: unknown): Entry {
     const subscriptions = (Array.isArray(given) ? given : []).flatMap((one: unknown) => {

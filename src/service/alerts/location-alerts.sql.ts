@@ -1,5 +1,6 @@
 import type { NoticePreferences } from '../../model/alerting/alert-channel.ts';
 import type { Sql } from '../database/store.ts';
+import { SUBSCRIBERS } from './channels/subscribers.sql.ts';
 
 /** A channel that is subscribed to checks of a location, by the tags of those checks. */
 export type LocationSubscriber = NoticePreferences & {
@@ -12,8 +13,8 @@ const PREFERENCES = `c.send_failure, c.send_recovery, c.send_degraded,
   c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold`;
 
 /**
- * The channels with an activated subscription to checks that are assigned to the location and not
- * muted. A channel is listed once for each combination of tags.
+ * The channels that are notified of checks that are assigned to the location and not muted. A channel is
+ * listed once for each combination of tags.
  */
 export function listLocationSubscribers(
   sql: Sql,
@@ -24,9 +25,9 @@ export function listLocationSubscribers(
      from assignments a
        join checks k on k.account_id = a.account_id and k.id = a.check_id
        left join check_groups g on g.id = k.group_id
-       join alert_subscriptions s on s.account_id = a.account_id and s.check_id = a.check_id
+       join ${SUBSCRIBERS} s on s.account_id = a.account_id and s.check_id = a.check_id
        join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
-     where a.location_id = $2 and a.account_id = $1 and s.activated
+     where a.location_id = $2 and a.account_id = $1
        and not (k.muted or coalesce(g.muted, false))
      order by channel_id`,
     [accountId, locationId],

@@ -52,12 +52,16 @@ export function changesBetween(before: unknown, after: unknown): Changes {
   return { changes, dropped: paths.length - changes.length };
 }
 
-/** As its response has it, without dates and undefined, and without the old names of fields. */
+/** They follow from other fields, and from other resources. */
+const DERIVED_FIELDS: readonly string[] = ['servedChecks'];
+
+/** As its response has it, without dates and undefined, old names of fields, and what follows from others. */
 function plain(value: unknown): unknown {
   if (value === null || value === undefined) return null;
   const shown: unknown = JSON.parse(JSON.stringify(value));
   if (!isObject(shown)) return shown;
-  return Object.fromEntries(Object.entries(shown).filter(([name]) => !(name in NEW_NAMES)));
+  const isOwn = (name: string): boolean => !(name in NEW_NAMES) && !DERIVED_FIELDS.includes(name);
+  return Object.fromEntries(Object.entries(shown).filter(([name]) => isOwn(name)));
 }
 
 function differingPaths(

@@ -136,6 +136,45 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     });
   });
 
+  it('finds channels by their names, in the file and at the service, and refuses unknown names', async () => {
+    const { mine } = service();
+    const { json: byHand } = await mine.post('/v1/alert-channels', {
+      type: 'SMS',
+      config: { name: 'On call', number: '+4915112345678' },
+    });
+    const named = (...names: readonly string[]) => ({
+      alertChannelSubscriptions: names.map((alertChannelName) => ({ alertChannelName })),
+    });
+    const [ops] = whole().alertChannels;
+    const file = checkFile({
+      alertChannels: [{ ...ops, subscribeAll: true }],
+      heartbeats: [{ id: 'backup', heartbeat: RHYTHM, ...named('On call') }],
+      checks: [
+        { id: 'home', ...TCP, ...named('On call', 'ops@example.com') },
+        { id: 'cart', ...TCP, ...named('Of call') },
+      ],
+    });
+    const first = await runHere(['apply', file.path], env);
+    expect(first.code).toBe(1);
+    expect(first.stderr).toContain(
+      'check "cart" names the alert channel "Of call", which neither the file nor the service has; did you mean "On call"?',
+    );
+    const channels = (await mine.get('/v1/alert-channels')).json;
+    const email = channels.find(({ type }: { type: string }) => type === 'EMAIL');
+    expect(email.subscribeAll).toBe(true);
+    const subscriptionsOf = async (path: string) =>
+      (await mine.get(path)).json.alertChannelSubscriptions.map(
+        ({ alertChannelId }: { alertChannelId: number }) => alertChannelId,
+      );
+    expect(await subscriptionsOf('/v1/checks/home')).toEqual([byHand.id, email.id]);
+    expect(await subscriptionsOf('/v1/checks/heartbeats/backup')).toEqual([byHand.id]);
+    expect((await mine.get('/v1/checks/cart')).status).toBe(404);
+    const again = await runHere(['apply', file.path], env);
+    expect(again.stdout).toContain('1 alert channel unchanged');
+    expect(again.stdout).toContain('1 heartbeat unchanged');
+    expect(again.stdout).toContain('1 check unchanged');
+  });
+
   it('counts resources of several sections that have the same id', async () => {
     const id = 'shop';
     const { path } = checkFile({

@@ -15,6 +15,7 @@ import type { ApplyRefusal, UnlistedAction } from '../check-plan.ts';
 import { changedFields, type FieldChange, fieldChanges } from '../field-changes.ts';
 import { ownershipProblem } from '../file-ownership.ts';
 import { allPages } from '../locations.ts';
+import type { NameProblems } from './channel-names.ts';
 import { type Fields, fieldsOfEntry, fieldsOfResponse, RESOURCE_PATHS } from './kinds.ts';
 import { ResourceIds, type ServiceId, withEntryIds } from './references.ts';
 
@@ -91,6 +92,8 @@ interface PlanOptions {
   readonly unlistedResourceOf: UnlistedResourceOf;
   /** The ids that `channelsWithSameSecrets` returned. */
   readonly sameChannels: ReadonlySet<string>;
+  /** Why heartbeats cannot be applied. */
+  readonly problems?: NameProblems;
 }
 
 /** A file of which resources are planned. */
@@ -103,7 +106,7 @@ type PlannedFile = Pick<FileResources, 'sections'> & {
 export function planResources(
   { sections, fileName }: PlannedFile,
   known: KnownResources,
-  { unlistedResourceOf, sameChannels }: PlanOptions,
+  { unlistedResourceOf, sameChannels, problems = new Map() }: PlanOptions,
 ): ResourcePlan {
   const ids = knownIds({ sections, fileName }, known);
   const steps: ResourceStep[] = [];
@@ -113,6 +116,11 @@ export function planResources(
   for (const section of SECTIONS) {
     const resources = new Map(known[section].map((one) => [String(one.id), one]));
     for (const entry of sections[section]) {
+      const reasons = section === 'heartbeats' ? problems.get(entry.id) : undefined;
+      if (reasons !== undefined) {
+        refusals.push({ kind: section, id: entry.id, reasons });
+        continue;
+      }
       const serviceId = ids.idOf(section, entry.id);
       const before = serviceId === null ? undefined : resources.get(String(serviceId));
       const planned = planEntry(section, entry, before, { ids, sameChannels, fileName });

@@ -22,6 +22,7 @@ import type { NoticeSender } from '../delivery/sender.ts';
 import type { AlertNotice } from '../notice.ts';
 import { changedChannel, wholeChannel } from './channel-input.ts';
 import { decryptTarget, sealedTarget } from './channel-secrets.ts';
+import { findServedChecks, type ServedChecks } from './served-checks.sql.ts';
 import {
   deleteChannel,
   findChannel,
@@ -54,7 +55,12 @@ export interface AlertChannelsParts {
 /** A channel with its subscriptions by check. */
 export interface ChannelView extends StoredChannel {
   readonly subscriptions: AlertChannel['subscriptions'];
+  /** Left out in lists. */
+  readonly servedChecks?: ServedChecks;
 }
+
+/** Checks that a response names. */
+export const MAX_SERVED_CHECKS = 20;
 
 export interface AlertChannels {
   create(accountId: string, input: RawBody): Promise<ChannelView>;
@@ -117,6 +123,16 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
     return view ?? { ...channel, subscriptions: [] };
   }
 
+  async function wholeViewOf(
+    sql: Sql,
+    accountId: string,
+    channel: StoredChannel,
+  ): Promise<ChannelView> {
+    const of = { accountId, id: channel.id, limit: MAX_SERVED_CHECKS };
+    const servedChecks = await findServedChecks(sql, of);
+    return { ...(await viewOf(sql, accountId, channel)), servedChecks };
+  }
+
   return {
     async create(accountId, input) {
       const { subscriptions, ...given } = wholeChannel(input);
@@ -133,14 +149,14 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
           accountId,
           subscriptions: subscriptions.map((one) => ({ ...one, channelId: created.id })),
         });
-        return viewOf(tx, accountId, created);
+        return wholeViewOf(tx, accountId, created);
       });
     },
 
     async read({ accountId, id }) {
       const found = await findChannel(store, { accountId, id });
       if (found === null) throw notFound('alert channel');
-      return viewOf(store, accountId, found);
+      return wholeViewOf(store, accountId, found);
     },
 
     async *list(accountId, page) {
@@ -176,7 +192,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
         const updatedAtMs = clock.wallMs();
         const updated = await updateChannel(tx, { ...key, ...content, updatedAtMs });
         if (updated === null) throw notFound('alert channel');
-        return viewOf(tx, accountId, updated);
+        return wholeViewOf(tx, accountId, updated);
       });
     },
 

@@ -25,7 +25,7 @@ import { withRetainedServiceSecrets } from './retained-service-secrets.ts';
 import type { ChannelFields, StoredChannel } from './sql.ts';
 
 /** Fields of a response that an update may repeat. */
-const RESPONSE_ONLY = ['created_at', 'updated_at'];
+const RESPONSE_ONLY = ['created_at', 'updated_at', 'servedChecks'];
 
 /** @throws ServiceError 400 for an invalid channel, and for a mask in place of a value */
 export function wholeChannel(fields: RawBody): AlertChannel {

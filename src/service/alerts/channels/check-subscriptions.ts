@@ -37,7 +37,7 @@ export interface CheckChannels {
 export interface CheckSubscriptions {
   /** In the order of the channels. */
   readonly subscriptions: readonly ChannelSubscription[];
-  /** The channels of the activated subscriptions. Locked values are empty. */
+  /** The channels that are notified of the check. Locked values are empty. */
   readonly alertChannels: CheckChannels;
 }
 
@@ -64,10 +64,9 @@ export async function subscriptionsOfChecks(
     [...groupBy(rows, ({ checkId }) => checkId)].map(([checkId, subscribed]) => [
       checkId,
       {
-        subscriptions: subscribed.map(({ channelId, activated }) => ({
-          alertChannelId: channelId,
-          activated,
-        })),
+        subscriptions: subscribed
+          .filter(({ isNamed }) => isNamed)
+          .map(({ channelId, activated }) => ({ alertChannelId: channelId, activated })),
         alertChannels: channelsOf(subscribed.filter(({ activated }) => activated)),
       },
     ]),
@@ -155,7 +154,7 @@ export async function replaceSubscriptions(
 
 /**
  * The subscriptions of a new check: the given ones, and with automatic assignment
- * (src/service/README.md, "Checks") those to all other channels.
+ * (src/service/README.md, "Checks") those to all other channels, except the ones with `subscribeAll`.
  */
 export async function firstSubscriptions(
   tx: Sql,

@@ -15,7 +15,7 @@ import { whileClientWaits } from '../../http/request-signal.ts';
 import { crudRoutes } from '../../http/resources/crud.ts';
 import { numberParam, pageQuery } from '../../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../../http/resources/resource-schemas.ts';
-import type { AlertChannels, ChannelView } from './alert-channels.ts';
+import { type AlertChannels, type ChannelView, MAX_SERVED_CHECKS } from './alert-channels.ts';
 
 const TAG = 'Alert channels';
 const WRITE = { role: 'write' } as const;
@@ -26,7 +26,7 @@ const channelId = numberParam.describe('The id of the channel.');
 const { type: _type, config: _config, ...commonFields } = ALERT_CHANNEL_SHAPES.EMAIL.shape;
 const changes = z.strictObject({
   ...optionalFieldsOf(commonFields),
-  ...ignored(['created_at', 'updated_at']),
+  ...ignored(['created_at', 'updated_at', 'servedChecks']),
   type: z.enum(ALERT_CHANNEL_TYPES).optional().describe('The same as before.'),
   config: z
     .record(z.string(), z.unknown())
@@ -37,7 +37,19 @@ const changes = z.strictObject({
   id: z.number().optional().describe('The same as in the path.'),
 });
 
-const added = { id: z.number(), ...TIMES };
+const servedChecks = z
+  .strictObject({
+    total: z.int().describe('How many there are.'),
+    checks: z
+      .array(z.strictObject({ id: z.string(), name: z.string() }))
+      .describe(`At most ${MAX_SERVED_CHECKS} of them, by name.`),
+  })
+  .meta({ title: 'ServedChecks' })
+  .optional()
+  .describe(
+    'The checks that the channel is notified of; omitted in lists. Ignored in requests.',
+  );
+const added = { id: z.number(), ...TIMES, servedChecks };
 
 function serviceResponse<Type extends ServiceChannelType>(type: Type) {
   const config = publicConfigSchema(type);
@@ -184,7 +196,7 @@ export function alertChannelsRoutes({
 }
 
 function presentChannel(
-  { id, fields, subscriptions, createdAt, updatedAt }: ChannelView,
+  { id, fields, subscriptions, servedChecks, createdAt, updatedAt }: ChannelView,
   viewer: Viewer,
 ): z.output<typeof response> {
   const shown = viewer.mayWrite ? fields : maskTarget(fields);
@@ -194,5 +206,6 @@ function presentChannel(
     id,
     created_at: createdAt.toISOString(),
     updated_at: updatedAt?.toISOString() ?? null,
+    ...(servedChecks === undefined ? {} : { servedChecks }),
   } as z.output<typeof response>;
 }

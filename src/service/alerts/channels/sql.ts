@@ -11,7 +11,9 @@ import { StoreError } from '../../database/store-errors.ts';
 import { jsonText } from '../../database/values.ts';
 
 /** A channel without its subscriptions, which have a table of their own. */
-export type ChannelFields = PublicTarget & NoticePreferences & Pick<AlertChannel, 'logicalId'>;
+export type ChannelFields = PublicTarget &
+  NoticePreferences &
+  Pick<AlertChannel, 'subscribeAll' | 'logicalId'>;
 
 /** A channel's target with its secrets, encrypted. */
 export type SealedTarget = {
@@ -33,7 +35,7 @@ export interface StoredChannel {
 type ChannelRow = Omit<StoredChannel, 'fields'> & ChannelFields;
 
 const COLUMNS = `id, type, config, sealed_secrets, send_failure, send_recovery, send_degraded,
-  send_location_silent, ssl_expiry, ssl_expiry_threshold, logical_id, created_at,
+  send_location_silent, ssl_expiry, ssl_expiry_threshold, subscribe_all, logical_id, created_at,
   updated_at`;
 
 function channelOf(row: ChannelRow): StoredChannel {
@@ -54,6 +56,7 @@ function valuesOf({ fields, sealedSecrets }: ChannelContent): readonly unknown[]
     sealedSecrets,
     fields.sendLocationSilent,
     fields.logicalId,
+    fields.subscribeAll,
   ];
 }
 
@@ -78,10 +81,10 @@ export async function insertChannel(
 ): Promise<StoredChannel> {
   const [row] = await sql.query<ChannelRow>(
     `insert into alert_channels (config, send_failure, send_recovery, send_degraded, ssl_expiry,
-       ssl_expiry_threshold, sealed_secrets, send_location_silent, logical_id, account_id, id,
-       type, created_at, updated_at)
+       ssl_expiry_threshold, sealed_secrets, send_location_silent, logical_id, subscribe_all,
+       account_id, id, type, created_at, updated_at)
      values ($1::jsonb, $2::boolean, $3::boolean, $4::boolean, $5::boolean, $6::int, $7::bytea,
-       $8::boolean, $9, $10, $11::bigint, $12, $13::timestamptz, null)
+       $8::boolean, $9, $10::boolean, $11, $12::bigint, $13, $14::timestamptz, null)
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, content.fields.type, new Date(createdAtMs)],
   );
@@ -107,8 +110,9 @@ export async function updateChannel(
     `update alert_channels set config = $1::jsonb, send_failure = $2::boolean,
        send_recovery = $3::boolean, send_degraded = $4::boolean, ssl_expiry = $5::boolean,
        ssl_expiry_threshold = $6::int, sealed_secrets = $7::bytea, send_location_silent = $8::boolean,
-       logical_id = $9, updated_at = greatest($12::timestamptz, updated_at + interval '1 millisecond')
-     where account_id = $10 and id = $11::bigint
+       logical_id = $9, subscribe_all = $10::boolean,
+       updated_at = greatest($13::timestamptz, updated_at + interval '1 millisecond')
+     where account_id = $11 and id = $12::bigint
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, new Date(updatedAtMs)],
   );
@@ -182,7 +186,7 @@ export async function findChannels(
 /**
  * Locks channels of the account against deletion until the transaction ends.
  *
- * @param ids null for all
+ * @param ids null for those that are not notified of all checks anyway
  * @returns the ids of those that exist, in ascending order
  */
 export async function lockChannelsShared(
@@ -192,7 +196,8 @@ export async function lockChannelsShared(
   if (ids !== null && ids.length === 0) return [];
   const rows = await sql.query<{ id: number }>(
     `select id from alert_channels
-     where account_id = $1 and ($2::bigint[] is null or id = any($2::bigint[]))
+     where account_id = $1
+       and (id = any($2::bigint[]) or ($2::bigint[] is null and not subscribe_all))
      order by id for key share`,
     [accountId, ids],
   );

@@ -1,5 +1,6 @@
 import type { NoticePreferences, PublicTarget } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/store.ts';
+import { SUBSCRIBERS, SUBSCRIPTIONS } from './subscribers.sql.ts';
 
 /** A channel receives the notices of a check, while the subscription is activated. */
 export type ChannelSubscription = {
@@ -84,6 +85,8 @@ export async function lockSubscribedChecks(
 }
 
 export type SubscribedChannel = ChannelSubscription & {
+  /** Whether it is a subscription of its own: else the channel has `subscribeAll`. */
+  readonly isNamed: boolean;
   /** null if the subscription is not activated, or the targets before it take too many bytes. */
   readonly target: PublicTarget | null;
 };
@@ -112,29 +115,29 @@ export async function channelsOfChecks(
   if (checkIds.length === 0) return [];
   return sql.query<SubscribedChannel>(
     `with subscribed as (
-       select s.check_id, s.channel_id, s.activated,
+       select s.check_id, s.channel_id, s.activated, s.is_named,
          sum(pg_column_size(c.config) *
              case when pg_column_compression(c.config) is null then 1 else ${COMPRESSION} end)
            filter (where s.activated)
            over (partition by s.check_id order by s.channel_id) as stored_bytes
-       from alert_subscriptions s
+       from ${SUBSCRIPTIONS} s
        join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
        where s.account_id = $1 and s.check_id = any($2::text[])
      ), measured as (
-       select s.check_id, s.channel_id, s.activated, c.type, c.config,
+       select s.check_id, s.channel_id, s.activated, s.is_named, c.type, c.config,
          sum(octet_length(c.config::text))
            over (partition by s.check_id order by s.channel_id) as bytes
        from subscribed s left join alert_channels c
          on c.account_id = $1 and c.id = s.channel_id and s.activated and s.stored_bytes <= $3
      )
-     select check_id, channel_id, activated, case when type is not null and bytes <= $3
+     select check_id, channel_id, activated, is_named, case when type is not null and bytes <= $3
        then jsonb_build_object('type', type, 'config', config) end as target
      from measured order by check_id, channel_id`,
     [accountId, checkIds, targetBytes],
   );
 }
 
-/** A channel with an activated subscription to a check, and the notices it wants. */
+/** A channel that is notified of a check, and the notices it wants. */
 export type ChannelSubscriber = NoticePreferences & {
   readonly checkId: string;
   readonly channelId: number;
@@ -149,9 +152,9 @@ export async function lockSubscribedChannels(
   return sql.query<ChannelSubscriber>(
     `select s.check_id, s.channel_id, c.send_failure, c.send_recovery, c.send_degraded,
        c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold
-     from alert_subscriptions s
+     from ${SUBSCRIBERS} s
      join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
-     where s.account_id = $1 and s.check_id = any($2::text[]) and s.activated
+     where s.account_id = $1 and s.check_id = any($2::text[])
      order by s.channel_id, s.check_id
      for key share of c`,
     [accountId, checkIds],

@@ -14,7 +14,8 @@ import {
   saveCertificateNotices,
 } from '../channels/subscriptions.sql.ts';
 import type { AlertNotice, Outbox } from '../notice.ts';
-import { insertDeliveries, type NewDelivery, unfinishedLanes } from './sql.ts';
+import { ENDS, phaseOf } from '../senders/incident-key.ts';
+import { insertDeliveries, lanesWithProblem, type NewDelivery, unfinishedLanes } from './sql.ts';
 
 /** Bounds the parameters of a statement where many checks fail at once. */
 const ROWS_AT_ONCE = 1_000;
@@ -26,8 +27,9 @@ interface PendingDelivery {
 
 /**
  * The transactional outbox. The same alert, reminder and channel is one delivery, however often it
- * is put. Each channel gets one notice of a certificate's end. A reminder is left out while an
- * earlier notice of its check to its channel is still to be sent.
+ * is put. Each channel gets one notice of a certificate's end. The end of a problem goes only to channels that
+ * were notified of the problem. A reminder is left out while an earlier notice of its check to its channel is
+ * still to be sent.
  */
 export function createOutbox(): Outbox {
   return {
@@ -41,7 +43,8 @@ export function createOutbox(): Outbox {
           .filter((listener) => wantsNotice(listener, notice))
           .map((listener): PendingDelivery => ({ notice, listener })),
       );
-      const fresh = await withoutSentCertificates(tx, accountId, wanted);
+      const known = await withoutUnknownEnds(tx, accountId, wanted);
+      const fresh = await withoutSentCertificates(tx, accountId, known);
       const pending = await withoutQueuedReminders(tx, accountId, fresh);
       for (const [atMs, group] of groupBy(pending, ({ notice }) => notice.atMs)) {
         for (let from = 0; from < group.length; from += ROWS_AT_ONCE) {
@@ -52,6 +55,33 @@ export function createOutbox(): Outbox {
       }
     },
   };
+}
+
+/**
+ * Without the ends of problems that their channel was not notified of. A notice counts from when it is put,
+ * whatever becomes of it: it may have arrived although no answer came, and an incident may be open there.
+ */
+async function withoutUnknownEnds(
+  tx: Sql,
+  accountId: string,
+  wanted: readonly PendingDelivery[],
+): Promise<readonly PendingDelivery[]> {
+  const ends = wanted.filter(({ notice }) => phaseOf(notice) === 'resolve');
+  if (ends.length === 0) return wanted;
+  const lanes = await lanesWithProblem(tx, {
+    accountId,
+    channelIds: [...new Set(ends.map(({ listener }) => listener.channelId))],
+    checkIds: [...new Set(ends.map(({ listener }) => listener.checkId))],
+    ends: ENDS,
+  });
+  const open = new Set(lanes.map(keyOf));
+  // A problem may begin and end in one batch.
+  return wanted.filter(({ notice, listener }) => {
+    if (notice.alertType === 'ALERT_SSL') return true;
+    if (phaseOf(notice) === 'resolve') return open.delete(keyOf(listener));
+    open.add(keyOf(listener));
+    return true;
+  });
 }
 
 async function withoutSentCertificates(

@@ -82,6 +82,37 @@ export async function unfinishedLanes(
   );
 }
 
+/**
+ * The pairs of these channels and checks where the last notice was of a problem, not of its end: the channel
+ * was notified of the problem that there is. Certificates do not count.
+ *
+ * @param ends the types of alerts that report the end of a problem
+ */
+export async function lanesWithProblem(
+  sql: Sql,
+  {
+    accountId,
+    channelIds,
+    checkIds,
+    ends,
+  }: {
+    readonly accountId: string;
+    readonly channelIds: readonly number[];
+    readonly checkIds: readonly string[];
+    readonly ends: readonly AlertType[];
+  },
+): Promise<readonly { readonly channelId: number; readonly checkId: string }[]> {
+  return sql.query<{ channelId: number; checkId: string }>(
+    `select channel.id as channel_id, given.id as check_id
+     from unnest($2::bigint[]) as channel (id), unnest($3::text[]) as given (id)
+     where (select d.alert_type from alert_deliveries d
+       where d.account_id = $1 and d.check_id = given.id and d.channel_id = channel.id
+         and d.alert_type <> 'ALERT_SSL'
+       order by d.seq desc limit 1) <> all ($4::text[])`,
+    [accountId, channelIds, checkIds, ends],
+  );
+}
+
 /** What people know a channel by. */
 export interface DeliveryChannel {
   readonly id: number;
@@ -187,15 +218,21 @@ export async function restartDelivery(
   return rows.length > 0;
 }
 
-/** @returns how many finished deliveries it deleted, at most the limit */
+/**
+ * Keeps the notices of problems that last, by which `lanesWithProblem` knows who is to be notified of their end.
+ *
+ * @returns how many finished deliveries it deleted, at most the limit
+ */
 export async function deleteDeliveriesBefore(
   sql: Sql,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
 ): Promise<number> {
   const rows = await sql.query(
     `delete from alert_deliveries where id = any (array(
-       select id from alert_deliveries where finished_at < $1::timestamptz
-       order by finished_at limit $2::bigint))
+       select d.id from alert_deliveries d where d.finished_at < $1::timestamptz
+         and not (d.reminder = 0 and exists (select from check_alert_states s
+           where s.account_id = d.account_id and s.check_id = d.check_id and s.condition <> 'passing'))
+       order by d.finished_at limit $2::bigint))
      returning 1`,
     [new Date(beforeMs), limit],
   );

@@ -120,9 +120,10 @@ function silencesOf(
 }
 
 function recipientOf(
-  { channel, activated, ...wants }: Recipient,
+  { channel, activated, isNamed, ...wants }: Recipient,
   { smtp, sms }: OutgoingConfig,
 ): AlertRecipient {
+  const thresholdDays = wants.sslExpiryThreshold;
   const notifications = (
     [
       [wants.sendFailure, 'FAILURE'],
@@ -141,7 +142,7 @@ function recipientOf(
     channel,
     activated,
     notifications,
-    reason: reasonOf(activated, notifications, wants.sslExpiryThreshold),
+    reason: reasonOf({ activated, isNamed, notifications, thresholdDays }),
     problem: cannotSend,
   };
 }
@@ -152,11 +153,17 @@ const WORDS: Readonly<Record<Exclude<Notification, 'CERTIFICATE'>, string>> = {
   RECOVERY: 'recoveries',
 };
 
-function reasonOf(
-  activated: boolean,
-  notifications: readonly Notification[],
-  thresholdDays: number,
-): string {
+function reasonOf({
+  activated,
+  isNamed,
+  notifications,
+  thresholdDays,
+}: {
+  readonly activated: boolean;
+  readonly isNamed: boolean;
+  readonly notifications: readonly Notification[];
+  readonly thresholdDays: number;
+}): string {
   if (!activated) return 'Its subscription to this check is not activated.';
   if (notifications.length === 0) return 'It is subscribed, but wants no notifications of checks.';
   const words = notifications.map((each) =>
@@ -164,5 +171,6 @@ function reasonOf(
       ? `certificates that end within ${countText(thresholdDays, 'day')}`
       : WORDS[each],
   );
-  return `It is subscribed to this check and wants ${words.join(', ')}.`;
+  const what = isNamed ? 'this check' : 'all checks';
+  return `It is subscribed to ${what} and wants ${words.join(', ')}.`;
 }

@@ -1,13 +1,16 @@
 import type { NoticePreferences } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/store.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
+import { SUBSCRIPTIONS } from '../channels/subscribers.sql.ts';
 import type { DeliveryChannel } from '../delivery/sql.ts';
 
-/** A channel with a subscription to a check. */
+/** A channel with a subscription to a check, or to all. */
 export type Recipient = NoticePreferences & {
   readonly channel: DeliveryChannel;
   /** Whether the subscription is. */
   readonly activated: boolean;
+  /** Whether it has a subscription to this check: else to all. */
+  readonly isNamed: boolean;
 };
 
 /** The channels with a subscription to the check, in the order of their ids. */
@@ -20,9 +23,9 @@ export async function listRecipients(
   }: { readonly accountId: string; readonly checkId: string; readonly limit: number },
 ): Promise<readonly Recipient[]> {
   return sql.query<Recipient>(
-    `select ${CHANNEL_SUMMARY} as channel, s.activated, c.send_failure, c.send_recovery,
+    `select ${CHANNEL_SUMMARY} as channel, s.activated, s.is_named, c.send_failure, c.send_recovery,
        c.send_degraded, c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold
-     from alert_subscriptions s
+     from ${SUBSCRIPTIONS} s
      join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
      where s.account_id = $1 and s.check_id = $2
      order by c.id limit $3::bigint`,
@@ -35,7 +38,7 @@ export async function countRecipients(
   { accountId, checkId }: { readonly accountId: string; readonly checkId: string },
 ): Promise<number> {
   const [row] = await sql.query<{ total: number }>(
-    'select count(*) as total from alert_subscriptions where account_id = $1 and check_id = $2',
+    `select count(*) as total from ${SUBSCRIPTIONS} s where account_id = $1 and check_id = $2`,
     [accountId, checkId],
   );
   return row?.total ?? 0;

@@ -26,7 +26,7 @@ const WHAT_HAPPENED: Readonly<Record<Exclude<NoticeType, 'ALERT_SSL'>, string>> 
 
 /** On one line, whatever the name of the check contains. */
 export function headlineOf(
-  notice: Pick<AlertNotice, 'alertType' | 'check' | 'location' | 'reminder' | 'sslDaysRemaining'>,
+  notice: Omit<AlertNotice, 'alertId' | 'runLocation' | 'responseTime'>,
 ): string {
   const { alertType, check, location, reminder, sslDaysRemaining } = notice;
   const type = noticeTypeOf({ alertType, isOfLocation: location !== undefined });
@@ -35,7 +35,19 @@ export function headlineOf(
     type === 'ALERT_SSL'
       ? `The certificate of ${name} ends ${inDays(sslDaysRemaining)}`
       : `${name} ${WHAT_HAPPENED[type]}`;
-  return reminder > 0 ? `${text} (reminder ${reminder})` : text;
+  if (reminder > 0) return `${text} (reminder ${reminder})`;
+  const lasted = lastedMs(notice);
+  return lasted === null ? text : `${text} (after ${lengthText(lasted)})`;
+}
+
+/** How long the problem lasted that a notice reports the end of, in milliseconds; null if that is not known. */
+export function lastedMs(
+  notice: Pick<AlertNotice, 'alertType' | 'location' | 'atMs' | 'sinceMs' | 'startedAtMs'>,
+): number | null {
+  const { location, atMs, sinceMs, startedAtMs } = notice;
+  if (phaseOf(notice) !== 'resolve') return null;
+  if (location !== undefined) return atMs - startedAtMs;
+  return sinceMs === undefined ? null : startedAtMs - sinceMs;
 }
 
 function inDays(days: number | null): string {
@@ -71,14 +83,11 @@ export function noticeFacts(notice: AlertNotice): readonly (readonly [string, st
   return facts.flatMap(([label, value]) => (value === null ? [] : [[label, value] as const]));
 }
 
-function sinceFact(
-  { sinceMs, startedAtMs, alertType }: AlertNotice,
-  timeZone: string,
-): readonly [string, string | null] {
-  if (sinceMs === undefined) return ['Since', null];
-  return phaseOf({ alertType }) === 'resolve'
-    ? ['Lasted', lengthText(startedAtMs - sinceMs)]
-    : ['Since', zonedTime(sinceMs, timeZone)];
+function sinceFact(notice: AlertNotice, timeZone: string): readonly [string, string | null] {
+  const lasted = lastedMs(notice);
+  if (lasted !== null) return ['Lasted', lengthText(lasted)];
+  const { sinceMs } = notice;
+  return ['Since', sinceMs === undefined ? null : zonedTime(sinceMs, timeZone)];
 }
 
 function passingText(
@@ -90,13 +99,16 @@ function passingText(
 }
 
 function locationFacts(
-  { startedAtMs, timeZone = 'UTC', error, link = null }: AlertNotice,
+  notice: AlertNotice,
   { name, slug, checks }: NonNullable<AlertNotice['location']>,
 ): readonly (readonly [string, string])[] {
+  const { startedAtMs, timeZone = 'UTC', error, link = null } = notice;
+  const lasted = lastedMs(notice);
   const facts: readonly (readonly [string, string])[] = [
     ['Location', `${onOneLine(name)} (${slug})`],
     ['Checks', String(checks)],
     ['Silent since', zonedTime(startedAtMs, timeZone)],
+    ...(lasted === null ? [] : [['Lasted', lengthText(lasted)] as const]),
   ];
   return [
     ...facts,

@@ -5,7 +5,8 @@ import type { AlertNotice } from '../notice.ts';
 /** Whether a notice begins or continues a problem, or ends it. */
 export type Phase = 'trigger' | 'resolve';
 
-const ENDS: readonly AlertType[] = ['ALERT_RECOVERY', 'ALERT_DEGRADED_RECOVERY'];
+/** The alerts that report the end of a problem. */
+export const ENDS: readonly AlertType[] = ['ALERT_RECOVERY', 'ALERT_DEGRADED_RECOVERY'];
 
 export function phaseOf({ alertType }: Pick<AlertNotice, 'alertType'>): Phase {
   return ENDS.includes(alertType) ? 'resolve' : 'trigger';

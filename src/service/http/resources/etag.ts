@@ -29,6 +29,7 @@ const STATE_FIELDS: ReadonlySet<string> = new Set([
   'lastSignInAt',
   'lastUsedAt',
   'rootCauseAnalyses',
+  'servedChecks',
   'silentSince',
   // The old names of some.
   ...Object.entries(NEW_NAMES).flatMap(([old, name]) => (/^last(?!Seen)/.test(name) ? [old] : [])),

@@ -204,7 +204,7 @@ describe.each(databases)('on %s', (kind) => {
         },
         {
           ...facts,
-          ALERT_TITLE: 'Location The Berlin office is no longer silent',
+          ALERT_TITLE: 'Location The Berlin office is no longer silent (after 1 min)',
           ALERT_TYPE: 'LOCATION_RECOVERY',
           ERROR_MESSAGE: null,
         },

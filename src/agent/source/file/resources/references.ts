@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   type CheckReferences,
   ENTRY_NOUNS,
+  type NamedSubscription,
   type Section,
 } from '../../../../model/check-file/sections.ts';
 import { nearestName } from '../../../../runtime/text/nearest-name.ts';
@@ -16,6 +17,8 @@ export interface NamedEntry {
   readonly path: DocumentPath;
   readonly section: Section | 'checks';
   readonly id: string;
+  /** The `id` is the name of a channel, which the service may have. */
+  readonly isName?: true;
 }
 
 /** Stands for an id of the service where the file names an entry: any number is valid there. */
@@ -43,7 +46,15 @@ export function withoutReferences(body: RawMapping): {
   }
   if (Array.isArray(subscriptions)) {
     changes.alertChannelSubscriptions = subscriptions.map((one: unknown, index) => {
-      if (!isMapping(one) || typeof one.alertChannelId !== 'string') return one;
+      if (!isMapping(one)) return one;
+      const name = channelNameIn(one);
+      if (name !== null) {
+        const path = ['alertChannelSubscriptions', index, 'alertChannelName'];
+        named.push({ path, section: 'alertChannels', id: name, isName: true });
+        const { alertChannelName: _, ...rest } = one;
+        return { ...rest, alertChannelId: PLACEHOLDER };
+      }
+      if (typeof one.alertChannelId !== 'string') return one;
       const path = ['alertChannelSubscriptions', index, 'alertChannelId'];
       named.push({ path, section: 'alertChannels', id: one.alertChannelId });
       return { ...one, alertChannelId: PLACEHOLDER };
@@ -57,6 +68,17 @@ export function withoutReferences(body: RawMapping): {
   return named.length === 0 ? { body, named } : { body: { ...body, ...changes }, named };
 }
 
+/** Longer than any name that a channel can have. */
+const MAX_NAME_CHARS = 2048;
+
+/** null for anything else, which the schema refuses. */
+function channelNameIn({ alertChannelId, alertChannelName }: RawMapping): string | null {
+  const isName = typeof alertChannelName === 'string' && alertChannelName !== '';
+  return isName && alertChannelName.length <= MAX_NAME_CHARS && alertChannelId === undefined
+    ? alertChannelName
+    : null;
+}
+
 type Subscriptions = readonly { readonly alertChannelId: number; readonly activated: boolean }[];
 
 /** The names that `withoutReferences` took from a body whose subscriptions were parsed then. */
@@ -66,14 +88,15 @@ export function referencesOf(
 ): CheckReferences | null {
   const group = named.find(({ section }) => section === 'groups');
   const channels = new Map(
-    named.flatMap(({ section, path, id }) =>
-      section === 'alertChannels' ? [[path[1], id] as const] : [],
-    ),
+    named.flatMap((one) => (one.section === 'alertChannels' ? [[one.path[1], one] as const] : [])),
   );
-  const subscriptions = parsed.map((one, index) => ({
-    ...one,
-    alertChannelId: channels.get(index) ?? one.alertChannelId,
-  }));
+  const subscriptions = parsed.map(({ alertChannelId, activated }, index): NamedSubscription => {
+    const channel = channels.get(index);
+    if (channel === undefined) return { alertChannelId, activated };
+    return channel.isName
+      ? { alertChannelName: channel.id, activated }
+      : { alertChannelId: channel.id, activated };
+  });
   if (group === undefined && channels.size === 0) return null;
   return {
     ...(group === undefined ? {} : { groupId: group.id }),
@@ -110,9 +133,11 @@ function listed(
 
 /** Why an entry cannot be named, to stand after its path; null if the file has it. */
 export function unknownReference(
-  { path, section, id }: NamedEntry,
+  { path, section, id, isName }: NamedEntry,
   known: KnownIds,
 ): string | null {
+  // Only the service knows the names of its channels.
+  if (isName) return null;
   const ids = known[section];
   if (ids.has(id)) return null;
   // Before files had services, any text was valid there, and an agent without a service ignores it.

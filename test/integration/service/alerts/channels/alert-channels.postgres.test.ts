@@ -35,6 +35,7 @@ const WISHES = {
   sendLocationSilent: null,
   sslExpiry: false,
   sslExpiryThreshold: 30,
+  subscribeAll: false,
   logicalId: null,
 };
 const EMAIL = { type: 'EMAIL', config: { address: 'ops@example.com' } };
@@ -105,9 +106,11 @@ describe.each(databases)('on %s', (kind) => {
         id: expect.any(Number),
         created_at: '2026-01-01T00:00:00.000Z',
         updated_at: null,
+        servedChecks: { total: 0, checks: [] },
       });
       expect((await mine.get(`${CHANNELS}/${created.json.id}`)).json).toEqual(created.json);
-      expect((await mine.get(CHANNELS)).json).toEqual([created.json]);
+      const { servedChecks: _, ...listed } = created.json;
+      expect((await mine.get(CHANNELS)).json).toEqual([listed]);
     });
 
     it('are refused with the masks that keys without write permission see', async () => {
@@ -244,6 +247,7 @@ describe.each(databases)('on %s', (kind) => {
         ...changed.json,
         subscriptions: others,
         updated_at: later,
+        servedChecks: { total: 1, checks: [{ id: 'shop', name: 'A check' }] },
       });
       for (const [fields, problem] of [
         [{ id: 0 }, 'body.id'],

@@ -641,5 +641,32 @@ describe.each(databases)('on %s', (kind) => {
       await keeping;
       clock.stepWall(-32 * DAY_MS);
     });
+
+    it('is kept past the retention while its check fails: the recovery is sent to who got it', async () => {
+      const { clock, features, mine, store } = service();
+      const server = await hookServer(statuses(200));
+      await makeCheck(service(), 'home');
+      await makeCheck(service(), 'shop');
+      const id = await makeWebhook(service(), { url: server.url }, ['home', 'shop']);
+      await store.query(
+        `insert into check_alert_states (account_id, check_id, condition, body)
+         values ($1, 'home', 'failing', '{}')`,
+        [mine.accountId],
+      );
+      startWorker(service());
+      const failure = noticeOf(service());
+      await put(service(), failure, noticeOf(service(), { check: { id: 'shop' } }));
+      await deliveriesWhen(service(), id, whenAll('sent'));
+      await put(service(), { ...failure, reminder: 1 });
+      await deliveriesWhen(service(), id, (rows) => rows.length === 3 && whenAll('sent')(rows));
+      const stop = new AbortController();
+      clock.stepWall(32 * DAY_MS);
+      const keeping = features.alertDeliveries.maintain(stop.signal);
+      const left = await deliveriesWhen(service(), id, (rows) => rows.length === 1);
+      expect(left[0]).toMatchObject({ checkId: 'home', reminder: 0 });
+      stop.abort();
+      await keeping;
+      clock.stepWall(-32 * DAY_MS);
+    });
   });
 });

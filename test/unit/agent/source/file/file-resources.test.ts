@@ -12,7 +12,7 @@ describe('the other sections of a check file', () => {
     const text = `groups: [{ id: shop }]
 alertChannels: [{ id: ops, type: EMAIL, config: { address: ops@e.test } }]
 heartbeats:
-  - { id: backup, groupId: shop, alertChannelSubscriptions: [{ alertChannelId: ops }, { alertChannelId: 7 }], heartbeat: ${RHYTHM} }
+  - { id: backup, groupId: shop, alertChannelSubscriptions: [{ alertChannelId: ops }, { alertChannelId: 7 }, { alertChannelName: On call }], heartbeat: ${RHYTHM} }
 statusServices: [{ id: web, checkIds: [home], heartbeatIds: [backup] }]
 statusPages: [{ id: main, url: acme, cards: [{ name: All, services: [web] }] }]
 defaults: { groupId: shop }
@@ -41,6 +41,7 @@ checks:
       alertChannelSubscriptions: [
         { alertChannelId: 'ops', activated: true },
         { alertChannelId: 7, activated: true },
+        { alertChannelName: 'On call', activated: true },
       ],
     });
     expect(sections.statusServices).toMatchObject([{ id: 'web', fields: { checkIds: ['home'] } }]);
@@ -91,6 +92,10 @@ checks:
     [
       'alertChannels: [{ id: a, type: EMAIL, config: { address: a@e.test }, subscriptions: [] }]',
       '4:70: alertChannels[0].subscriptions of alert channel "a" belongs to the checks, as alertChannelSubscriptions',
+    ],
+    [
+      `heartbeats: [{ id: a, alertChannelSubscriptions: [{ alertChannelId: 7, alertChannelName: b }], heartbeat: ${RHYTHM} }]`,
+      '4:72: heartbeats[0].alertChannelSubscriptions[0].alertChannelName of heartbeat "a" is not a known key; did you mean alertChannelId?',
     ],
     [
       'statusServices: [{ id: a, checkIds: [hme] }]',

@@ -43,6 +43,9 @@ describe('the facts of a problem', () => {
     const facts = new Map(noticeFacts({ ...PROBLEM, alertType: 'ALERT_RECOVERY' }));
     expect(facts.get('Lasted')).toBe('9 min');
     expect(facts.has('Since')).toBe(false);
+    const location = { id: 'l', slug: 'berlin', name: 'Berlin', checks: 3 };
+    const silence = { ...NOTICE, alertType: 'ALERT_RECOVERY', location, atMs: 300_000 } as const;
+    expect(new Map(noticeFacts(silence)).get('Lasted')).toBe('5 min');
   });
 });
 
@@ -72,8 +75,13 @@ describe('the headline of a notice', () => {
       'Location Berlin Bcc: x is silent: its checks do not run',
     );
     expect(headlineOf({ ...NOTICE, alertType: 'ALERT_RECOVERY', location })).toBe(
-      'Location Berlin Bcc: x is no longer silent',
+      'Location Berlin Bcc: x is no longer silent (after less than a minute)',
     );
+  });
+
+  it('of a recovery says how long the problem lasted', () => {
+    const end = { ...NOTICE, alertType: 'ALERT_RECOVERY', sinceMs: -3_900_000 } as const;
+    expect(headlineOf(end)).toBe('Test (no real failure) has recovered (after 1 h 5 min)');
   });
 
   it('says which reminder it is', () => {
