@@ -9,6 +9,7 @@ import { locationAgentsRoutes } from './agents/routes.ts';
 import { alertSettingsRoutes } from './alerts/account-alert-settings.routes.ts';
 import { alertChannelsRoutes } from './alerts/channels/routes.ts';
 import { alertDeliveriesRoutes } from './alerts/delivery/routes.ts';
+import { messagePreviewRoutes } from './alerts/message-preview/routes.ts';
 import { alertRecipientsRoutes } from './alerts/recipients/routes.ts';
 import { checkAlertsRoutes } from './alerts/routes.ts';
 import { availabilityRoutes } from './analytics/rollups/routes.ts';
@@ -84,6 +85,7 @@ export function apiRoutes(
     alertRecipientsRoutes(features),
     alertSettingsRoutes(features),
     alertChannelsRoutes({ ...features, stopping }),
+    messagePreviewRoutes(features),
     alertDeliveriesRoutes(features),
     missedSlotsRoutes(features),
     eventsRoutes({ ...features, stopping }),

@@ -74,6 +74,17 @@ const emailConfig = z.strictObject({
     .describe('One e-mail address.'),
 });
 
+function templateField(description: string) {
+  return z
+    .string()
+    .refine((text) => Buffer.byteLength(text) <= MAX_TEMPLATE_BYTES, {
+      error: `must have at most ${MAX_TEMPLATE_BYTES} bytes`,
+    })
+    .nullable()
+    .default(null)
+    .describe(description);
+}
+
 const webhookConfig = z.strictObject({
   name: channelName.describe('The name of the webhook.'),
   url: webAddress.describe('The URL that receives the request. Redirects are not followed.'),
@@ -81,16 +92,9 @@ const webhookConfig = z.strictObject({
     .enum(WEBHOOK_METHODS)
     .default('POST')
     .describe('The HTTP method. GET and HEAD requests have no body.'),
-  template: z
-    .string()
-    .refine((text) => Buffer.byteLength(text) <= MAX_TEMPLATE_BYTES, {
-      error: `must have at most ${MAX_TEMPLATE_BYTES} bytes`,
-    })
-    .nullable()
-    .default(null)
-    .describe(
-      'The body as a Handlebars template with the variables of notices; null sends all variables as a JSON object. The helpers are if, unless, each, eq and json; at most 200 tags.',
-    ),
+  template: templateField(
+    'The body as a Handlebars template with the variables of notices; null sends all variables as a JSON object. The helpers are if, unless, each, eq and json; at most 200 tags.',
+  ),
   headers: z
     .array(header)
     .max(MAX_PAIRS)
@@ -172,6 +176,12 @@ const common = {
     .max(MAX_SUBSCRIPTIONS)
     .default([])
     .describe('The checks that the channel is notified of.'),
+  titleTemplate: templateField(
+    'The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.',
+  ),
+  textTemplate: templateField(
+    'What follows the first line, of the same kind; null for the default.',
+  ),
   logicalId: logicalIdField,
 };
 
@@ -253,6 +263,9 @@ export type PublicTarget =
 
 /** A header or a query parameter of a webhook. */
 export type ChannelPair = z.infer<typeof pair>;
+
+/** How a channel writes its messages; null for the default. */
+export type MessageTemplates = Readonly<Pick<AlertChannel, 'titleTemplate' | 'textTemplate'>>;
 
 /** The notices that a channel receives. */
 export type NoticePreferences = Readonly<

@@ -15,6 +15,7 @@ import { runDeliveryWorker } from './delivery/worker.ts';
 import { type AlertEngine, createAlertEngine } from './engine.ts';
 import { createLocationAlerts, type LocationAlerts } from './location-alerts.ts';
 import { maintenanceSilences } from './maintenance-silences.ts';
+import { createMessagePreviews, type MessagePreviews } from './message-preview/message-preview.ts';
 import { type AlertRecipients, createAlertRecipients } from './recipients/recipients.ts';
 
 export interface AlertFeatureParts {
@@ -43,6 +44,7 @@ export interface AlertFeatures {
   readonly alertSettings: AccountAlertSettings;
   readonly checkAlerts: CheckAlerts;
   readonly locationAlerts: LocationAlerts;
+  readonly messagePreviews: MessagePreviews;
   /** Each runs until the signal aborts: thresholds by time, reminders, deliveries, retention. */
   readonly alertKeepers: readonly ((signal: AbortSignal) => Promise<void>)[];
 }
@@ -72,6 +74,7 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
     alertSettings: createAccountAlertSettings(parts),
     checkAlerts,
     locationAlerts: createLocationAlerts({ silences: maintenanceSilences }),
+    messagePreviews: createMessagePreviews(parts),
     alertKeepers: [
       alertEngine.maintain,
       checkAlerts.maintain,

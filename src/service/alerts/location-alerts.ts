@@ -90,9 +90,10 @@ function alertIdOf(what: 'silent' | 'ended', { locationId, since }: SilentLocati
 }
 
 function silentNotice(location: SilentLocation, atMs: number): AlertNotice {
-  const { checks, since } = location;
+  const { checks } = location;
   const verb = checks === 1 ? 'does' : 'do';
-  const error = `No agent has polled since ${since.toISOString()}: ${countText(checks, 'check')} of the location ${verb} not run. Start an agent there, or check the log of its agents, their network and their location key.`;
+  // The facts of the message have the time, in the zone of the account.
+  const error = `No agent polls: ${countText(checks, 'check')} of the location ${verb} not run. Start an agent there, or check the log of its agents, their network and their location key.`;
   const alertId = alertIdOf('silent', location);
   return { ...noticeOf(location, atMs), alertId, alertType: 'ALERT_FAILURE', error };
 }

@@ -27,5 +27,17 @@ export function notSent(error: string, { isFinal = false } = {}): SendOutcome {
   return { ok: false, status: null, error, answer: null, isFinal, retryAfterMs: null };
 }
 
+/**
+ * @param remark a problem that did not prevent the attempt; null for none. It stands after those that there are
+ */
+export function withRemark(outcome: SendOutcome, remark: string | null): SendOutcome {
+  if (remark === null) return outcome;
+  if (!outcome.ok) return { ...outcome, error: `${outcome.error}; ${remark}` };
+  return {
+    ...outcome,
+    remark: outcome.remark === null ? remark : `${outcome.remark}; ${remark}`,
+  };
+}
+
 /** For name lookup, connection, request and answer of one attempt together. */
 export const SEND_LIMIT_MS = 20_000;

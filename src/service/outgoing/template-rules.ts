@@ -6,7 +6,7 @@ const HELPERS = ['json', 'eq'];
 const ALLOWED =
   'only if, unless and each begin a block, and only json and eq are helpers beside them';
 const MAX_DEPTH = 12;
-/** There are 17 variables. Each tag takes at least 50 µs to parse and compile. */
+/** There are 25 variables. Each tag takes at least 50 µs to parse and compile. */
 const MAX_TAGS = 200;
 /** Each may begin a nested call, which is slow to parse. */
 const MAX_BRACKETS = 200;

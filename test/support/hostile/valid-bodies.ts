@@ -56,6 +56,7 @@ const BODIES: Readonly<Record<string, Make>> = {
       queryParameters: [{ key: 'a', value: 'a' }],
     },
   }),
+  '/v1/alert-channels/preview': () => ({ type: 'EMAIL', titleTemplate: '{{CHECK_NAME}}' }),
   '/v1/alert-channels/:id/compare': () => ({
     config: { name: 'A hook', url: 'http://a.test/' },
   }),

@@ -16,7 +16,7 @@ import type { RawBody } from '../../http/resources/given-fields.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../../http/resources/paging.ts';
 import type { SendOutcome } from '../../outgoing/send-outcome.ts';
-import { SAMPLE_END, sampleNotice } from '../delivery/sample-notice.ts';
+import { sampleEndOf, sampleNotice } from '../delivery/sample-notice.ts';
 import { sendSealed } from '../delivery/send-sealed.ts';
 import type { NoticeSender } from '../delivery/sender.ts';
 import type { AlertNotice } from '../notice.ts';
@@ -226,14 +226,16 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
         timeZone: account?.timeZone ?? 'UTC',
       });
       const { fields: target, sealedSecrets } = found;
-      const channel = { accountId, channelId: id, target, sealedSecrets };
+      const { titleTemplate, textTemplate } = target;
+      const templates = { titleTemplate, textTemplate };
+      const channel = { accountId, channelId: id, target, sealedSecrets, templates };
       const send = (sample: AlertNotice): Promise<SendOutcome> =>
         sendSealed({ sender, secrets }, { ...channel, deliveryId: ids(), notice: sample }, signal);
       const outcome = await send(notice);
       const isToBeClosed =
         outcome.ok && isServiceChannel(target.type) && SERVICE_CHANNELS[target.type].closes;
       // A test must not leave an incident open, and shows that the end arrives, too.
-      return isToBeClosed ? send({ ...notice, ...SAMPLE_END }) : outcome;
+      return isToBeClosed ? send(sampleEndOf(notice)) : outcome;
     },
   };
 }

@@ -3,6 +3,7 @@ import {
   ALERT_CHANNEL_SHAPES,
   type AlertChannel,
   alertChannelSchema,
+  type MessageTemplates,
   type PublicTarget,
   type PublicWebhookConfig,
   type WebhookConfig,
@@ -18,7 +19,7 @@ import { invalid, type RequestProblem, ServiceError } from '../../errors.ts';
 import { givenFields, type RawBody } from '../../http/resources/given-fields.ts';
 import { bodyProblem, MASK_NOT_ALLOWED, validBody } from '../../http/resources/input-problems.ts';
 import { notReadable } from '../../secrets/secret-store.ts';
-import { templateProblemOf } from '../senders/webhook.ts';
+import { templateProblemOf } from '../senders/render-message.ts';
 import { decryptTarget, sealedTarget, withoutSecrets } from './channel-secrets.ts';
 import { withRetainedSecrets } from './retained-secrets.ts';
 import { withRetainedServiceSecrets } from './retained-service-secrets.ts';
@@ -38,9 +39,20 @@ export function wholeChannel(fields: RawBody): AlertChannel {
 /** Allows masks: an earlier release may have stored them, and updates of other fields keep them. */
 function parsedChannel(fields: RawBody): AlertChannel {
   const channel = validBody(alertChannelSchema, fields);
-  const problem = channel.type === 'WEBHOOK' ? templateProblemOf(channel.config) : null;
+  requireTemplates(channel);
+  if (channel.type !== 'WEBHOOK') return channel;
+  const problem = templateProblemOf(channel.config.template, 'application/json');
   if (problem !== null) throw invalid([bodyProblem(['config', 'template'], problem)]);
   return channel;
+}
+
+/** @throws ServiceError 400 for a template of messages that cannot be used */
+export function requireTemplates(templates: MessageTemplates): void {
+  const problems = (['titleTemplate', 'textTemplate'] as const).flatMap((field) => {
+    const problem = templateProblemOf(templates[field], 'text/plain');
+    return problem === null ? [] : [bodyProblem([field], problem)];
+  });
+  if (problems.length > 0) throw invalid(problems);
 }
 
 /** Keys without write permission see masks, so a copy of their response lacks the values. */
@@ -133,10 +145,9 @@ function changedService(
     const { type, config, ...others } = target;
     const shape = ALERT_CHANNEL_SHAPES[type].shape;
     const { type: _, config: __, ...schemas } = shape;
-    const { subscriptions, ...fields } = validBody(z.strictObject(schemas), {
-      ...others,
-      ...given,
-    });
+    const channel = validBody(z.strictObject(schemas), { ...others, ...given });
+    requireTemplates(channel);
+    const { subscriptions, ...fields } = channel;
     return { subscriptions, content: { fields: { ...fields, type, config }, sealedSecrets } };
   }
   const config = isObject(given.config)

@@ -1,5 +1,6 @@
 import type {
   AlertChannel,
+  MessageTemplates,
   NoticePreferences,
   PublicTarget,
 } from '../../../model/alerting/alert-channel.ts';
@@ -13,6 +14,7 @@ import { jsonText } from '../../database/values.ts';
 /** A channel without its subscriptions, which have a table of their own. */
 export type ChannelFields = PublicTarget &
   NoticePreferences &
+  MessageTemplates &
   Pick<AlertChannel, 'subscribeAll' | 'logicalId'>;
 
 /** A channel's target with its secrets, encrypted. */
@@ -35,8 +37,8 @@ export interface StoredChannel {
 type ChannelRow = Omit<StoredChannel, 'fields'> & ChannelFields;
 
 const COLUMNS = `id, type, config, sealed_secrets, send_failure, send_recovery, send_degraded,
-  send_location_silent, ssl_expiry, ssl_expiry_threshold, subscribe_all, logical_id, created_at,
-  updated_at`;
+  send_location_silent, ssl_expiry, ssl_expiry_threshold, subscribe_all, title_template, text_template,
+  logical_id, created_at, updated_at`;
 
 function channelOf(row: ChannelRow): StoredChannel {
   const { id, sealedSecrets, createdAt, updatedAt, ...fields } = row;
@@ -57,6 +59,8 @@ function valuesOf({ fields, sealedSecrets }: ChannelContent): readonly unknown[]
     fields.sendLocationSilent,
     fields.logicalId,
     fields.subscribeAll,
+    fields.titleTemplate,
+    fields.textTemplate,
   ];
 }
 
@@ -82,9 +86,9 @@ export async function insertChannel(
   const [row] = await sql.query<ChannelRow>(
     `insert into alert_channels (config, send_failure, send_recovery, send_degraded, ssl_expiry,
        ssl_expiry_threshold, sealed_secrets, send_location_silent, logical_id, subscribe_all,
-       account_id, id, type, created_at, updated_at)
+       title_template, text_template, account_id, id, type, created_at, updated_at)
      values ($1::jsonb, $2::boolean, $3::boolean, $4::boolean, $5::boolean, $6::int, $7::bytea,
-       $8::boolean, $9, $10::boolean, $11, $12::bigint, $13, $14::timestamptz, null)
+       $8::boolean, $9, $10::boolean, $11, $12, $13, $14::bigint, $15, $16::timestamptz, null)
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, content.fields.type, new Date(createdAtMs)],
   );
@@ -111,8 +115,9 @@ export async function updateChannel(
        send_recovery = $3::boolean, send_degraded = $4::boolean, ssl_expiry = $5::boolean,
        ssl_expiry_threshold = $6::int, sealed_secrets = $7::bytea, send_location_silent = $8::boolean,
        logical_id = $9, subscribe_all = $10::boolean,
-       updated_at = greatest($13::timestamptz, updated_at + interval '1 millisecond')
-     where account_id = $11 and id = $12::bigint
+       title_template = $11, text_template = $12,
+       updated_at = greatest($15::timestamptz, updated_at + interval '1 millisecond')
+     where account_id = $13 and id = $14::bigint
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, new Date(updatedAtMs)],
   );

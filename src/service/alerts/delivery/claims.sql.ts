@@ -1,19 +1,21 @@
+import type { MessageTemplates } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 import type { SealedTarget } from '../channels/sql.ts';
 
 /** A delivery that its owner may send until the lease ends. */
-export type ClaimedDelivery = SealedTarget & {
-  readonly id: string;
-  readonly accountId: string;
-  readonly channelId: number;
-  /** As the outbox stored it. */
-  readonly notice: unknown;
-  /** The account's time zone. */
-  readonly timeZone: string;
-  /** Counts from 1. */
-  readonly attempt: number;
-};
+export type ClaimedDelivery = SealedTarget &
+  MessageTemplates & {
+    readonly id: string;
+    readonly accountId: string;
+    readonly channelId: number;
+    /** As the outbox stored it. */
+    readonly notice: unknown;
+    /** The account's time zone. */
+    readonly timeZone: string;
+    /** Counts from 1. */
+    readonly attempt: number;
+  };
 
 export interface Claim {
   readonly owner: string;
@@ -73,7 +75,7 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
      from locked, alert_channels c, accounts a
      where a.id = d.account_id and d.id = locked.id and c.account_id = d.account_id and c.id = d.channel_id
      returning d.id, d.account_id, d.channel_id, c.sealed_secrets, d.notice, d.attempts as attempt,
-       a.time_zone,
+       a.time_zone, c.title_template, c.text_template,
        jsonb_build_object('type', c.type, 'config', c.config) as target`,
     [
       new Date(claim.atMs),

@@ -1,11 +1,11 @@
+import { MINUTE_MS } from '../../../model/time-units.ts';
 import type { AlertNotice } from '../notice.ts';
 
-/** What differs in the notice of the end of the problem that the sample is about. */
-export const SAMPLE_END = {
-  alertType: 'ALERT_RECOVERY',
-  error: null,
-  statusCode: '200',
-} as const satisfies Partial<AlertNotice>;
+/** The notice of the end of the problem that a sample is about. */
+export function sampleEndOf({ failure: _, ...notice }: AlertNotice): AlertNotice {
+  const passed = { error: null, statusCode: '200', lastPassing: null };
+  return { ...notice, ...passed, alertType: 'ALERT_RECOVERY' };
+}
 
 /** A notice of a check that does not exist, to test channels and templates. */
 export function sampleNotice({
@@ -33,6 +33,9 @@ export function sampleNotice({
     error: 'This is a test of the alert channel: nothing has failed.',
     statusCode: '503',
     startedAtMs: atMs,
+    sinceMs: atMs - 5 * MINUTE_MS,
+    failure: { code: null, phase: 'response', advice: 'Nothing: this is only a test.' },
+    lastPassing: { startedAtMs: atMs - 6 * MINUTE_MS, responseTime: 123, statusCode: '200' },
     timeZone,
     sslDaysRemaining: null,
     reminder: 0,

@@ -1,4 +1,4 @@
-import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import type { ChannelTarget, MessageTemplates } from '../../../model/alerting/alert-channel.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import { notSent, type SendOutcome } from '../../outgoing/send-outcome.ts';
@@ -13,6 +13,7 @@ export interface SealedDelivery extends SealedTarget {
   readonly accountId: string;
   readonly channelId: number;
   readonly notice: AlertNotice;
+  readonly templates: MessageTemplates;
 }
 
 export interface SealedSending {
@@ -26,7 +27,7 @@ export interface SealedSending {
  */
 export async function sendSealed(
   { sender, secrets }: SealedSending,
-  { deliveryId, accountId, channelId, notice, ...sealed }: SealedDelivery,
+  { deliveryId, accountId, channelId, notice, templates, ...sealed }: SealedDelivery,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
   let target: ChannelTarget;
@@ -36,5 +37,5 @@ export async function sendSealed(
     return notSent(`the secrets of the channel cannot be read: ${messageOf(error)}`);
   }
   const key = incidentKeyOf(accountId, notice);
-  return sender.send({ deliveryId, key, target, notice }, signal);
+  return sender.send({ deliveryId, key, target, notice, templates }, signal);
 }

@@ -1,12 +1,19 @@
+import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import { denyNetworks } from '../../../runtime/net/address-guard.ts';
 import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
 import { createOutgoingHttp } from '../../outgoing/outgoing-http.ts';
-import { notSent, SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
+import {
+  notSent,
+  SEND_LIMIT_MS,
+  type SendOutcome,
+  withRemark,
+} from '../../outgoing/send-outcome.ts';
 import { noticeLink } from '../notice-link.ts';
 import { createEmailSender } from '../senders/email.ts';
-import type { OpenDelivery } from '../senders/send.ts';
+import { renderMessage } from '../senders/render-message.ts';
+import type { OpenDelivery, RenderedDelivery } from '../senders/send.ts';
 import { createServiceSender } from '../senders/service.ts';
 import { createSlackSender } from '../senders/slack.ts';
 import { createSmsSender } from '../senders/sms.ts';
@@ -38,7 +45,10 @@ export function createNoticeSender(
   const slack = createSlackSender(http);
   const service = createServiceSender(http);
 
-  async function sendTo(delivery: OpenDelivery, signal: AbortSignal): Promise<SendOutcome> {
+  async function sendTo(
+    delivery: RenderedDelivery<ChannelTarget>,
+    signal: AbortSignal,
+  ): Promise<SendOutcome> {
     const { target } = delivery;
     switch (target.type) {
       case 'EMAIL':
@@ -61,7 +71,9 @@ export function createNoticeSender(
       try {
         const link = noticeLink(delivery.notice, publicUrl);
         const linked = { ...delivery, notice: { ...delivery.notice, link } };
-        return await sendTo(linked, AbortSignal.any([signal, limit.signal]));
+        const { facts, remark } = renderMessage(linked);
+        const outcome = await sendTo({ ...linked, facts }, AbortSignal.any([signal, limit.signal]));
+        return withRemark(outcome, remark);
       } catch (thrown) {
         // A fault in one channel must not stop deliveries to the others.
         return notSent(`the notice could not be rendered: ${messageOf(thrown)}`, { isFinal: true });

@@ -88,7 +88,7 @@ export async function runDeliveryWorker(
 }
 
 function openable({ id: deliveryId, notice, timeZone, ...claimed }: ClaimedDelivery) {
-  const { accountId, channelId, target, sealedSecrets } = claimed;
+  const { accountId, channelId, target, sealedSecrets, titleTemplate, textTemplate } = claimed;
   // As the outbox stored it.
   return {
     deliveryId,
@@ -96,6 +96,7 @@ function openable({ id: deliveryId, notice, timeZone, ...claimed }: ClaimedDeliv
     channelId,
     target,
     sealedSecrets,
+    templates: { titleTemplate, textTemplate },
     notice: { ...(notice as AlertNotice), timeZone },
   };
 }

@@ -3,8 +3,7 @@ import { shortened } from '../../../runtime/text/cut-text.ts';
 import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
 import { createMailer } from '../../outgoing/mailer.ts';
 import type { Smtp } from '../../outgoing/outgoing-config.ts';
-import type { AlertNotice } from '../notice.ts';
-import { headlineOf, noticeFacts } from './headline.ts';
+import type { MessageFacts } from './message-facts.ts';
 import type { Send } from './send.ts';
 
 type Email = Extract<ChannelTarget, { type: 'EMAIL' }>;
@@ -13,26 +12,37 @@ const MAX_SUBJECT_BYTES = 300;
 
 export function createEmailSender(smtp: Smtp): Send<Email> {
   const { send } = createMailer(smtp);
-  return ({ deliveryId, target, notice }, signal) =>
-    send({ deliveryId, to: target.config.address, ...mailOf(notice) }, signal);
+  return ({ deliveryId, target, facts }, signal) =>
+    send({ deliveryId, to: target.config.address, ...mailOf(facts) }, signal);
 }
 
 /** No text becomes a header: the subject is one line, whatever the name of the check. */
-export function mailOf(notice: AlertNotice): {
+export function mailOf({ headline, title, error, isCustom, rows, link }: MessageFacts): {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
 } {
-  const headline = headlineOf(notice);
-  const facts = noticeFacts(notice);
-  const rows = facts.map(
+  const text = isCustom && error !== null ? [error] : [];
+  const facts = [
+    ...(isCustom || error === null ? [] : [['Error', error] as const]),
+    ...rows,
+    ...(link === null ? [] : [['Details', link] as const]),
+  ];
+  const paragraphs = text.map((each) => `<p>${lines(htmlEscaped(each))}</p>`);
+  const cells = facts.map(
     ([label, value]) =>
-      `<tr><th align="left" valign="top">${htmlEscaped(label)}</th><td>${value === notice.link ? anchor(value) : lines(htmlEscaped(value))}</td></tr>`,
+      `<tr><th align="left" valign="top">${htmlEscaped(label)}</th><td>${value === link ? anchor(value) : lines(htmlEscaped(value))}</td></tr>`,
   );
   return {
-    subject: shortened(headline, MAX_SUBJECT_BYTES),
-    text: [headline, '', ...facts.map(([label, value]) => `${label}: ${value}`), ''].join('\n'),
-    html: `<!doctype html><html><body><h2>${htmlEscaped(headline)}</h2><table cellpadding="4">${rows.join('')}</table></body></html>`,
+    subject: shortened(title, MAX_SUBJECT_BYTES),
+    text: [
+      headline,
+      '',
+      ...text.flatMap((each) => [each, '']),
+      ...facts.map(([label, value]) => `${label}: ${value}`),
+      '',
+    ].join('\n'),
+    html: `<!doctype html><html><body><h2>${htmlEscaped(headline)}</h2>${paragraphs.join('')}<table cellpadding="4">${cells.join('')}</table></body></html>`,
   };
 }
 

@@ -57,27 +57,27 @@ function inDays(days: number | null): string {
   return `in ${countText(days, 'day')}`;
 }
 
-/** The rows below the headline. */
+/** The rows below the headline, most important first: some receivers show only the first ones. */
 export function noticeFacts(notice: AlertNotice): readonly (readonly [string, string])[] {
   const { check, location, runLocation, responseTime, statusCode, error, sslDaysRemaining } =
     notice;
   const { failure, lastPassing = null, timeZone = 'UTC' } = notice;
   if (location !== undefined) return locationFacts(notice, location);
   const facts: readonly (readonly [string, string | null])[] = [
+    ['Error', error === null ? null : cutText(error, MAX_ERROR_BYTES)],
+    ['Certificate', notice.alertType === 'ALERT_SSL' ? `ends ${inDays(sslDaysRemaining)}` : null],
+    ['Location', onOneLine(runLocation)],
+    sinceFact(notice, timeZone),
+    ['Code', failure?.code ?? null],
+    ['Phase', failure?.phase ?? null],
+    ['Status', statusCode],
+    ['What to try', failure?.advice ?? null],
+    ['Last passed', lastPassing === null ? null : passingText(lastPassing, timeZone)],
+    ['Response time', `${Math.round(responseTime)} ms`],
+    ['Time', zonedTime(notice.startedAtMs, timeZone)],
     ['Check', `${onOneLine(check.name)} (${check.checkType}, ${check.id})`],
     ['Group', check.groupName === null ? null : onOneLine(check.groupName)],
     ['Tags', check.tags.length === 0 ? null : check.tags.map(onOneLine).join(', ')],
-    ['Location', onOneLine(runLocation)],
-    ['Time', zonedTime(notice.startedAtMs, timeZone)],
-    sinceFact(notice, timeZone),
-    ['Response time', `${Math.round(responseTime)} ms`],
-    ['Status', statusCode],
-    ['Error', error === null ? null : cutText(error, MAX_ERROR_BYTES)],
-    ['Code', failure?.code ?? null],
-    ['Phase', failure?.phase ?? null],
-    ['Last passed', lastPassing === null ? null : passingText(lastPassing, timeZone)],
-    ['What to try', failure?.advice ?? null],
-    ['Certificate', notice.alertType === 'ALERT_SSL' ? `ends ${inDays(sslDaysRemaining)}` : null],
     ['Details', notice.link ?? null],
   ];
   return facts.flatMap(([label, value]) => (value === null ? [] : [[label, value] as const]));
@@ -90,7 +90,7 @@ function sinceFact(notice: AlertNotice, timeZone: string): readonly [string, str
   return ['Since', sinceMs === undefined ? null : zonedTime(sinceMs, timeZone)];
 }
 
-function passingText(
+export function passingText(
   { startedAtMs, responseTime, statusCode }: LastPassing,
   timeZone: string,
 ): string {

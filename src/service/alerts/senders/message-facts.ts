@@ -1,4 +1,6 @@
 import type { AlertType } from '../../../model/alerting/alert.ts';
+import { shortened } from '../../../runtime/text/cut-text.ts';
+import { onOneLine } from '../../../runtime/text/one-line.ts';
 import type { AlertNotice } from '../notice.ts';
 import { headlineOf, noticeFacts } from './headline.ts';
 import { type Phase, phaseOf } from './incident-key.ts';
@@ -13,12 +15,18 @@ export type FactRow = readonly [label: string, value: string];
 export interface MessageFacts {
   readonly phase: Phase;
   readonly severity: Severity;
-  /** One line, for a lock screen. */
+  /** One line that says what happened, where the next one says why. */
   readonly headline: string;
-  /** What failed; null if nothing did. */
+  /** The same with the reason, for lock screens that show nothing else. */
+  readonly title: string;
+  /** What failed, or what the template of the channel made; null if there is neither. */
   readonly error: string | null;
-  /** All other facts without the link. */
+  /** Whether `error` is of the template: it says everything then, and there are no rows. */
+  readonly isCustom: boolean;
+  /** All other facts without the link, most important first. */
   readonly rows: readonly FactRow[];
+  /** All facts without the link, for fields that machines read. */
+  readonly details: readonly FactRow[];
   /** The page of what happened; null without PUBLIC_URL. */
   readonly link: string | null;
   /** The check or the location. */
@@ -53,12 +61,16 @@ export function messageFactsOf(notice: AlertNotice): MessageFacts {
   const { check, location, link = null } = notice;
   // Some services refuse a message with an empty value.
   const facts = noticeFacts({ ...notice, link: null }).filter(([, value]) => value.trim() !== '');
+  const headline = headlineOf(notice);
   return {
     phase: phaseOf(notice),
     severity: SEVERITIES[notice.alertType],
-    headline: headlineOf(notice),
+    headline,
+    title: titleOf(headline, notice),
     error: facts.find(([label]) => label === 'Error')?.[1] ?? null,
+    isCustom: false,
     rows: facts.filter(([label]) => label !== 'Error'),
+    details: facts,
     link,
     subject: {
       id: location?.id ?? check.id,
@@ -70,4 +82,13 @@ export function messageFactsOf(notice: AlertNotice): MessageFacts {
     atMs: notice.atMs,
     startedAtMs: notice.startedAtMs,
   };
+}
+
+/** In UTF-8: a lock screen shows about so much of two lines. */
+const MAX_REASON_BYTES = 150;
+
+/** The headline of a location says why already. */
+function titleOf(headline: string, { error, location }: AlertNotice): string {
+  const reason = error === null || location !== undefined ? '' : onOneLine(error);
+  return reason === '' ? headline : `${headline}: ${shortened(reason, MAX_REASON_BYTES)}`;
 }

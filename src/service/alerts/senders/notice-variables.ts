@@ -1,6 +1,10 @@
+import { zonedTime } from '../../../model/account/time-zone.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
+import { lengthText } from '../../../runtime/text/duration-text.ts';
 import { type AlertNotice, noticeTypeOf } from '../notice.ts';
-import { headlineOf, MAX_ERROR_BYTES } from './headline.ts';
+import { plainTextOf } from './adapters/message-texts.ts';
+import { headlineOf, lastedMs, MAX_ERROR_BYTES, passingText } from './headline.ts';
+import { messageFactsOf } from './message-facts.ts';
 import type { OpenDelivery } from './send.ts';
 
 type Value = string | number | null | readonly string[];
@@ -12,7 +16,7 @@ interface NoticeVariable {
   readonly of: (delivery: Pick<OpenDelivery, 'deliveryId' | 'notice'>) => Value;
 }
 
-/** The variables of a webhook's template, and the fields of the default body, in this order. */
+/** The variables of templates, and the fields of the default body of a webhook, in this order. */
 export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'ALERT_TITLE',
@@ -109,6 +113,48 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
     meaning: 'Whole days until the certificate expires; null if no certificate was seen.',
     of: ({ notice }) => notice.sslDaysRemaining,
   },
+  {
+    name: 'ALERT_TEXT',
+    meaning:
+      'What messages say below the title, as lines of plain text: the error, then the other facts. Times are in the time zone of the account.',
+    of: ({ notice }) => plainTextOf(messageFactsOf(notice)),
+  },
+  {
+    name: 'SINCE',
+    meaning:
+      'Since when the check fails or is degraded, or the location is silent, in the time zone of the account; null for a certificate.',
+    of: ({ notice }) => sinceText(notice),
+  },
+  {
+    name: 'LASTED',
+    meaning: 'How long the problem lasted, such as 1 h 5 min; null until its end.',
+    of: ({ notice }) => {
+      const lasted = lastedMs(notice);
+      return lasted === null ? null : lengthText(lasted);
+    },
+  },
+  {
+    name: 'ERROR_CODE',
+    meaning: 'The error code of that run; null if it has none.',
+    of: ({ notice }) => notice.failure?.code ?? null,
+  },
+  {
+    name: 'ERROR_PHASE',
+    meaning: 'In which phase that run failed, such as dns or response; null if it did not fail.',
+    of: ({ notice }) => notice.failure?.phase ?? null,
+  },
+  {
+    name: 'WHAT_TO_TRY',
+    meaning: 'What to try first; null if that run did not fail.',
+    of: ({ notice }) => notice.failure?.advice ?? null,
+  },
+  {
+    name: 'LAST_PASSED',
+    meaning:
+      'When the last run passed, in the time zone of the account, with its response time and status; null if it is not known, and at the end of a problem.',
+    of: ({ notice: { lastPassing = null, timeZone = 'UTC' } }) =>
+      lastPassing === null ? null : passingText(lastPassing, timeZone),
+  },
 ];
 
 /** null for the notice of a location. */
@@ -121,6 +167,11 @@ export function variablesOf(
   delivery: Pick<OpenDelivery, 'deliveryId' | 'notice'>,
 ): Readonly<Record<string, Value>> {
   return Object.fromEntries(NOTICE_VARIABLES.map(({ name, of }) => [name, of(delivery)]));
+}
+
+function sinceText({ location, startedAtMs, sinceMs, timeZone = 'UTC' }: AlertNotice): string | null {
+  const fromMs = location === undefined ? sinceMs : startedAtMs;
+  return fromMs === undefined ? null : zonedTime(fromMs, timeZone);
 }
 
 function isoTime(epochMs: number): string {

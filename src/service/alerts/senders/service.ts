@@ -13,14 +13,12 @@ import { createAnalysisScrubber } from '../../root-cause/redaction/analysis-scru
 import { secretValues } from '../channels/channel-secrets.ts';
 import type { Adapter } from './adapters/adapter.ts';
 import { ADAPTERS } from './adapters/registry.ts';
-import { messageFactsOf } from './message-facts.ts';
 import type { Send } from './send.ts';
 
 /** Sends to the chats, push and incident services of `SERVICE_CHANNELS`, each by its adapter. */
 export function createServiceSender(http: OutgoingHttp): Send<ServiceTarget> {
-  return async ({ deliveryId, key, target, notice }, signal) => {
+  return async ({ deliveryId, key, target, facts }, signal) => {
     const adapter: Adapter<ServiceChannelType> = ADAPTERS[target.type];
-    const facts = messageFactsOf(notice);
     const request = adapter.request({ config: target.config, facts, key, deliveryId });
     const { method } = SERVICE_CHANNELS[target.type];
     const sent = await http.send({ ...request, method, isGuarded: true }, signal);

@@ -1,23 +1,22 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
-import { shortened } from '../../../runtime/text/cut-text.ts';
 import type { OutgoingHttp } from '../../outgoing/outgoing-http.ts';
-import type { AlertNotice } from '../notice.ts';
-import { headlineOf, noticeFacts } from './headline.ts';
+import { fitEscaped } from './adapters/message-texts.ts';
+import type { MessageFacts } from './message-facts.ts';
 import type { Send } from './send.ts';
 
 type Slack = Extract<ChannelTarget, { type: 'SLACK' }>;
 
 /** Slack limits the text of a section to 3000 characters. */
-const MAX_TEXT_BYTES = 2900;
+const MAX_TEXT_CHARS = 2900;
 
 export function createSlackSender(http: OutgoingHttp): Send<Slack> {
-  return ({ target, notice }, signal) =>
+  return ({ target, facts }, signal) =>
     http.send(
       {
         method: 'POST',
         url: new URL(target.config.url),
         headers: { 'content-type': 'application/json; charset=utf-8' },
-        body: JSON.stringify(slackMessage(notice)),
+        body: JSON.stringify(slackMessage(facts)),
         isGuarded: true,
       },
       signal,
@@ -25,17 +24,27 @@ export function createSlackSender(http: OutgoingHttp): Send<Slack> {
 }
 
 /** Notifications show `text`, the channel shows the blocks. */
-export function slackMessage(notice: AlertNotice): object {
-  const headline = escaped(headlineOf(notice));
-  const facts = noticeFacts(notice).map(([label, value]) => `*${label}:* ${escaped(value)}`);
+export function slackMessage({ headline, title, error, rows, link }: MessageFacts): object {
+  const facts = [...rows, ...(link === null ? [] : [['Details', link] as const])]
+    .map(([label, value]) => `*${label}:* ${value}`)
+    .join('\n');
   return {
-    text: headline,
-    blocks: [section(`*${headline}*`), section(facts.join('\n'))],
+    text: fitEscaped(title, MAX_TEXT_CHARS, escaped),
+    blocks: [
+      section(`*${headline}*`),
+      ...(error === null ? [] : [section(error)]),
+      // Slack refuses an empty text.
+      ...(facts === '' ? [] : [section(facts)]),
+    ],
   };
 }
 
+/** It is cut before it is escaped: no escape is cut. */
 function section(text: string): object {
-  return { type: 'section', text: { type: 'mrkdwn', text: shortened(text, MAX_TEXT_BYTES) } };
+  return {
+    type: 'section',
+    text: { type: 'mrkdwn', text: fitEscaped(text, MAX_TEXT_CHARS, escaped) },
+  };
 }
 
 /** Slack reads these three characters as links and mentions. */

@@ -6,7 +6,7 @@ import type { OutgoingHttp } from '../../outgoing/outgoing-http.ts';
 import { notSent } from '../../outgoing/send-outcome.ts';
 import { renderTemplate } from '../../outgoing/template.ts';
 import type { AlertNotice } from '../notice.ts';
-import { headlineOf } from './headline.ts';
+import type { MessageFacts } from './message-facts.ts';
 import type { Send } from './send.ts';
 
 type Sms = Extract<ChannelTarget, { type: 'SMS' }>;
@@ -15,10 +15,10 @@ type Sms = Extract<ChannelTarget, { type: 'SMS' }>;
 const MAX_BYTES = 300;
 
 export function createSmsSender(http: OutgoingHttp, gateway: SmsGateway): Send<Sms> {
-  return async ({ deliveryId, target, notice }, signal) => {
+  return async ({ deliveryId, target, notice, facts }, signal) => {
     const variables = {
       NUMBER: target.config.number,
-      MESSAGE: smsText(notice),
+      MESSAGE: smsText(facts, notice),
       DELIVERY_ID: deliveryId,
     };
     const body = renderTemplate(gateway.body, variables, escapeFor(gateway.contentType));
@@ -42,11 +42,13 @@ export function createSmsSender(http: OutgoingHttp, gateway: SmsGateway): Send<S
 /** A longer link would leave no room for what happened. */
 const MAX_LINK_BYTES = 180;
 
-/** What happened, where and why, as far as it fits, and the link. */
-export function smsText(notice: AlertNotice): string {
-  const why = notice.error === null ? '' : `: ${notice.error.replaceAll(/\s+/g, ' ')}`;
-  const text = `${headlineOf(notice)}, ${notice.runLocation}${why}`;
-  const { link = null } = notice;
+/** What happened, where and why, as far as it fits, and the link. The text of a template stands for where and why. */
+export function smsText(
+  { headline, error, isCustom, link }: MessageFacts,
+  { runLocation }: Pick<AlertNotice, 'runLocation'>,
+): string {
+  const why = error === null ? '' : `: ${error.replaceAll(/\s+/g, ' ')}`;
+  const text = isCustom ? `${headline}${why}` : `${headline}, ${runLocation}${why}`;
   const end = link === null || Buffer.byteLength(link) > MAX_LINK_BYTES ? '' : ` ${link}`;
   return `${shortened(text, MAX_BYTES - Buffer.byteLength(end), '...')}${end}`;
 }

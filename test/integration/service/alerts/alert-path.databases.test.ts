@@ -132,7 +132,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(JSON.parse(body).ALERT_ID).toBe(listed[1 - number].id);
       }
       expect(mail.mails.map(({ to: [address], source }) => [address, subjectOf(source)])).toEqual([
-        ['ops@example.com', 'Check shop has failed'],
+        ['ops@example.com', expect.stringMatching(/^Check shop has failed: ./)],
         ['ops@example.com', expect.stringMatching(/^Check shop has recovered \(after .+\)$/)],
       ]);
     });

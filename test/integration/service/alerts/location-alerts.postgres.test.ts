@@ -200,11 +200,15 @@ describe.each(databases)('on %s', (kind) => {
           ...facts,
           ALERT_TITLE: 'Location The Berlin office is silent: its checks do not run',
           ALERT_TYPE: 'LOCATION_SILENT',
-          ERROR_MESSAGE: `No agent has polled since ${fixture.at(0)}: 1 check of the location does not run. Start an agent there, or check the log of its agents, their network and their location key.`,
+          ERROR_MESSAGE:
+            'No agent polls: 1 check of the location does not run. Start an agent there, or check the log of its agents, their network and their location key.',
+          SINCE: fixture.at(0),
+          LASTED: null,
         },
         {
           ...facts,
           ALERT_TITLE: 'Location The Berlin office is no longer silent (after 1 min)',
+          LASTED: '1 min',
           ALERT_TYPE: 'LOCATION_RECOVERY',
           ERROR_MESSAGE: null,
         },

@@ -104,6 +104,7 @@ describe.each(databases)('on %s', (kind) => {
         'POST /v1/alert-channels/:id/compare',
         'POST /v1/alert-channels/:id/deliveries/:deliveryId/resend',
         'POST /v1/alert-channels/:id/test',
+        'POST /v1/alert-channels/preview',
         'POST /v1/check-groups/:id/run',
         'POST /v1/checks/:id/run',
         'POST /v1/root-cause-analyses',

@@ -16,7 +16,7 @@ const OPEN_FOR_MS = 30 * DAY_MS;
 export const alertmanager: Adapter<'ALERTMANAGER'> = {
   type: 'ALERTMANAGER',
   request({ config, facts, key }) {
-    const { phase, severity, headline, link, subject, atMs, startedAtMs } = facts;
+    const { phase, severity, title, link, subject, atMs, startedAtMs } = facts;
     const isOver = phase === 'resolve';
     const endsAtMs = isOver ? atMs : atMs + OPEN_FOR_MS;
     const alert = {
@@ -26,7 +26,7 @@ export const alertmanager: Adapter<'ALERTMANAGER'> = {
         key,
       },
       annotations: {
-        summary: fitChars(headline, MAX_TEXT_CHARS),
+        summary: fitChars(title, MAX_TEXT_CHARS),
         description: fitChars(plainTextOf(facts), MAX_TEXT_CHARS),
         severity,
         name: subject.name,

@@ -18,11 +18,12 @@ const COLORS: Readonly<Record<Severity, number>> = {
 export const discord: Adapter<'DISCORD'> = {
   type: 'DISCORD',
   request({ config, facts }) {
-    const { headline, error, rows, severity, link, startedAtMs } = facts;
+    const { title, error, rows, severity, link, startedAtMs } = facts;
     const url = new URL(config.url);
     url.searchParams.set('wait', 'true');
     return jsonRequest(url, {
-      content: fitEscaped(headline, MAX_CONTENT_CHARS, markdownEscaped),
+      // Notifications show it.
+      content: fitEscaped(title, MAX_CONTENT_CHARS, markdownEscaped),
       // Whatever a text contains, nobody is mentioned.
       allowed_mentions: { parse: [] },
       embeds: [

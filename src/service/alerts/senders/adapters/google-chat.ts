@@ -5,7 +5,7 @@ import { fitChars, fitEscaped, fittingMessage, shortRows } from './message-texts
 
 /** Published: 32,000 bytes for text and cards. */
 const MAX_BYTES = 30_000;
-const MAX_HEADLINE_CHARS = 500;
+const MAX_TITLE_CHARS = 500;
 const MAX_ERROR_CHARS = 2000;
 const MAX_VALUE_CHARS = 500;
 
@@ -25,7 +25,7 @@ export const googleChat: Adapter<'GOOGLE_CHAT'> = {
 };
 
 function messageOf(
-  { headline, error, link }: MessageFacts,
+  { title, error, link }: MessageFacts,
   rows: MessageFacts['rows'],
   key: string,
 ): object {
@@ -37,7 +37,8 @@ function messageOf(
     buttonList: { buttons: [{ text: 'Details', onClick: { openLink: { url } } }] },
   });
   return {
-    text: withoutMentions(fitChars(headline, MAX_HEADLINE_CHARS)),
+    // Notifications show it.
+    text: withoutMentions(fitChars(title, MAX_TITLE_CHARS)),
     cardsV2: [
       {
         cardId: 'notification',

@@ -10,17 +10,17 @@ const MAX_VALUE_CHARS = 500;
 export const incidentIo: Adapter<'INCIDENT_IO'> = {
   type: 'INCIDENT_IO',
   request({ config, facts, key }) {
-    const { phase, severity, headline, rows, link, subject } = facts;
+    const { phase, severity, title, details, link, subject } = facts;
     return jsonRequest(
       new URL(config.url),
       {
-        title: fitChars(headline, MAX_TITLE_CHARS),
+        title: fitChars(title, MAX_TITLE_CHARS),
         status: phase === 'trigger' ? 'firing' : 'resolved',
         deduplication_key: key,
         description: markdownEscaped(fitChars(plainTextOf(facts), MAX_DESCRIPTION_CHARS)),
         ...(link === null ? {} : { source_url: link }),
         metadata: {
-          ...Object.fromEntries(shortRows(rows, MAX_VALUE_CHARS)),
+          ...Object.fromEntries(shortRows(details, MAX_VALUE_CHARS)),
           severity,
           id: subject.id,
           kind: subject.kind,

@@ -1,9 +1,10 @@
 import { htmlEscaped } from '../../../../runtime/text/html-escaped.ts';
 import { type Adapter, endpointOf, jsonRequest } from './adapter.ts';
-import { fitChars, plainTextOf, shortRows } from './message-texts.ts';
+import { fitChars, fitEscaped, plainTextOf, shortRows } from './message-texts.ts';
 
 /** Published: 65,536 bytes for an event, which the homeserver adds to. Each text is there twice. */
 const MAX_TEXT_CHARS = 5000;
+const MAX_ERROR_CHARS = 8000;
 const MAX_VALUE_CHARS = 500;
 
 /** Matrix: m.room.message of the client-server API. A repeated transaction ID is not sent twice. */
@@ -17,7 +18,7 @@ export const matrix: Adapter<'MATRIX'> = {
     const plain = [headline, plainTextOf({ ...facts, rows }), ...(link === null ? [] : [link])];
     const html = [
       `<strong>${htmlEscaped(headline)}</strong>`,
-      ...(error === null ? [] : [htmlEscaped(error)]),
+      ...(error === null ? [] : [fitEscaped(error, MAX_ERROR_CHARS, htmlEscaped)]),
       ...rows.map(
         ([label, value]) => `<strong>${htmlEscaped(label)}:</strong> ${htmlEscaped(value)}`,
       ),

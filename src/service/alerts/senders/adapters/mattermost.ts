@@ -15,17 +15,18 @@ const COLORS: Readonly<Record<Severity, string>> = {
 /** Mattermost: a post with one attachment to an incoming webhook. */
 export const mattermost: Adapter<'MATTERMOST'> = {
   type: 'MATTERMOST',
-  request({ config, facts: { headline, error, rows, severity, link } }) {
+  request({ config, facts: { title, error, rows, severity, link } }) {
     return jsonRequest(new URL(config.url), {
-      text: fitEscaped(headline, MAX_TEXT_CHARS, escaped),
+      // Notifications show it.
+      text: fitEscaped(title, MAX_TEXT_CHARS, escaped),
       attachments: [
         {
-          fallback: withoutMentions(fitChars(headline, MAX_TEXT_CHARS)),
+          fallback: withoutMentions(fitChars(title, MAX_TEXT_CHARS)),
           color: COLORS[severity],
           ...(link === null ? {} : { title: 'Details', title_link: link }),
           ...(error === null ? {} : { text: fitEscaped(error, MAX_ERROR_CHARS, escaped) }),
-          fields: rows.map(([title, value]) => ({
-            title,
+          fields: rows.map(([label, value]) => ({
+            title: label,
             value: fitEscaped(value, MAX_VALUE_CHARS, escaped),
             short: true,
           })),

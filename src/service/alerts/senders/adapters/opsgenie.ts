@@ -36,9 +36,9 @@ function alertOf(
   key: string,
   { priority }: ServiceConfigs['OPSGENIE'],
 ): object {
-  const { headline, severity, rows, link, subject } = facts;
+  const { headline, title, severity, details, link, subject } = facts;
   return {
-    message: fitChars(headline, MAX_MESSAGE_CHARS),
+    message: fitChars(title, MAX_MESSAGE_CHARS),
     alias: key,
     description: fitChars(
       `${headline}\n${plainTextOf(facts)}${link === null ? '' : `\n${link}`}`,
@@ -49,7 +49,7 @@ function alertOf(
     entity: fitChars(subject.name, MAX_ENTITY_CHARS),
     tags: subject.tags.slice(0, MAX_TAGS).map((tag) => fitChars(tag, MAX_TAG_CHARS)),
     details: {
-      ...Object.fromEntries(shortRows(rows, MAX_VALUE_CHARS)),
+      ...Object.fromEntries(shortRows(details, MAX_VALUE_CHARS)),
       ...(link === null ? {} : { Details: link }),
     },
   };

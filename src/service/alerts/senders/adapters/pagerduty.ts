@@ -11,13 +11,13 @@ const SEVERITIES = { critical: 'critical', warning: 'warning', ok: 'info' } as c
 export const pagerduty: Adapter<'PAGERDUTY'> = {
   type: 'PAGERDUTY',
   request({ config, facts, key }) {
-    const { phase, severity, headline, error, rows, link, subject, startedAtMs } = facts;
+    const { phase, severity, title, error, isCustom, details, link, subject, startedAtMs } = facts;
     return jsonRequest(endpointOf(config.url, 'v2/enqueue'), {
       routing_key: config.routingKey,
       event_action: phase,
       dedup_key: key,
       payload: {
-        summary: fitChars(headline, MAX_SUMMARY_CHARS),
+        summary: fitChars(title, MAX_SUMMARY_CHARS),
         source: fitChars(subject.name, MAX_SUMMARY_CHARS),
         severity: SEVERITIES[severity],
         timestamp: new Date(startedAtMs).toISOString(),
@@ -25,8 +25,8 @@ export const pagerduty: Adapter<'PAGERDUTY'> = {
         class: subject.kind,
         ...(subject.group === null ? {} : { group: subject.group }),
         custom_details: {
-          ...(error === null ? {} : { Error: fitChars(error, MAX_VALUE_CHARS) }),
-          ...Object.fromEntries(shortRows(rows, MAX_VALUE_CHARS)),
+          ...(isCustom && error !== null ? { Text: fitChars(error, MAX_VALUE_CHARS) } : {}),
+          ...Object.fromEntries(shortRows(details, MAX_VALUE_CHARS)),
         },
       },
       client: 'Vedette',

@@ -24,11 +24,15 @@ export const teams: Adapter<'TEAMS'> = {
   },
 };
 
-function messageOf({ headline, error, severity, link }: MessageFacts, rows: MessageFacts['rows']) {
-  const title = fitChars(headline, MAX_VALUE_CHARS);
+function messageOf(
+  { headline, title, error, severity, link }: MessageFacts,
+  rows: MessageFacts['rows'],
+) {
+  // Notifications show it.
+  const summary = fitChars(title, MAX_VALUE_CHARS);
   return {
     type: 'message',
-    summary: title,
+    summary,
     attachments: [
       {
         contentType: 'application/vnd.microsoft.card.adaptive',
@@ -37,14 +41,20 @@ function messageOf({ headline, error, severity, link }: MessageFacts, rows: Mess
           $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
           type: 'AdaptiveCard',
           version: '1.4',
-          fallbackText: title,
+          fallbackText: summary,
           msteams: { width: 'Full' },
           body: [
             {
               type: 'Container',
               style: STYLES[severity],
               bleed: true,
-              items: [line({ text: title, weight: 'Bolder', size: 'Medium' })],
+              items: [
+                line({
+                  text: fitChars(headline, MAX_VALUE_CHARS),
+                  weight: 'Bolder',
+                  size: 'Medium',
+                }),
+              ],
             },
             ...(error === null ? [] : [line({ text: fitChars(error, 2 * MAX_VALUE_CHARS) })]),
             ...rows.map(([label, value]) =>

@@ -36,6 +36,8 @@ const WISHES = {
   sslExpiry: false,
   sslExpiryThreshold: 30,
   subscribeAll: false,
+  titleTemplate: null,
+  textTemplate: null,
   logicalId: null,
 };
 const EMAIL = { type: 'EMAIL', config: { address: 'ops@example.com' } };
@@ -190,6 +192,9 @@ describe.each(databases)('on %s', (kind) => {
         sendLocationSilent: false,
         sslExpiry: true,
         sslExpiryThreshold: 1,
+        subscribeAll: true,
+        titleTemplate: `{{CHECK_NAME}} ${HOSTILE.replaceAll('{', '')}`,
+        textTemplate: '{{ALERT_TEXT}}',
         subscriptions: [{ checkId: 'home', activated: false }],
       };
       const created = await mine.post(CHANNELS, fields);
@@ -207,6 +212,8 @@ describe.each(databases)('on %s', (kind) => {
       [{ ...EMAIL, sslExpiryThreshold: 0 }, 'body.sslExpiryThreshold'],
       [{ ...EMAIL, sslExpiryThreshold: 31 }, 'body.sslExpiryThreshold'],
       [{ ...EMAIL, sendFailure: 'yes' }, 'body.sendFailure'],
+      [{ ...EMAIL, titleTemplate: '{{#each TAGS}}' }, 'body.titleTemplate'],
+      [{ ...SLACK, textTemplate: '{{> a}}' }, 'body.textTemplate'],
       [{ ...EMAIL, name: 'n' }, 'body.name'],
       [
         { ...WEBHOOK, config: { ...WEBHOOK.config, template: '{{#each TAGS}}' } },
@@ -255,6 +262,7 @@ describe.each(databases)('on %s', (kind) => {
         [{ config: EMAIL.config }, 'body.config'],
         [{ config: null }, 'body.config'],
         [{ sslExpiryThreshold: 31 }, 'body.sslExpiryThreshold'],
+        [{ textTemplate: '{{' }, 'body.textTemplate'],
         [{ subscriptions: [{ checkId: 'none' }] }, 'body.subscriptions[0].checkId'],
         [{ subscriptions: [others[0], others[0]] }, 'body.subscriptions[1].checkId'],
         [{ subscriptions: [{ checkId: '\0' }] }, 'body.subscriptions[0].checkId'],

@@ -83,6 +83,13 @@ describe.each(databases)('on %s', (kind) => {
         RESULT_LINK: 'https://vedette.test/checks/home/results/result-1',
         STARTED_AT: new Date(notice.startedAtMs).toISOString(),
         SSL_DAYS_REMAINING: null,
+        ALERT_TEXT: expect.stringMatching(/^The connection was refused\nLocation: eu-west-1\n/),
+        SINCE: null,
+        LASTED: null,
+        ERROR_CODE: null,
+        ERROR_PHASE: null,
+        WHAT_TO_TRY: null,
+        LAST_PASSED: null,
       });
       expect(Object.keys(JSON.parse(body))).toEqual(NOTICE_VARIABLES.map(({ name }) => name));
       expect(request?.headers).toMatchObject({

@@ -50,7 +50,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(headersOf(source)).toMatchObject({
         from: FROM,
         to: 'ops@example.com',
-        subject: 'A check has failed',
+        subject: 'A check has failed: Expected <200>, got 503',
         'message-id': `<${row.id}@vedette.test>`,
         'x-service-delivery': row.id,
         'auto-submitted': 'auto-generated',
@@ -141,12 +141,12 @@ describe.each(databases)('on %s', (kind) => {
       const [request] = server.requests;
       expect(request?.headers['content-type']).toContain('application/json');
       const message = JSON.parse(request?.body ?? '');
-      expect(message.text).toBe('&lt;@U1&gt; shop has failed');
+      expect(message.text).toMatch(/^&lt;@U1&gt; shop has failed: &lt;!channel&gt; &amp; (?:&lt;)+…$/);
       const texts: readonly string[] = message.blocks.map(
         (block: { readonly text: { readonly text: string } }) => block.text.text,
       );
       expect(texts.join('\n')).not.toMatch(/[<>]/);
-      expect(texts[1]).toContain('*Location:* eu-west-1');
+      expect(texts[2]).toContain('*Location:* eu-west-1');
       for (const text of texts) expect(text.length).toBeLessThanOrEqual(3000);
     });
 

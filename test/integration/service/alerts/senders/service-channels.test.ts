@@ -3,6 +3,7 @@ import { ALERT_TYPES } from '../../../../../src/model/alerting/alert.ts';
 import {
   alertChannelSchema,
   type ChannelTarget,
+  type MessageTemplates,
 } from '../../../../../src/model/alerting/alert-channel.ts';
 import {
   SERVICE_CHANNEL_TYPES,
@@ -63,7 +64,14 @@ const EVERY_NOTICE: readonly AlertNotice[] = [
   },
 ];
 
-function senderFor(type: ServiceChannelType, { url }: HookServer, config = NO_OUTGOING) {
+const NO_TEMPLATES: MessageTemplates = { titleTemplate: null, textTemplate: null };
+
+function senderFor(
+  type: ServiceChannelType,
+  { url }: HookServer,
+  config = NO_OUTGOING,
+  templates = NO_TEMPLATES,
+) {
   const sender = createNoticeSender(config, {
     clock: new FakeClock(),
     publicUrl: 'https://vedette.test',
@@ -76,7 +84,7 @@ function senderFor(type: ServiceChannelType, { url }: HookServer, config = NO_OU
   return (notice: AlertNotice): Promise<SendOutcome> => {
     count += 1;
     const delivery = { deliveryId: `delivery-${count}`, key: incidentKeyOf('account', notice) };
-    return sender.send({ ...delivery, target, notice }, new AbortController().signal);
+    return sender.send({ ...delivery, target, notice, templates }, new AbortController().signal);
   };
 }
 
@@ -121,6 +129,20 @@ describe.each(SERVICE_CHANNEL_TYPES)('a channel of the type %s', (type) => {
     for (const part of ['Home page has failed', 'Refused', 'oslo', '2026', 'result-1']) {
       expect(text.replaceAll('\\', '')).toContain(part);
     }
+  });
+
+  it('sends what the templates of the channel make in a form that the service takes', async () => {
+    const server = await serverOf(type);
+    const send = senderFor(type, server, NO_OUTGOING, {
+      titleTemplate: '{{CHECK_NAME}} is down {{RUN_LOCATION}}',
+      textTemplate: 'Call Kim <b>now</b>: {{ERROR_MESSAGE}} {{RUN_LOCATION}} {{ALERT_TEXT}}',
+    });
+    for (const notice of EVERY_NOTICE) {
+      expect(await send(notice), notice.alertType).toMatchObject({ ok: true, remark: null });
+    }
+    const [request] = server.requests;
+    const text = decodeURIComponent(request?.body.replaceAll('+', ' ') ?? '');
+    for (const part of ['Home page is down test', 'Call Kim']) expect(text).toContain(part);
   });
 
   it('names a problem by one key from its alert to its recovery', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ServiceChannelType } from '../../../../../../src/model/alerting/service-channels.ts';
 import type { ServiceConfigs } from '../../../../../../src/model/alerting/service-targets.ts';
 import {
-  SAMPLE_END,
+  sampleEndOf,
   sampleNotice,
 } from '../../../../../../src/service/alerts/delivery/sample-notice.ts';
 import type { AlertNotice } from '../../../../../../src/service/alerts/notice.ts';
@@ -21,7 +21,7 @@ const NOTICE: AlertNotice = {
   error: '<b>Refused</b>',
   link: LINK,
 };
-const END: AlertNotice = { ...NOTICE, ...SAMPLE_END };
+const END = sampleEndOf(NOTICE);
 
 function request<Type extends ServiceChannelType>(
   type: Type,
@@ -39,7 +39,7 @@ describe('a message to', () => {
     const config = { name: 'n', url: 'https://flow.test/x?sig=1' };
     const { summary, attachments } = bodyOf(request('TEAMS', config));
     const [{ content }] = attachments;
-    expect(summary).toBe('*Shop* @all has failed');
+    expect(summary).toBe('*Shop* @all has failed: <b>Refused</b>');
     expect(content.body[0]).toMatchObject({ type: 'Container', style: 'attention' });
     expect(content.body[1].inlines).toEqual([{ type: 'TextRun', text: '<b>Refused</b>' }]);
     expect(content.actions).toEqual([{ type: 'Action.OpenUrl', title: 'Details', url: LINK }]);
@@ -48,7 +48,7 @@ describe('a message to', () => {
   it('Discord escapes Markdown and mentions nobody', () => {
     const config = { name: 'n', url: 'https://discord.test/api/webhooks/1/a' };
     const { content, allowed_mentions, embeds } = bodyOf(request('DISCORD', config));
-    expect(content).toBe('\\*Shop\\* @all has failed');
+    expect(content).toBe('\\*Shop\\* @all has failed: \\<b\\>Refused\\</b\\>');
     expect(allowed_mentions).toEqual({ parse: [] });
     expect(embeds[0].description).toBe('\\<b\\>Refused\\</b\\>');
   });
@@ -71,7 +71,7 @@ describe('a message to', () => {
       routing_key: 'r',
       event_action: 'trigger',
       dedup_key: 'key',
-      payload: { summary: '*Shop* @all has failed', severity: 'critical' },
+      payload: { summary: '*Shop* @all has failed: <b>Refused</b>', severity: 'critical' },
     });
     expect(bodyOf(request('PAGERDUTY', config, END))).toMatchObject({
       event_action: 'resolve',
@@ -117,7 +117,7 @@ describe('a message to', () => {
     const config = { name: 'n', url: 'https://chat.test/v1/spaces/A/messages?key=k' };
     const named: AlertNotice = { ...NOTICE, check: { ...NOTICE.check, name: '<users/all>' } };
     const { text, thread, cardsV2 } = bodyOf(request('GOOGLE_CHAT', config, named));
-    expect(text).toBe('‹users/all› has failed');
+    expect(text).toBe('‹users/all› has failed: ‹b›Refused‹/b›');
     expect(thread).toEqual({ threadKey: 'key' });
     expect(cardsV2[0].card.sections[0].widgets[0]).toEqual({
       textParagraph: { text: '&lt;b&gt;Refused&lt;/b&gt;' },
@@ -128,7 +128,7 @@ describe('a message to', () => {
     const { text, attachments } = bodyOf(
       request('MATTERMOST', { name: 'n', url: 'https://mm.test/hooks/a' }),
     );
-    expect(text).toBe('\\*Shop\\* @\u200ball has failed');
+    expect(text).toBe('\\*Shop\\* @\u200ball has failed: \\<b\\>Refused\\</b\\>');
     expect(attachments[0]).toMatchObject({ title_link: LINK, text: '\\<b\\>Refused\\</b\\>' });
   });
 

@@ -1,0 +1,71 @@
+import type { MessageTemplates } from '../../../model/alerting/alert-channel.ts';
+import { cutText, shortened } from '../../../runtime/text/cut-text.ts';
+import { onOneLine } from '../../../runtime/text/one-line.ts';
+import { escapeFor } from '../../outgoing/escape.ts';
+import { renderTemplate } from '../../outgoing/template.ts';
+import { sampleNotice } from '../delivery/sample-notice.ts';
+import { type MessageFacts, messageFactsOf } from './message-facts.ts';
+import { variablesOf } from './notice-variables.ts';
+import type { OpenDelivery } from './send.ts';
+
+export interface RenderedMessage {
+  readonly facts: MessageFacts;
+  /** Why defaults stand in place of what the templates make; null if they do not. */
+  readonly remark: string | null;
+}
+
+/** In UTF-8. The longest texts that services take have about as much. */
+const MAX_TITLE_BYTES = 500;
+const MAX_TEXT_BYTES = 16 * 1024;
+
+/** What a template makes is plain text: the sender of each channel escapes it, like every text. */
+const unescaped = escapeFor('text/plain');
+
+/**
+ * What a message says, by the templates of its channel. Where one fails, or makes nothing, the default
+ * takes its place: an alert in other words is better than none.
+ */
+export function renderMessage({
+  deliveryId,
+  notice,
+  templates,
+}: Pick<OpenDelivery, 'deliveryId' | 'notice' | 'templates'>): RenderedMessage {
+  const facts = messageFactsOf(notice);
+  const { titleTemplate = null, textTemplate = null } = templates ?? {};
+  if (titleTemplate === null && textTemplate === null) return { facts, remark: null };
+  const variables = variablesOf({ deliveryId, notice });
+  const problems: string[] = [];
+  const rendered = (name: keyof MessageTemplates, template: string | null): string | null => {
+    if (template === null) return null;
+    const made = renderTemplate(template, variables, unescaped);
+    // Services refuse a message without visible characters.
+    if (made.ok && onOneLine(made.text) !== '') return made.text.trim();
+    const problem = made.ok ? 'it makes an empty text' : made.problem;
+    problems.push(`the default was sent in place of ${name}, which failed: ${problem}`);
+    return null;
+  };
+  const title = rendered('titleTemplate', titleTemplate);
+  const text = rendered('textTemplate', textTemplate);
+  const line = title === null ? null : shortened(onOneLine(title), MAX_TITLE_BYTES);
+  return {
+    facts: {
+      ...facts,
+      ...(line === null ? {} : { headline: line, title: line }),
+      ...(text === null ? {} : { error: cutText(text, MAX_TEXT_BYTES), rows: [], isCustom: true }),
+    },
+    remark: problems.length === 0 ? null : problems.join('; '),
+  };
+}
+
+/**
+ * The problem of a template, in words that follow its name; null for none.
+ *
+ * @param contentType of what it makes
+ */
+export function templateProblemOf(template: string | null, contentType: string): string | null {
+  if (template === null) return null;
+  const notice = sampleNotice({ alertId: 'test', atMs: 0 });
+  const variables = variablesOf({ deliveryId: 'test', notice });
+  const rendered = renderTemplate(template, variables, escapeFor(contentType));
+  return rendered.ok ? null : `must be a template that can be used: ${rendered.problem}`;
+}
