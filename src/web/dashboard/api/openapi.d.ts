@@ -1080,6 +1080,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/alert-channels/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview what messages say by given templates, without sending them
+         * @description Needs the role `write`.
+         */
+        post: operations["previewAlertChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/alert-channels/{id}/deliveries": {
         parameters: {
             query?: never;
@@ -3088,11 +3108,18 @@ export interface components {
          *       "sendLocationSilent": null,
          *       "sslExpiry": false,
          *       "sslExpiryThreshold": 30,
+         *       "subscribeAll": false,
          *       "subscriptions": [],
+         *       "titleTemplate": null,
+         *       "textTemplate": null,
          *       "logicalId": null,
          *       "id": 1,
          *       "created_at": "2026-01-31T12:00:00.000Z",
-         *       "updated_at": null
+         *       "updated_at": null,
+         *       "servedChecks": {
+         *         "total": 0,
+         *         "checks": []
+         *       }
          *     }
          */
         AlertChannel: components["schemas"]["EmailAlertChannel"] | components["schemas"]["WebhookAlertChannel"] | components["schemas"]["SlackAlertChannel"] | components["schemas"]["SmsAlertChannel"] | components["schemas"]["TeamsAlertChannel"] | components["schemas"]["DiscordAlertChannel"] | components["schemas"]["TelegramAlertChannel"] | components["schemas"]["PagerdutyAlertChannel"] | components["schemas"]["OpsgenieAlertChannel"] | components["schemas"]["NtfyAlertChannel"] | components["schemas"]["PushoverAlertChannel"] | components["schemas"]["GoogleChatAlertChannel"] | components["schemas"]["MattermostAlertChannel"] | components["schemas"]["MatrixAlertChannel"] | components["schemas"]["GotifyAlertChannel"] | components["schemas"]["IncidentIoAlertChannel"] | components["schemas"]["AlertmanagerAlertChannel"];
@@ -3109,6 +3136,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -3116,10 +3145,15 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
             readonly created_at?: unknown;
             readonly updated_at?: unknown;
+            readonly servedChecks?: unknown;
             /**
              * @description The same as before.
              * @enum {string}
@@ -3213,6 +3247,36 @@ export interface components {
             nextAttemptAt: string | null;
             /** @description When it was sent, or failed without another retry. */
             finishedAt: string | null;
+        };
+        AlertMessagePreview: {
+            /**
+             * @description What the message reports.
+             * @enum {string}
+             */
+            notice: "FAILURE" | "RECOVERY";
+            /** @description The first line, with the reason, as a lock screen shows it. */
+            title: string;
+            /** @description What follows it, as plain text. */
+            text: string;
+            /** @description The content type of `body`. */
+            contentType: string;
+            /** @description What is sent in the form of the channel, with its texts escaped, and with sample credentials. Of an email the HTML. */
+            body: string;
+        };
+        AlertMessageTemplatesInput: {
+            /**
+             * @description The type of the channel.
+             * @enum {string}
+             */
+            type: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS" | "TEAMS" | "DISCORD" | "TELEGRAM" | "PAGERDUTY" | "OPSGENIE" | "NTFY" | "PUSHOVER" | "GOOGLE_CHAT" | "MATTERMOST" | "MATRIX" | "GOTIFY" | "INCIDENT_IO" | "ALERTMANAGER";
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
+            /** @description `config.template` of a webhook; without effect in other types. */
+            template?: string | null;
+            /** @description The content type that the headers of a webhook set. */
+            contentType?: string;
         };
         AlertRecipients: {
             /** @description The alert settings in force, with all defaults. */
@@ -3391,6 +3455,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -3404,6 +3473,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -3413,6 +3492,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         AlertmanagerAlertChannelConfig: {
             /**
@@ -3455,6 +3536,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -3462,6 +3545,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -5561,6 +5648,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -5574,6 +5666,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -5583,6 +5685,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         DiscordAlertChannelInput: {
             /** @enum {string} */
@@ -5605,6 +5709,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -5612,6 +5718,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -6187,6 +6297,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -6200,6 +6315,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -6209,6 +6334,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         EmailAlertChannelInput: {
             /** @enum {string} */
@@ -6229,6 +6356,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -6236,6 +6365,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -6534,6 +6667,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -6547,6 +6685,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -6556,6 +6704,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         GoogleChatAlertChannelInput: {
             /** @enum {string} */
@@ -6578,6 +6728,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -6585,6 +6737,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -6624,6 +6780,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -6637,6 +6798,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -6646,6 +6817,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         GotifyAlertChannelConfig: {
             /**
@@ -6681,6 +6854,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -6688,6 +6863,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -7663,6 +7842,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -7676,6 +7860,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -7685,6 +7879,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         IncidentIoAlertChannelConfig: {
             /**
@@ -7720,6 +7916,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -7727,6 +7925,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -8202,6 +8404,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -8215,6 +8422,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -8224,6 +8441,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         MatrixAlertChannelConfig: {
             /**
@@ -8263,6 +8482,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -8270,6 +8491,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -8317,6 +8542,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -8330,6 +8560,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -8339,6 +8579,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         MattermostAlertChannelInput: {
             /** @enum {string} */
@@ -8361,6 +8603,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -8368,6 +8612,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -8566,6 +8814,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -8579,6 +8832,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -8588,6 +8851,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         NtfyAlertChannelConfig: {
             /**
@@ -8630,6 +8895,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -8637,6 +8904,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -8676,6 +8947,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -8689,6 +8965,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -8698,6 +8984,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         OpsgenieAlertChannelConfig: {
             /**
@@ -8744,6 +9032,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -8751,6 +9041,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -8790,6 +9084,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -8803,6 +9102,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -8812,6 +9121,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         PagerdutyAlertChannelConfig: {
             /**
@@ -8850,6 +9161,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -8857,6 +9170,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -8904,6 +9221,10 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
+        };
+        PreviewAlertChannelResponse: {
+            /** @description A failure and its recovery, of a check that does not exist. */
+            previews: components["schemas"]["AlertMessagePreview"][];
         };
         /**
          * @example {
@@ -9044,6 +9365,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -9057,6 +9383,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -9066,6 +9402,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         PushoverAlertChannelConfig: {
             /**
@@ -9115,6 +9453,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -9122,6 +9462,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -9524,6 +9868,15 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        ServedChecks: {
+            /** @description How many there are. */
+            total: number;
+            /** @description At most 20 of them, by name. */
+            checks: {
+                id: string;
+                name: string;
+            }[];
+        };
         Session: {
             id: string;
             /** @description Whether it is the session of this request. */
@@ -9604,6 +9957,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -9617,6 +9975,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -9626,6 +9994,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         SlackAlertChannelInput: {
             /** @enum {string} */
@@ -9646,6 +10016,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -9653,6 +10025,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -9696,6 +10072,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -9709,6 +10090,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -9718,6 +10109,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         SmsAlertChannelInput: {
             /** @enum {string} */
@@ -9740,6 +10133,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -9747,6 +10142,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -11209,6 +11608,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -11222,6 +11626,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -11231,6 +11645,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         TeamsAlertChannelInput: {
             /** @enum {string} */
@@ -11253,6 +11669,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -11260,6 +11678,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -11299,6 +11721,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -11312,6 +11739,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -11321,6 +11758,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         TelegramAlertChannelConfig: {
             /**
@@ -11370,6 +11809,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -11377,6 +11818,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -12442,6 +12887,11 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @default false
+             */
+            subscribeAll: boolean;
+            /**
              * @description The checks that the channel is notified of.
              * @default []
              */
@@ -12455,6 +12905,16 @@ export interface components {
                 activated: boolean;
             }[];
             /**
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @default null
+             */
+            titleTemplate: string | null;
+            /**
+             * @description What follows the first line, of the same kind; null for the default.
+             * @default null
+             */
+            textTemplate: string | null;
+            /**
              * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
              * @default null
              */
@@ -12464,6 +12924,8 @@ export interface components {
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
+            /** @description The checks that the channel is notified of; omitted in lists. Ignored in requests. */
+            servedChecks?: components["schemas"]["ServedChecks"];
         };
         WebhookAlertChannelConfig: {
             /** @description The name of the webhook. */
@@ -12545,6 +13007,8 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
                 /** @description The id of the check. */
@@ -12552,6 +13016,10 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            titleTemplate?: string | null;
+            /** @description What follows the first line, of the same kind; null for the default. */
+            textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
         };
@@ -17214,6 +17682,59 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    previewAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertMessageTemplatesInput"];
+            };
+        };
+        responses: {
+            /** @description Done: Preview what messages say by given templates, without sending them. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewAlertChannelResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
