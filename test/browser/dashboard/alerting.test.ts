@@ -107,18 +107,29 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
 
     await page.getByRole('checkbox', { name: 'Degraded checks' }).check();
     expect(await page.getByRole('button', { name: 'Send a test' }).isDisabled()).toBe(true);
+    await page.getByText('Texts of its messages').click();
+    await page.getByLabel('First line').fill('{{CHECK_NAME}} is down');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Test (no real failure) is down').first().waitFor();
+    await page.getByRole('checkbox', { name: 'All checks, now and later' }).check();
+    await page.getByRole('checkbox', { name: 'The blog' }).uncheck();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('is saved.').waitFor();
+    await page.getByText('is saved. It serves 1 check.').waitFor();
     const [stored] = (await account.get('/v1/alert-channels')).json;
     expect(stored).toMatchObject({
       type: 'WEBHOOK',
       sendDegraded: true,
-      subscriptions: [{ checkId: 'shop', activated: true }],
+      titleTemplate: '{{CHECK_NAME}} is down',
+      subscribeAll: true,
+      subscriptions: [
+        { checkId: 'blog', activated: false },
+        { checkId: 'shop', activated: true },
+      ],
     });
 
     await page.getByRole('button', { name: 'Delete' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete Pager?' });
-    expect(await dialog.textContent()).toContain('Alerts of 1 check no longer go there.');
+    expect(await dialog.textContent()).toContain('Alerts of all but 1 check no longer go there.');
     await dialog.getByRole('button', { name: 'Delete the channel' }).click();
     await page.getByRole('heading', { name: 'Nobody is notified of alerts yet' }).waitFor();
     expect((await account.get('/v1/alert-channels')).json).toEqual([]);

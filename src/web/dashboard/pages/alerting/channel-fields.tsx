@@ -3,6 +3,7 @@ import { Button } from '../../parts/button.tsx';
 import { CheckField, Field, problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import { CrossIcon } from '../../parts/icons.tsx';
 import type { ChannelForm, Pair } from './channel-form.ts';
+import { TEMPLATE_NAMES } from './message-texts.tsx';
 import { SERVICES } from './service-fields.ts';
 import { ServiceForm } from './service-form.tsx';
 
@@ -21,6 +22,7 @@ export const FIELD_NAMES: readonly string[] = [
   'config.template',
   'config.webhookSecret',
   'sslExpiryThreshold',
+  ...TEMPLATE_NAMES,
   ...Object.values(SERVICES).flatMap(({ fields }) => fields.map(({ name }) => `config.${name}`)),
 ];
 

@@ -1,4 +1,5 @@
 import type { components } from '../../api/openapi.d.ts';
+import { counted } from '../../parts/formats.ts';
 import {
   isService,
   NO_VALUES,
@@ -67,6 +68,10 @@ export interface ChannelForm {
   readonly sendLocationSilent: 'as-failures' | 'yes' | 'no';
   readonly sslExpiry: boolean;
   readonly sslExpiryThreshold: string;
+  readonly subscribeAll: boolean;
+  /** Empty for the default, as the next. */
+  readonly titleTemplate: string;
+  readonly textTemplate: string;
   /** By the id of the check: whether the subscription is activated. */
   readonly subscriptions: ReadonlyMap<string, boolean>;
 }
@@ -92,6 +97,9 @@ export function newForm(type: ChannelType): ChannelForm {
     sendLocationSilent: 'as-failures',
     sslExpiry: false,
     sslExpiryThreshold: '30',
+    subscribeAll: false,
+    titleTemplate: '',
+    textTemplate: '',
     subscriptions: new Map(),
   };
 }
@@ -107,6 +115,9 @@ export function formOf(channel: Channel): ChannelForm {
       sendLocationSilent === null ? 'as-failures' : sendLocationSilent ? 'yes' : 'no',
     sslExpiry: channel.sslExpiry,
     sslExpiryThreshold: String(sslExpiryThreshold),
+    subscribeAll: channel.subscribeAll,
+    titleTemplate: channel.titleTemplate ?? '',
+    textTemplate: channel.textTemplate ?? '',
     subscriptions: new Map(
       channel.subscriptions.map(({ checkId, activated }) => [checkId, activated]),
     ),
@@ -149,6 +160,9 @@ export function bodyOfForm(form: ChannelForm) {
       form.sendLocationSilent === 'as-failures' ? null : form.sendLocationSilent === 'yes',
     sslExpiry: form.sslExpiry,
     sslExpiryThreshold: Number(form.sslExpiryThreshold),
+    subscribeAll: form.subscribeAll,
+    titleTemplate: form.titleTemplate === '' ? null : form.titleTemplate,
+    textTemplate: form.textTemplate === '' ? null : form.textTemplate,
     subscriptions: [...form.subscriptions].map(([checkId, activated]) => ({ checkId, activated })),
   };
 }
@@ -195,6 +209,68 @@ export function channelName(channel: Channel): string {
     default:
       return channel.config.name;
   }
+}
+
+/** Its name where a check chooses its channels. */
+export function channelLabel(channel: Channel): string {
+  return channel.subscribeAll ? `${channelName(channel)} (all checks)` : channelName(channel);
+}
+
+/** Of which checks it is notified, in words; null for none. */
+export function servedWords({ subscribeAll, subscriptions }: Channel): string | null {
+  const activated = subscriptions.map((one) => one.activated);
+  return servedBy(subscribeAll, activated);
+}
+
+/** @param activated of each of its subscriptions */
+export function servedBy(subscribeAll: boolean, activated: readonly boolean[]): string | null {
+  const active = activated.filter(Boolean).length;
+  if (!subscribeAll) return active === 0 ? null : counted(active, 'check');
+  const exceptions = activated.length - active;
+  return exceptions === 0 ? 'all checks' : `all but ${counted(exceptions, 'check')}`;
+}
+
+/** What a check or a heartbeat says about a channel. */
+interface Subscription {
+  readonly alertChannelId: number;
+  readonly activated: boolean;
+}
+
+/** The ids of the channels that are notified: those it names, and those of all checks. */
+export function notifiedChannels(
+  given: readonly Subscription[],
+  channels: readonly Pick<Channel, 'id' | 'subscribeAll'>[],
+): readonly string[] {
+  const named = new Map(given.map(({ alertChannelId, activated }) => [alertChannelId, activated]));
+  const ofAll = channels.filter(({ id, subscribeAll }) => subscribeAll && !named.has(id));
+  const active = given.filter(({ activated }) => activated);
+  return [...active.map(({ alertChannelId }) => alertChannelId), ...ofAll.map(({ id }) => id)].map(
+    String,
+  );
+}
+
+/**
+ * What a check or a heartbeat must say for exactly these channels to be notified.
+ *
+ * @param channels those that there was a choice of: others stay excluded if they are
+ */
+export function subscriptionsFor(
+  chosen: readonly string[],
+  given: readonly Subscription[],
+  channels: readonly Pick<Channel, 'id' | 'subscribeAll'>[],
+): Subscription[] {
+  const known = new Map(channels.map(({ id, subscribeAll }) => [id, subscribeAll]));
+  const wanted = new Set(chosen.map(Number));
+  const active = [...wanted].filter((id) => known.get(id) !== true);
+  const ofAll = channels.flatMap(({ id, subscribeAll }) => (subscribeAll ? [id] : []));
+  const unknown = given.flatMap(({ alertChannelId: id, activated }) =>
+    activated || known.has(id) ? [] : [id],
+  );
+  const excluded = [...ofAll, ...unknown].filter((id) => !wanted.has(id));
+  return [
+    ...active.map((alertChannelId) => ({ alertChannelId, activated: true })),
+    ...excluded.map((alertChannelId) => ({ alertChannelId, activated: false })),
+  ];
 }
 
 /** What it is notified of, in words. */

@@ -29,9 +29,11 @@ import {
   channelName,
   formOf,
   newForm,
+  servedWords,
 } from './channel-form.ts';
 import { ChannelKinds } from './channels-page.tsx';
 import { Deliveries } from './deliveries.tsx';
+import { MessageTexts } from './message-texts.tsx';
 import { Sections } from './sections.tsx';
 import { SubscribedChecks } from './subscribed-checks.tsx';
 import { TestNotice } from './test-notice.tsx';
@@ -127,15 +129,18 @@ function Editor({
 
   const save = async (): Promise<void> => {
     let id = loaded?.resource.id ?? null;
+    let served = 0;
     const isSaved = await edited.save(async (sent, etag) => {
       const saved = await store(sent, id, etag);
       onSaved?.(saved);
       id = saved.resource.id;
+      served = saved.resource.servedChecks?.total ?? 0;
       return saved;
     });
     if (!isSaved) return;
     invalidate(isOfChannels);
-    const text = loaded === undefined ? 'The channel is made.' : 'The channel is saved.';
+    const what = loaded === undefined ? 'made' : 'saved';
+    const text = `The channel is ${what}. It serves ${counted(served, 'check')}.`;
     showToast({ kind: 'pass', text });
     // The guard must not ask on the way to the new channel.
     if (loaded === undefined) setTimeout(() => route(addressOf(`/channels/${id}`), true));
@@ -161,6 +166,7 @@ function Editor({
             <legend class="visually-hidden">The channel</legend>
             <ChannelFields form={form} change={change} problems={problems} />
             <Wishes form={form} change={change} problems={problems} />
+            <MessageTexts form={form} change={change} problems={problems} />
           </fieldset>
           {isWriter && (
             <div class="panel-body">
@@ -197,8 +203,9 @@ function Editor({
         </div>
         <SubscribedChecks
           subscriptions={form.subscriptions}
+          subscribeAll={form.subscribeAll}
           isWriter={isWriter}
-          onChange={(subscriptions) => change({ subscriptions })}
+          onChange={change}
         />
       </div>
     </form>
@@ -239,7 +246,7 @@ function Remove({ channel }: { readonly channel: Channel }) {
       showToast({ kind: 'fail', text: asApiError(thrown).message });
     }
   };
-  const checks = channel.subscriptions.length;
+  const served = servedWords(channel);
   return (
     <>
       <Button kind="danger" onClick={() => ask(true)}>
@@ -259,9 +266,9 @@ function Remove({ channel }: { readonly channel: Channel }) {
           }
         >
           <p>
-            {checks === 0
-              ? 'No check is subscribed to it.'
-              : `Alerts of ${counted(checks, 'check')} no longer go there.`}{' '}
+            {served === null
+              ? 'It is notified of no check.'
+              : `Alerts of ${served} no longer go there.`}{' '}
             The log of its notifications is deleted, and pending ones are not sent. This cannot be
             undone.
           </p>

@@ -5,7 +5,6 @@ import { useQuery } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
-import { counted } from '../../parts/formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -16,6 +15,7 @@ import {
   CHANNEL_WORDS,
   type Channel,
   channelName,
+  servedWords,
   wishesOf,
 } from './channel-form.ts';
 import { Sections } from './sections.tsx';
@@ -40,10 +40,7 @@ const COLUMNS = [
     name: 'checks',
     head: 'Checks',
     isNumber: true,
-    cell: ({ subscriptions }: Channel) => {
-      const active = subscriptions.filter(({ activated }) => activated).length;
-      return active === 0 ? <span class="degraded">none</span> : counted(active, 'check');
-    },
+    cell: (channel: Channel) => servedWords(channel) ?? <span class="degraded">none</span>,
   },
 ] as const;
 

@@ -4,9 +4,11 @@ import { asApiError } from '../../api/errors.ts';
 import { useQuery } from '../../api/query.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
-import { count, counted } from '../../parts/formats.ts';
+import { CheckField } from '../../parts/field.tsx';
+import { count } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { showToast } from '../../parts/toast.tsx';
+import { servedBy } from './channel-form.ts';
 
 type Subscriptions = ReadonlyMap<string, boolean>;
 
@@ -16,15 +18,20 @@ const PER_PAGE = 100;
 /** As many as a channel can have. */
 const MAX_SUBSCRIPTIONS = 10_000;
 
-/** Which checks the channel serves. A checked one is subscribed. */
+/** Which checks the channel serves: those that are chosen, or all but those that are not. */
 export function SubscribedChecks({
   subscriptions,
+  subscribeAll,
   isWriter,
   onChange,
 }: {
   readonly subscriptions: Subscriptions;
+  readonly subscribeAll: boolean;
   readonly isWriter: boolean;
-  readonly onChange: (subscriptions: Subscriptions) => void;
+  readonly onChange: (fields: {
+    readonly subscriptions?: Subscriptions;
+    readonly subscribeAll?: boolean;
+  }) => void;
 }) {
   const [search, setSearch] = useState('');
   const [isBusy, setBusy] = useState(false);
@@ -34,13 +41,14 @@ export function SubscribedChecks({
     { on: ['check.created', 'check.updated', 'check.deleted'] },
   );
   const found = data.value;
-  const active = [...subscriptions.values()].filter(Boolean).length;
+  const served = servedBy(subscribeAll, [...subscriptions.values()]) ?? 'none';
 
   const toggle = (id: string, isOn: boolean): void => {
     const next = new Map(subscriptions);
-    if (isOn) next.set(id, true);
-    else next.delete(id);
-    onChange(next);
+    // What is the same without a subscription needs none.
+    if (isOn === subscribeAll) next.delete(id);
+    else next.set(id, isOn);
+    onChange({ subscriptions: next });
   };
   const addAll = async (): Promise<void> => {
     setBusy(true);
@@ -51,7 +59,7 @@ export function SubscribedChecks({
         for (const { checkId } of entries) next.set(checkId, true);
         if (entries.length < PER_PAGE) break;
       }
-      onChange(next);
+      onChange({ subscriptions: next });
     } catch (thrown) {
       showToast({ kind: 'fail', text: asApiError(thrown).message });
     } finally {
@@ -64,10 +72,19 @@ export function SubscribedChecks({
       <header class="panel-head">
         <h2 id="checks-title">Checks that it serves</h2>
         <span class="muted" role="status">
-          {active === 0 ? 'none' : counted(active, 'check')}
+          {served}
         </span>
       </header>
       <div class="panel-body">
+        <fieldset class="alerting-plain" disabled={!isWriter}>
+          <legend class="visually-hidden">All checks</legend>
+          <CheckField
+            label="All checks, now and later"
+            hint="Except those that you do not choose below."
+            isChecked={subscribeAll}
+            onValue={(isOn) => onChange({ subscribeAll: isOn })}
+          />
+        </fieldset>
         <input
           type="search"
           aria-label="Search checks"
@@ -95,7 +112,7 @@ export function SubscribedChecks({
               <label>
                 <input
                   type="checkbox"
-                  checked={subscriptions.get(checkId) === true}
+                  checked={subscriptions.get(checkId) ?? subscribeAll}
                   disabled={!isWriter}
                   onChange={(event) => toggle(checkId, event.currentTarget.checked)}
                 />
@@ -112,12 +129,14 @@ export function SubscribedChecks({
       )}
       {isWriter && found !== null && found.entries.length > 0 && (
         <div class="panel-body alerting-form-actions">
-          <Button class="small" isBusy={isBusy} onClick={() => void addAll()}>
-            {search === '' ? 'Choose all checks' : 'Choose all that match'}
-          </Button>
+          {!subscribeAll && (
+            <Button class="small" isBusy={isBusy} onClick={() => void addAll()}>
+              {search === '' ? 'Choose all checks' : 'Choose all that match'}
+            </Button>
+          )}
           {subscriptions.size > 0 && (
-            <Button class="small" onClick={() => onChange(new Map())}>
-              Choose none
+            <Button class="small" onClick={() => onChange({ subscriptions: new Map() })}>
+              {subscribeAll ? 'No exceptions' : 'Choose none'}
             </Button>
           )}
         </div>

@@ -5,7 +5,7 @@ import { CheckField, SelectField } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Link } from '../../shell/link.tsx';
-import { channelName } from '../alerting/channel-form.ts';
+import { channelLabel, notifiedChannels, subscriptionsFor } from '../alerting/channel-form.ts';
 import { useCheckForm } from './check-form.ts';
 import { Choices } from './choices.tsx';
 import { listAt, valueAt } from './draft.ts';
@@ -98,11 +98,10 @@ function Channels() {
       <ErrorState error={error} retry={query.reload} />
     );
   }
-  const given = listAt(draft, 'alertChannelSubscriptions');
-  const idOf = (subscription: unknown): string => String(valueAt(subscription, 'alertChannelId'));
-  const chosen = given
-    .filter((subscription) => valueAt(subscription, 'activated') !== false)
-    .map(idOf);
+  const given = listAt(draft, 'alertChannelSubscriptions').map((one) => ({
+    alertChannelId: Number(valueAt(one, 'alertChannelId')),
+    activated: valueAt(one, 'activated') !== false,
+  }));
   const more = (found.total ?? 0) - found.entries.length;
   return (
     <Choices
@@ -110,15 +109,12 @@ function Channels() {
       legend={labelOf('alertChannelSubscriptions[].alertChannelId')}
       choices={found.entries.map((channel) => ({
         value: String(channel.id),
-        label: channelName(channel),
+        label: channelLabel(channel),
       }))}
-      chosen={chosen}
+      chosen={notifiedChannels(given, found.entries)}
       problem={problemAt('alertChannelSubscriptions')}
       onChange={(ids) =>
-        change(
-          'alertChannelSubscriptions',
-          ids.map((id) => ({ alertChannelId: Number(id), activated: true })),
-        )
+        change('alertChannelSubscriptions', subscriptionsFor(ids, given, found.entries))
       }
       empty={
         <>

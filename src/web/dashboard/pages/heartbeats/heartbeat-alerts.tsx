@@ -4,7 +4,7 @@ import { useQuery } from '../../api/query.ts';
 import { CheckField, problemOf, SelectField } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
 import { Link } from '../../shell/link.tsx';
-import { channelName } from '../alerting/channel-form.ts';
+import { channelLabel, notifiedChannels, subscriptionsFor } from '../alerting/channel-form.ts';
 import { Choices } from '../editing/choices.tsx';
 import '../editing/editing.css';
 import { AlertSettingsFields } from '../settings/alert-settings-fields.tsx';
@@ -100,16 +100,12 @@ function Channels({
       legend="Channels that are notified"
       choices={(found?.entries ?? []).map((channel) => ({
         value: String(channel.id),
-        label: channelName(channel),
+        label: channelLabel(channel),
       }))}
-      chosen={channels
-        .filter(({ activated }) => activated)
-        .map(({ alertChannelId }) => String(alertChannelId))}
+      chosen={notifiedChannels(channels, found?.entries ?? [])}
       problem={problemOf(problems, 'alertChannelSubscriptions')}
       onChange={(ids) =>
-        change({
-          channels: ids.map((id) => ({ alertChannelId: Number(id), activated: true })),
-        })
+        change({ channels: subscriptionsFor(ids, channels, found?.entries ?? []) })
       }
       empty={
         found === null ? (

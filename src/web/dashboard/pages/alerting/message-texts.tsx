@@ -1,0 +1,110 @@
+import { useState } from 'preact/hooks';
+import { api, bodyOf } from '../../api/client.ts';
+import { type ApiError, asApiError, type FieldProblem } from '../../api/errors.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { Button } from '../../parts/button.tsx';
+import { problemOf, TextAreaField } from '../../parts/field.tsx';
+import type { ChannelForm } from './channel-form.ts';
+
+type Preview = components['schemas']['AlertMessagePreview'];
+
+/** At these fields stands what the API says about them. */
+export const TEMPLATE_NAMES: readonly string[] = ['titleTemplate', 'textTemplate'];
+
+const WORDS = { FAILURE: 'A failure', RECOVERY: 'Its recovery' } as const;
+
+/** What messages say: templates, and what they make of an example. */
+export function MessageTexts({
+  form,
+  change,
+  problems,
+}: {
+  readonly form: ChannelForm;
+  readonly change: (fields: Partial<ChannelForm>) => void;
+  readonly problems: readonly FieldProblem[];
+}) {
+  // It stays open while somebody empties the fields.
+  const [wasGiven] = useState(form.titleTemplate !== '' || form.textTemplate !== '');
+  const [isBusy, setBusy] = useState(false);
+  const [previews, setPreviews] = useState<readonly Preview[]>([]);
+  const [error, setError] = useState<ApiError | null>(null);
+  const preview = async (): Promise<void> => {
+    setBusy(true);
+    setPreviews([]);
+    setError(null);
+    try {
+      const body = previewOf(form);
+      setPreviews((await bodyOf(api.POST('/v1/alert-channels/preview', { body }))).previews);
+    } catch (thrown) {
+      setError(asApiError(thrown));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const all = [...problems, ...(error?.problems ?? [])];
+  const isRefused = TEMPLATE_NAMES.some((name) => problemOf(all, name) !== null);
+  return (
+    <details class="alerting-more" open={wasGiven || isRefused}>
+      <summary>Texts of its messages</summary>
+      <TextAreaField
+        label="First line"
+        hint={
+          <>
+            A template such as <code>{'{{CHECK_NAME}} is down'}</code>. Empty: what happened, and
+            why.
+          </>
+        }
+        rows={2}
+        value={form.titleTemplate}
+        onValue={(titleTemplate) => change({ titleTemplate })}
+        problem={problemOf(all, 'titleTemplate')}
+      />
+      <TextAreaField
+        label="What follows"
+        hint={
+          <>
+            Such as <code>{'{{ERROR_MESSAGE}} since {{SINCE}}'}</code>. Empty:{' '}
+            <code>{'{{ALERT_TEXT}}'}</code>, all facts.
+          </>
+        }
+        rows={5}
+        value={form.textTemplate}
+        onValue={(textTemplate) => change({ textTemplate })}
+        problem={problemOf(all, 'textTemplate')}
+      />
+      <Button class="small" isBusy={isBusy} onClick={() => void preview()}>
+        Preview
+      </Button>
+      <div role="status">
+        {error !== null && error.problems.length === 0 && <p class="failing">{error.message}</p>}
+        {previews.map(({ notice, title, text, body }) => (
+          <div key={notice} class="alerting-preview">
+            <p class="muted">{WORDS[notice]}</p>
+            <p>
+              <strong>{title}</strong>
+            </p>
+            <pre>{text}</pre>
+            <details>
+              <summary>What is sent</summary>
+              <pre>
+                <code>{body}</code>
+              </pre>
+            </details>
+          </div>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+function previewOf({ type, titleTemplate, textTemplate, template, headers }: ChannelForm) {
+  const contentType = headers.findLast(({ key }) => key.toLowerCase() === 'content-type')?.value;
+  const isWebhook = type === 'WEBHOOK';
+  return {
+    type,
+    titleTemplate: titleTemplate === '' ? null : titleTemplate,
+    textTemplate: textTemplate === '' ? null : textTemplate,
+    template: isWebhook && template !== '' ? template : null,
+    ...(isWebhook && contentType ? { contentType } : {}),
+  };
+}
