@@ -163,7 +163,8 @@ export async function listChannelEntries(
   { accountId, ...range }: AccountRange,
 ): Promise<readonly PageEntry<number>[]> {
   const list = {
-    columns: `id, ${bytesOf('config')} + ${SUBSCRIPTION_BYTES} * (
+    columns: `id, ${bytesOf('config')} + coalesce(octet_length(title_template), 0)
+       + coalesce(octet_length(text_template), 0) + ${SUBSCRIPTION_BYTES} * (
        select count(*) from alert_subscriptions s
        where s.account_id = c.account_id and s.channel_id = c.id) as bytes`,
     from: 'alert_channels c',

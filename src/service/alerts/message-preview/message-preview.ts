@@ -1,5 +1,8 @@
 import type { AlertChannelType, MessageTemplates } from '../../../model/alerting/alert-channel.ts';
-import { SERVICE_CHANNELS, type ServiceChannelType } from '../../../model/alerting/service-channels.ts';
+import {
+  SERVICE_CHANNELS,
+  type ServiceChannelType,
+} from '../../../model/alerting/service-channels.ts';
 import type { ServiceConfigs } from '../../../model/alerting/service-targets.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { findAccount } from '../../accounts/shared.sql.ts';

@@ -169,7 +169,12 @@ export function variablesOf(
   return Object.fromEntries(NOTICE_VARIABLES.map(({ name, of }) => [name, of(delivery)]));
 }
 
-function sinceText({ location, startedAtMs, sinceMs, timeZone = 'UTC' }: AlertNotice): string | null {
+function sinceText({
+  location,
+  startedAtMs,
+  sinceMs,
+  timeZone = 'UTC',
+}: AlertNotice): string | null {
   const fromMs = location === undefined ? sinceMs : startedAtMs;
   return fromMs === undefined ? null : zonedTime(fromMs, timeZone);
 }

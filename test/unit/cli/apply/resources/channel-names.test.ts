@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { withChannelIds } from '../../../../src/cli/apply/resources/channel-names.ts';
-import { NO_RESOURCES } from '../../../../src/model/check-file/sections.ts';
+import { withChannelIds } from '../../../../../src/cli/apply/resources/channel-names.ts';
+import { NO_RESOURCES } from '../../../../../src/model/check-file/sections.ts';
 
 const KNOWN = [
   { id: 1, logicalId: null, type: 'EMAIL', config: { address: 'ops@example.com' } },
