@@ -27,6 +27,11 @@ import {
   readOutgoingConfig,
 } from './outgoing/outgoing-config.ts';
 import {
+  OWN_HEARTBEAT_VARIABLES,
+  type OwnHeartbeatConfig,
+  readOwnHeartbeat,
+} from './own-heartbeat/own-heartbeat-config.ts';
+import {
   ROOT_CAUSE_VARIABLES,
   type RootCauseConfig,
   readRootCauseConfig,
@@ -86,6 +91,8 @@ export interface ServiceConfig {
   readonly rootCause: RootCauseConfig;
   readonly sessions: SessionLimits;
   readonly subscribeLimits: SubscribeLimits;
+  /** null: the service requests no URL each minute. */
+  readonly ownHeartbeat: OwnHeartbeatConfig | null;
   readonly auditRetentionDays: number;
   /** Null for passwords only. */
   readonly oidc: OidcConfig | null;
@@ -293,6 +300,7 @@ export const SERVICE_VARIABLES = {
   ...ARTIFACT_VARIABLES,
   ...DELIVERY_VARIABLES,
   ...SUBSCRIBE_VARIABLES,
+  ...OWN_HEARTBEAT_VARIABLES,
 } as const;
 
 /** A test compares the README's table of variables with these rows. */
@@ -404,6 +412,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     artifacts: readArtifactsConfig(env),
     delivery: readOutgoingConfig(env),
     subscribeLimits: readSubscribeLimits(env),
+    ownHeartbeat: readOwnHeartbeat(env),
     corsOrigins: readVariable(env, variables.corsOrigins),
     trustedProxies: readVariable(env, variables.trustedProxies).map(({ text }) => text),
   };

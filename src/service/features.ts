@@ -54,6 +54,7 @@ import { createIdentities } from './oidc/identities.ts';
 import { createProvider } from './oidc/provider.ts';
 import type { Oidc } from './oidc/routes.ts';
 import { NO_OUTGOING, type OutgoingConfig } from './outgoing/outgoing-config.ts';
+import { createOwnHeartbeat } from './own-heartbeat/own-heartbeat.ts';
 import { createLocationKeys, type LocationKeys } from './private-locations/location-keys.ts';
 import {
   createPrivateLocations,
@@ -198,6 +199,8 @@ export interface FeatureParts {
     readonly sessions?: ServiceConfig['sessions'];
     readonly subscribeLimits?: ServiceConfig['subscribeLimits'];
     /** Default: none. */
+    readonly ownHeartbeat?: ServiceConfig['ownHeartbeat'];
+    /** Default: none. */
     readonly oidc?: ServiceConfig['oidc'];
   };
   /** Default: the name servers of the machine, and what DELIVERY_DENY allows. */
@@ -314,6 +317,12 @@ export function createFeatures(given: FeatureParts): Features {
     pages: statusSite.pages,
     passwords,
   });
+  const resultStorage = new ResultStorage(parts);
+  const ownHeartbeat = createOwnHeartbeat({
+    ...parts,
+    takesResults: () => resultStorage.takes(),
+    config: parts.config.ownHeartbeat ?? null,
+  });
   const maintenance = [
     (signal: AbortSignal) => assigner.run(signal),
     partitions.maintain,
@@ -341,6 +350,7 @@ export function createFeatures(given: FeatureParts): Features {
     userFeatures.sessions.maintain,
     userFeatures.attempts.maintain,
     userFeatures.invitations.maintain,
+    ownHeartbeat.maintain,
     (signal: AbortSignal) => runVacuum(parts, signal),
   ];
   const agents = createAgents({
@@ -360,7 +370,6 @@ export function createFeatures(given: FeatureParts): Features {
     }),
     scrubberOf: scrubbing.scrubberOf,
   });
-  const resultStorage = new ResultStorage(parts);
   return {
     ...alertFeatures,
     ...heartbeatFeatures,
@@ -444,6 +453,7 @@ export function createFeatures(given: FeatureParts): Features {
       subscriptions: subscriptionFeatures.subscriptionCounts(),
       states: stateCounter.counts(),
       alertDeliveries: alertFeatures.alertDeliveryCounts,
+      ownHeartbeats: ownHeartbeat.counts,
     }),
     async work(signal) {
       // Each maintenance task adds listeners, which is no leak.

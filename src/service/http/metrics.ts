@@ -53,6 +53,8 @@ export interface FeatureCounts {
   readonly states: StateCounts;
   /** By result. */
   readonly alertDeliveries: Readonly<Record<'sent' | 'failed', number>>;
+  /** Requests to HEARTBEAT_URL, by result. */
+  readonly ownHeartbeats: Readonly<Record<string, number>>;
 }
 
 export const NO_COUNTS: FeatureCounts = {
@@ -65,6 +67,7 @@ export const NO_COUNTS: FeatureCounts = {
   subscriptions: NO_SUBSCRIPTION_COUNTS,
   states: NO_STATE_COUNTS,
   alertDeliveries: { sent: 0, failed: 0 },
+  ownHeartbeats: {},
 };
 
 export interface FinishedRequest {
@@ -271,6 +274,18 @@ export function createServiceMetrics(options: {
       this.reset();
       for (const [reason, count] of Object.entries(options.counts().subscriptions.refused)) {
         this.inc({ reason }, count);
+      }
+    },
+  });
+  new Counter({
+    name: 'vedette_service_own_heartbeats_total',
+    help: 'Requests to HEARTBEAT_URL by this replica, by result: sent, failed, or skipped because the database does not work.',
+    labelNames: ['result'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [result, count] of Object.entries(options.counts().ownHeartbeats)) {
+        this.inc({ result }, count);
       }
     },
   });

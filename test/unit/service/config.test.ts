@@ -33,6 +33,7 @@ describe('the configuration of the service', () => {
       rootCause: { model: null },
       sessions: { idleMs: 259_200_000, maxMs: 2_592_000_000 },
       subscribeLimits: { perAccountDay: 2_000, perHour: 2_000 },
+      ownHeartbeat: null,
       auditRetentionDays: 365,
       oidc: null,
       corsOrigins: [],
@@ -79,6 +80,8 @@ describe('the configuration of the service', () => {
         OIDC_SESSION_MAX_HOURS: '8',
         SUBSCRIBE_LIMIT_PER_ACCOUNT_DAY: '100',
         SUBSCRIBE_LIMIT_PER_HOUR: '200',
+        HEARTBEAT_URL: 'https://watch.example.org/ping/token',
+        HEARTBEAT_METHOD: 'post',
       }),
     ).toEqual({
       port: 0,
@@ -108,6 +111,7 @@ describe('the configuration of the service', () => {
       sessions: { idleMs: 3_600_000, maxMs: 86_400_000 },
       auditRetentionDays: 90,
       subscribeLimits: { perAccountDay: 100, perHour: 200 },
+      ownHeartbeat: { url: 'https://watch.example.org/ping/token', method: 'POST' },
       oidc: {
         issuer: 'https://login.example.org/realms/main',
         clientId: 'vedette',
@@ -158,6 +162,8 @@ describe('the configuration of the service', () => {
     ['MAX_AGENTS_PER_LOCATION', '1001', 'it must be a whole number from 1 to 1000'],
     ['MAX_AGENT_CONCURRENCY', '0', 'it must be a whole number from 1 to 100000'],
     ['FIRST_API_KEY', 'hunter2', 'FIRST_API_KEY is malformed; it must be vk_ and 32 hex digits'],
+    ['HEARTBEAT_URL', 'https://u:hunter2@x.test/', 'HEARTBEAT_URL is malformed'],
+    ['HEARTBEAT_METHOD', 'GET', 'set HEARTBEAT_URL, or unset HEARTBEAT_METHOD'],
     ['DATABSE_URL', 'postgres://u:hunter2@db/v', 'did you mean DATABASE_URL?'],
   ])('refuses %s=%s with one line that says what is allowed', (name, value, text) => {
     let message = '';
@@ -182,6 +188,7 @@ describe('the configuration of the service', () => {
       'SMTP_URL',
       'SMS_GATEWAY_URL',
       'SMS_GATEWAY_AUTHORIZATION',
+      'HEARTBEAT_URL',
     ]);
   });
 });
