@@ -10,6 +10,7 @@ import { alertSettingsRoutes } from './alerts/account-alert-settings.routes.ts';
 import { alertChannelsRoutes } from './alerts/channels/routes.ts';
 import { alertDeliveriesRoutes } from './alerts/delivery/routes.ts';
 import { messagePreviewRoutes } from './alerts/message-preview/routes.ts';
+import { monitoringProblemsRoutes } from './alerts/monitoring-problems/routes.ts';
 import { alertRecipientsRoutes } from './alerts/recipients/routes.ts';
 import { checkAlertsRoutes } from './alerts/routes.ts';
 import { availabilityRoutes } from './analytics/rollups/routes.ts';
@@ -87,6 +88,7 @@ export function apiRoutes(
     alertChannelsRoutes({ ...features, stopping }),
     messagePreviewRoutes(features),
     alertDeliveriesRoutes(features),
+    monitoringProblemsRoutes(features),
     missedSlotsRoutes(features),
     eventsRoutes({ ...features, stopping }),
     errorGroupsRoutes(features),

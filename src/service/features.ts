@@ -185,6 +185,8 @@ export interface FeatureParts {
     readonly auditRetentionDays?: number;
     readonly publicUrl?: string | null;
     /** Default: none. */
+    readonly dataDir?: ServiceConfig['dataDir'];
+    /** Default: none. */
     readonly serviceHosts?: ServiceConfig['serviceHosts'];
     /** Default: any. */
     readonly customDomains?: ServiceConfig['customDomains'];
@@ -256,6 +258,7 @@ export function createFeatures(given: FeatureParts): Features {
     retentionDays,
     delivery,
     publicUrl,
+    dataDir: parts.config.dataDir ?? null,
   });
   const subscriptionFeatures = createSubscriptionFeatures({
     ...parts,
@@ -454,6 +457,7 @@ export function createFeatures(given: FeatureParts): Features {
       states: stateCounter.counts(),
       alertDeliveries: alertFeatures.alertDeliveryCounts,
       ownHeartbeats: ownHeartbeat.counts,
+      problems: alertFeatures.monitoringProblems.counts(),
     }),
     async work(signal) {
       // Each maintenance task adds listeners, which is no leak.

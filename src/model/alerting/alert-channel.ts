@@ -3,6 +3,7 @@ import { logicalIdField } from '../logical-id.ts';
 import { DAY_MS } from '../time-units.ts';
 import type { AlertType } from './alert.ts';
 import { channelName, webAddress } from './channel-fields.ts';
+import { MONITORING_PROBLEMS, type MonitoringProblem } from './monitoring-problems.ts';
 import {
   SERVICE_CHANNEL_TYPES,
   SERVICE_CHANNELS,
@@ -150,6 +151,14 @@ const wishes = {
     .default(null)
     .describe(
       'Whether the channel is notified of private locations that are silent; null: if it is notified of failures.',
+    ),
+  sendMonitoringProblems: z
+    .array(z.enum(MONITORING_PROBLEMS))
+    .max(MONITORING_PROBLEMS.length)
+    .nullable()
+    .default(null)
+    .describe(
+      'The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.',
     ),
   sslExpiry: z
     .boolean()
@@ -312,6 +321,19 @@ export function wantsNotice(
 /** Whether a channel receives the notice that a private location is silent. */
 export function wantsSilence({ sendLocationSilent, sendFailure }: NoticePreferences): boolean {
   return sendLocationSilent ?? sendFailure;
+}
+
+/** What decides whether a channel receives notices of problems of monitoring itself. */
+export type ProblemPreferences = Readonly<
+  Pick<AlertChannel, 'sendFailure' | 'sendMonitoringProblems'>
+>;
+
+/** Whether a channel receives the notice that a problem of monitoring itself has begun. */
+export function wantsProblem(
+  { sendMonitoringProblems, sendFailure }: ProblemPreferences,
+  problem: MonitoringProblem,
+): boolean {
+  return sendMonitoringProblems?.includes(problem) ?? sendFailure;
 }
 
 /** Whole days are inexact by up to one day at either end. */

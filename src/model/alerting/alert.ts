@@ -1,3 +1,5 @@
+import { MONITORING_PROBLEM_ENDS, MONITORING_PROBLEMS } from './monitoring-problems.ts';
+
 /** Why an alert was given: src/service/README.md, "Alerts". */
 export const ALERT_TYPES = [
   'NO_ALERT',
@@ -13,8 +15,17 @@ export const ALERT_TYPES = [
 ] as const;
 export type AlertType = (typeof ALERT_TYPES)[number];
 
-/** What a notice reports: an alert of a check, or that a private location is silent or no longer is. */
-export const NOTICE_TYPES = [...ALERT_TYPES, 'LOCATION_SILENT', 'LOCATION_RECOVERY'] as const;
+/**
+ * What a notice reports: an alert of a check, that a private location is silent or no longer is, or a
+ * problem of monitoring itself.
+ */
+export const NOTICE_TYPES = [
+  ...ALERT_TYPES,
+  'LOCATION_SILENT',
+  'LOCATION_RECOVERY',
+  ...MONITORING_PROBLEMS,
+  ...MONITORING_PROBLEM_ENDS,
+] as const;
 export type NoticeType = (typeof NOTICE_TYPES)[number];
 
 /** How a check does, best first. */
@@ -49,6 +60,13 @@ const FAILURE_NOTICES: readonly AlertType[] = [
 /** Whether an alert reports that the check fails. */
 export function reportsFailure(alert: AlertType): boolean {
   return FAILURE_NOTICES.includes(alert);
+}
+
+export const ENDS: readonly AlertType[] = ['ALERT_RECOVERY', 'ALERT_DEGRADED_RECOVERY'];
+
+/** Whether an alert reports that a problem is over. */
+export function reportsEnd(alert: AlertType): boolean {
+  return ENDS.includes(alert);
 }
 
 export function worseOf(one: Condition, other: Condition): Condition {

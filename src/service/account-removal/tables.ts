@@ -67,6 +67,7 @@ export const REMOVED_TABLES: readonly RemovedTable[] = [
   { name: 'incident_updates' },
   { name: 'incidents' },
 
+  { name: 'monitoring_problems' },
   { name: 'alert_deliveries' },
   { name: 'check_alerts' },
   { name: 'alert_channels', rowsAtOnce: 100, noun: 'alert channel' },

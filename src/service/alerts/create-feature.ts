@@ -16,6 +16,11 @@ import { type AlertEngine, createAlertEngine } from './engine.ts';
 import { createLocationAlerts, type LocationAlerts } from './location-alerts.ts';
 import { maintenanceSilences } from './maintenance-silences.ts';
 import { createMessagePreviews, type MessagePreviews } from './message-preview/message-preview.ts';
+import { readDiskSpace } from './monitoring-problems/disk-space.ts';
+import {
+  createMonitoringProblems,
+  type MonitoringProblems,
+} from './monitoring-problems/monitoring-problems.ts';
 import { type AlertRecipients, createAlertRecipients } from './recipients/recipients.ts';
 
 export interface AlertFeatureParts {
@@ -30,6 +35,8 @@ export interface AlertFeatureParts {
   readonly delivery: OutgoingConfig;
   /** PUBLIC_URL, the base of links in messages; null if it is not set. */
   readonly publicUrl: string | null;
+  /** Of the embedded database and of artifacts; null for none. */
+  readonly dataDir: string | null;
   /** Whole days, of alerts and of the delivery log. */
   readonly retentionDays: number;
 }
@@ -45,6 +52,7 @@ export interface AlertFeatures {
   readonly checkAlerts: CheckAlerts;
   readonly locationAlerts: LocationAlerts;
   readonly messagePreviews: MessagePreviews;
+  readonly monitoringProblems: MonitoringProblems;
   /** Each runs until the signal aborts: thresholds by time, reminders, deliveries, retention. */
   readonly alertKeepers: readonly ((signal: AbortSignal) => Promise<void>)[];
 }
@@ -58,6 +66,13 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
     notices,
     incidents,
     silences: maintenanceSilences,
+  });
+  const { dataDir } = parts;
+  const monitoringProblems = createMonitoringProblems({
+    ...parts,
+    silences: maintenanceSilences,
+    readDisk: async () => (dataDir === null ? null : readDiskSpace(dataDir)),
+    hasDatabaseOnDisk: parts.store.kind === 'pglite',
   });
   const checkAlerts = createCheckAlerts(parts);
   const alertDeliveries = createAlertDeliveries(parts);
@@ -75,10 +90,12 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
     checkAlerts,
     locationAlerts: createLocationAlerts({ silences: maintenanceSilences }),
     messagePreviews: createMessagePreviews(parts),
+    monitoringProblems,
     alertKeepers: [
       alertEngine.maintain,
       checkAlerts.maintain,
       alertDeliveries.maintain,
+      monitoringProblems.maintain,
       (signal) => runDeliveryWorker({ ...parts, sender, onFinished }, signal).finally(sender.close),
     ],
   };

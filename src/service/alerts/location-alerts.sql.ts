@@ -1,16 +1,18 @@
-import type { NoticePreferences } from '../../model/alerting/alert-channel.ts';
+import type { NoticePreferences, ProblemPreferences } from '../../model/alerting/alert-channel.ts';
 import type { Sql } from '../database/store.ts';
 import { SUBSCRIBERS } from './channels/subscribers.sql.ts';
 
 /** A channel that is subscribed to checks of a location, by the tags of those checks. */
-export type LocationSubscriber = NoticePreferences & {
-  readonly channelId: number;
-  /** The tags of some of the checks and of their groups. */
-  readonly tags: readonly string[];
-};
+export type LocationSubscriber = NoticePreferences &
+  ProblemPreferences & {
+    readonly channelId: number;
+    /** The tags of some of the checks and of their groups. */
+    readonly tags: readonly string[];
+  };
 
-const PREFERENCES = `c.send_failure, c.send_recovery, c.send_degraded,
-  c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold`;
+/** What the channel `c` is notified of. */
+export const NOTICE_PREFERENCES = `c.send_failure, c.send_recovery, c.send_degraded,
+  c.send_location_silent, c.send_monitoring_problems, c.ssl_expiry, c.ssl_expiry_threshold`;
 
 /**
  * The channels that are notified of checks that are assigned to the location and not muted. A channel is
@@ -21,7 +23,7 @@ export function listLocationSubscribers(
   { accountId, locationId }: { readonly accountId: string; readonly locationId: string },
 ): Promise<readonly LocationSubscriber[]> {
   return sql.query<LocationSubscriber>(
-    `select distinct c.id as channel_id, ${PREFERENCES}, k.tags || coalesce(g.tags, '[]'::jsonb) as tags
+    `select distinct c.id as channel_id, ${NOTICE_PREFERENCES}, k.tags || coalesce(g.tags, '[]'::jsonb) as tags
      from assignments a
        join checks k on k.account_id = a.account_id and k.id = a.check_id
        left join check_groups g on g.id = k.group_id
@@ -40,7 +42,7 @@ export function listNotifiedChannels(
   { accountId, alertId }: { readonly accountId: string; readonly alertId: string },
 ): Promise<readonly (NoticePreferences & { readonly channelId: number })[]> {
   return sql.query<NoticePreferences & { readonly channelId: number }>(
-    `select c.id as channel_id, ${PREFERENCES} from alert_channels c
+    `select c.id as channel_id, ${NOTICE_PREFERENCES} from alert_channels c
      where c.account_id = $1 and exists (select from alert_deliveries d
        where d.account_id = $1 and d.channel_id = c.id and d.alert_id = $2)
      order by c.id`,

@@ -1,8 +1,9 @@
+import type { ProblemSubject } from './monitoring-problems/subject.ts';
 import type { AlertNotice } from './notice.ts';
 
 /**
  * The page of the dashboard that shows what happened: the run that led to the notice, the location that
- * it is about, or the heartbeat.
+ * it is about, the heartbeat, or what a problem of monitoring itself is about.
  *
  * @param publicUrl PUBLIC_URL without a trailing slash; null if it is not set: then there is no link
  */
@@ -10,8 +11,20 @@ export function noticeLink(notice: AlertNotice, publicUrl: string | null): strin
   return publicUrl === null ? null : `${publicUrl}${pathOf(notice)}`;
 }
 
-function pathOf({ location, check, resultId = null }: AlertNotice): string {
+function pathOf({ location, problem, check, resultId = null }: AlertNotice): string {
+  if (problem !== undefined) return pathOfProblem(problem.subject);
   if (location !== undefined) return `/locations/${location.id}`;
   if (check.checkType === 'HEARTBEAT') return `/heartbeats/${check.id}`;
   return resultId === null ? `/checks/${check.id}` : `/checks/${check.id}/results/${resultId}`;
+}
+
+function pathOfProblem(subject: ProblemSubject): string {
+  switch (subject.kind) {
+    case 'location':
+      return `/locations/${subject.id}`;
+    case 'channel':
+      return `/channels/${subject.id}`;
+    default:
+      return '/alerts';
+  }
 }

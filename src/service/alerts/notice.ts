@@ -1,6 +1,8 @@
-import type { AlertType, NoticeType } from '../../model/alerting/alert.ts';
+import { type AlertType, type NoticeType, reportsEnd } from '../../model/alerting/alert.ts';
+import { endOfProblem, type MonitoringProblem } from '../../model/alerting/monitoring-problems.ts';
 import type { CheckType } from '../../model/enums.ts';
 import type { Sql } from '../database/store.ts';
+import type { ProblemSubject } from './monitoring-problems/subject.ts';
 import type { FailureFacts } from './observation.ts';
 
 /** A run that passed. */
@@ -63,16 +65,21 @@ export interface AlertNotice {
     /** How many checks are assigned to it. */
     readonly checks: number;
   };
+  /** The problem of monitoring itself that the notice is about, without check and run like a location. */
+  readonly problem?: { readonly kind: MonitoringProblem; readonly subject: ProblemSubject };
 }
 
 /** The type as people see it. */
 export function noticeTypeOf({
   alertType,
   isOfLocation,
+  problem = null,
 }: {
   readonly alertType: AlertType;
   readonly isOfLocation: boolean;
+  readonly problem?: MonitoringProblem | null | undefined;
 }): NoticeType {
+  if (problem !== null) return reportsEnd(alertType) ? endOfProblem(problem) : problem;
   if (!isOfLocation) return alertType;
   return alertType === 'ALERT_FAILURE' ? 'LOCATION_SILENT' : 'LOCATION_RECOVERY';
 }

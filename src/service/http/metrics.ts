@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { sharedMetricsText } from '../../runtime/metrics/metrics-text.ts';
 import { collectProcessMetrics } from '../../runtime/metrics/process-metrics.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
+import { addProblemMetrics } from '../alerts/monitoring-problems/problem-metrics.ts';
 import { NO_STATE_COUNTS, type StateCounts } from '../state-counts/counts.ts';
 import { addStateMetrics } from '../state-counts/state-metrics.ts';
 import {
@@ -53,6 +54,12 @@ export interface FeatureCounts {
   readonly states: StateCounts;
   /** By result. */
   readonly alertDeliveries: Readonly<Record<'sent' | 'failed', number>>;
+  readonly problems: {
+    /** Now, of all accounts, by kind. */
+    readonly open: Readonly<Record<string, number>>;
+    /** null without DATA_DIR. */
+    readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
+  };
   /** Requests to HEARTBEAT_URL, by result. */
   readonly ownHeartbeats: Readonly<Record<string, number>>;
 }
@@ -68,6 +75,7 @@ export const NO_COUNTS: FeatureCounts = {
   states: NO_STATE_COUNTS,
   alertDeliveries: { sent: 0, failed: 0 },
   ownHeartbeats: {},
+  problems: { open: {}, disk: null },
 };
 
 export interface FinishedRequest {
@@ -289,6 +297,7 @@ export function createServiceMetrics(options: {
       }
     },
   });
+  addProblemMetrics(registry, options.counts);
   addStateMetrics(registry, options.counts);
   new Gauge({
     name: 'vedette_service_build_info',

@@ -210,8 +210,8 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
 }
 
 /**
- * The victim's location is silent, and no other location becomes silent while the tests compare what is
- * stored: their agents poll once, with short leases. A location whose agent stays connected is left out: the
+ * The victim's location is silent and a channel of it fails. No other location becomes silent and no other
+ * problem of monitoring is found while the tests compare what is stored: their agents poll once, with short leases. A location whose agent stays connected is left out: the
  * service would end its silence while the tests compare.
  *
  * @returns a function that ends it
@@ -230,6 +230,20 @@ async function keepSilences(store: Store, accountId: string): Promise<() => Prom
   await store.query(
     `create trigger none_becomes_silent before insert on silent_locations
        for each row execute function skip_row()`,
+  );
+  await store.query(
+    `create trigger no_problem_is_found before insert on monitoring_problems
+       for each row when (new.message <> 'It fails.') execute function skip_row()`,
+  );
+  await store.query('delete from monitoring_problems');
+  await store.query(
+    `insert into monitoring_problems (id, account_id, kind, subject_id, subject, message, since,
+       seen_at, begun_at)
+     select gen_random_uuid()::text, c.account_id, 'CHANNEL_FAILING', c.id::text,
+       jsonb_build_object('kind', 'channel', 'id', c.id, 'type', c.type, 'name', 'A channel'),
+       'It fails.', now(), '2100-01-01', now()
+     from alert_channels c where c.account_id = $1::text order by c.id limit 1`,
+    [accountId],
   );
   return async () => void (await store.query('drop function skip_row() cascade'));
 }

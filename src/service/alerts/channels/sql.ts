@@ -15,7 +15,7 @@ import { jsonText } from '../../database/values.ts';
 export type ChannelFields = PublicTarget &
   NoticePreferences &
   MessageTemplates &
-  Pick<AlertChannel, 'subscribeAll' | 'logicalId'>;
+  Pick<AlertChannel, 'sendMonitoringProblems' | 'subscribeAll' | 'logicalId'>;
 
 /** A channel's target with its secrets, encrypted. */
 export type SealedTarget = {
@@ -37,8 +37,8 @@ export interface StoredChannel {
 type ChannelRow = Omit<StoredChannel, 'fields'> & ChannelFields;
 
 const COLUMNS = `id, type, config, sealed_secrets, send_failure, send_recovery, send_degraded,
-  send_location_silent, ssl_expiry, ssl_expiry_threshold, subscribe_all, title_template, text_template,
-  logical_id, created_at, updated_at`;
+  send_location_silent, send_monitoring_problems, ssl_expiry, ssl_expiry_threshold, subscribe_all,
+  title_template, text_template, logical_id, created_at, updated_at`;
 
 function channelOf(row: ChannelRow): StoredChannel {
   const { id, sealedSecrets, createdAt, updatedAt, ...fields } = row;
@@ -61,6 +61,7 @@ function valuesOf({ fields, sealedSecrets }: ChannelContent): readonly unknown[]
     fields.subscribeAll,
     fields.titleTemplate,
     fields.textTemplate,
+    fields.sendMonitoringProblems === null ? null : jsonText(fields.sendMonitoringProblems),
   ];
 }
 
@@ -86,9 +87,11 @@ export async function insertChannel(
   const [row] = await sql.query<ChannelRow>(
     `insert into alert_channels (config, send_failure, send_recovery, send_degraded, ssl_expiry,
        ssl_expiry_threshold, sealed_secrets, send_location_silent, logical_id, subscribe_all,
-       title_template, text_template, account_id, id, type, created_at, updated_at)
+       title_template, text_template, send_monitoring_problems, account_id, id, type, created_at,
+       updated_at)
      values ($1::jsonb, $2::boolean, $3::boolean, $4::boolean, $5::boolean, $6::int, $7::bytea,
-       $8::boolean, $9, $10::boolean, $11, $12, $13, $14::bigint, $15, $16::timestamptz, null)
+       $8::boolean, $9, $10::boolean, $11, $12, $13::jsonb, $14, $15::bigint, $16,
+       $17::timestamptz, null)
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, content.fields.type, new Date(createdAtMs)],
   );
@@ -115,9 +118,9 @@ export async function updateChannel(
        send_recovery = $3::boolean, send_degraded = $4::boolean, ssl_expiry = $5::boolean,
        ssl_expiry_threshold = $6::int, sealed_secrets = $7::bytea, send_location_silent = $8::boolean,
        logical_id = $9, subscribe_all = $10::boolean,
-       title_template = $11, text_template = $12,
-       updated_at = greatest($15::timestamptz, updated_at + interval '1 millisecond')
-     where account_id = $13 and id = $14::bigint
+       title_template = $11, text_template = $12, send_monitoring_problems = $13::jsonb,
+       updated_at = greatest($16::timestamptz, updated_at + interval '1 millisecond')
+     where account_id = $14 and id = $15::bigint
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, new Date(updatedAtMs)],
   );

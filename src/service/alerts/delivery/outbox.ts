@@ -1,3 +1,4 @@
+import { ENDS } from '../../../model/alerting/alert.ts';
 import {
   certificateEndMs,
   isSameCertificateEnd,
@@ -14,7 +15,7 @@ import {
   saveCertificateNotices,
 } from '../channels/subscriptions.sql.ts';
 import type { AlertNotice, Outbox } from '../notice.ts';
-import { ENDS, phaseOf } from '../senders/incident-key.ts';
+import { phaseOf } from '../senders/incident-key.ts';
 import { insertDeliveries, lanesWithProblem, type NewDelivery, unfinishedLanes } from './sql.ts';
 
 /** Bounds the parameters of a statement where many checks fail at once. */

@@ -2,9 +2,11 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { NOTICE_TYPES } from '../../../model/alerting/alert.ts';
+import { PROBLEM_RULES } from '../../../model/alerting/monitoring-problems.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { numberParam, pageQuery, repeatable, uuidParam } from '../../http/resources/parameters.ts';
+import { subjectName } from '../monitoring-problems/subject.ts';
 import { noticeTypeOf } from '../notice.ts';
 import { channelSummary } from '../recipients/routes.ts';
 import type { AlertDeliveries, StoredDelivery } from './delivery-log.ts';
@@ -25,8 +27,20 @@ const response = z
       .string()
       .describe('The same each time it is sent: in x-service-delivery, or the Message-ID.'),
     channel: channelSummary.describe('To which channel it is sent.'),
-    checkId: z.string().nullable().describe('null for a silent location.'),
-    location: z.string().nullable().describe('The slug of the silent location; null for a check.'),
+    checkId: z
+      .string()
+      .nullable()
+      .describe('null for a silent location and a problem of monitoring itself.'),
+    location: z
+      .string()
+      .nullable()
+      .describe(
+        'The slug of the silent location, or of the location of a problem of monitoring itself; else null.',
+      ),
+    problem: z
+      .string()
+      .nullable()
+      .describe('What is wrong with monitoring itself, or was, in one line; null for all others.'),
     alertId: z.string().describe('As /v1/check-alerts has it for checks.'),
     alertType: z.enum(NOTICE_TYPES),
     reminder: z.number().describe('0 for the notice itself, then 1, 2, … for its reminders.'),
@@ -139,15 +153,18 @@ function presentDelivery({
   finishedAt,
   checkId,
   location,
+  problem,
   alertType,
   ...fields
 }: StoredDelivery): z.output<typeof response> {
-  const isOfLocation = location !== null;
+  const isOfLocation = location !== null && problem === null;
   return {
     ...fields,
-    checkId: isOfLocation ? null : checkId,
+    checkId: isOfLocation || problem !== null ? null : checkId,
     location,
-    alertType: noticeTypeOf({ alertType, isOfLocation }),
+    problem:
+      problem === null ? null : PROBLEM_RULES[problem.kind].headline(subjectName(problem.subject)),
+    alertType: noticeTypeOf({ alertType, isOfLocation, problem: problem?.kind }),
     created_at: createdAt.toISOString(),
     lastAttemptAt: lastAttemptAt?.toISOString() ?? null,
     nextAttemptAt: nextAttemptAt?.toISOString() ?? null,

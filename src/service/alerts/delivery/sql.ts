@@ -5,6 +5,7 @@ import type { AccountRange } from '../../database/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
+import type { AlertNotice } from '../notice.ts';
 
 /** Notified whenever a delivery is stored. */
 export const NOTICES_CHANNEL = 'vedette_notices';
@@ -15,7 +16,7 @@ export type DeliveryState = 'waiting' | 'sending' | 'sent' | 'failed';
 export interface NewDelivery {
   readonly id: string;
   readonly channelId: number;
-  /** Or the id of a location. */
+  /** Or the id of a location or of a problem of monitoring itself. */
   readonly checkId: string;
   readonly alertId: string;
   readonly alertType: AlertType;
@@ -125,8 +126,10 @@ export type StoredDelivery = {
   readonly id: string;
   readonly channel: DeliveryChannel;
   readonly checkId: string;
-  /** The slug of the silent location that the notice is about, whose id is `checkId`. */
+  /** The slug of the location that the notice is about, if it is about no check. */
   readonly location: string | null;
+  /** The problem of monitoring itself that it is about. */
+  readonly problem: NonNullable<AlertNotice['problem']> | null;
   readonly alertId: string;
   readonly alertType: AlertType;
   readonly reminder: number;
@@ -142,7 +145,8 @@ export type StoredDelivery = {
   readonly finishedAt: Date | null;
 };
 
-const LOG_COLUMNS = `id, check_id, notice #>> '{location,slug}' as location, alert_id, alert_type, reminder, state, attempts, last_status, last_error,
+const LOG_COLUMNS = `id, check_id, coalesce(notice #>> '{location,slug}', notice #>> '{problem,subject,slug}') as location,
+  notice -> 'problem' as problem, alert_id, alert_type, reminder, state, attempts, last_status, last_error,
   last_answer, created_at, last_attempt_at,
   case when state = 'waiting' then due_at end as next_attempt_at, finished_at, (
     select ${CHANNEL_SUMMARY}

@@ -1,16 +1,24 @@
 import { zonedTime } from '../../../model/account/time-zone.ts';
 import type { NoticeType } from '../../../model/alerting/alert.ts';
+import {
+  type MonitoringProblem,
+  type MonitoringProblemEnd,
+  PROBLEM_RULES,
+} from '../../../model/alerting/monitoring-problems.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
 import { lengthText } from '../../../runtime/text/duration-text.ts';
 import { onOneLine } from '../../../runtime/text/one-line.ts';
+import { subjectName } from '../monitoring-problems/subject.ts';
 import { type AlertNotice, type LastPassing, noticeTypeOf } from '../notice.ts';
 import { phaseOf } from './incident-key.ts';
 
 /** A result's error may be long, and a template may contain it many times. */
 export const MAX_ERROR_BYTES = 2000;
 
-const WHAT_HAPPENED: Readonly<Record<Exclude<NoticeType, 'ALERT_SSL'>, string>> = {
+const WHAT_HAPPENED: Readonly<
+  Record<Exclude<NoticeType, 'ALERT_SSL' | MonitoringProblem | MonitoringProblemEnd>, string>
+> = {
   NO_ALERT: 'has no alert',
   ALERT_FAILURE: 'has failed',
   ALERT_FAILURE_REMAIN: 'is still failing',
@@ -28,8 +36,15 @@ const WHAT_HAPPENED: Readonly<Record<Exclude<NoticeType, 'ALERT_SSL'>, string>> 
 export function headlineOf(
   notice: Omit<AlertNotice, 'alertId' | 'runLocation' | 'responseTime'>,
 ): string {
-  const { alertType, check, location, reminder, sslDaysRemaining } = notice;
-  const type = noticeTypeOf({ alertType, isOfLocation: location !== undefined });
+  const { alertType, check, location, problem, reminder, sslDaysRemaining } = notice;
+  if (problem !== undefined) {
+    const { kind, subject } = problem;
+    const text = PROBLEM_RULES[kind].headline(onOneLine(subjectName(subject)));
+    return phaseOf(notice) === 'resolve' ? `Over: ${text}` : text;
+  }
+  const type = noticeTypeOf({ alertType, isOfLocation: location !== undefined }) as
+    | keyof typeof WHAT_HAPPENED
+    | 'ALERT_SSL';
   const name = onOneLine(location === undefined ? check.name : `Location ${location.name}`);
   const text =
     type === 'ALERT_SSL'
@@ -63,6 +78,7 @@ export function noticeFacts(notice: AlertNotice): readonly (readonly [string, st
     notice;
   const { failure, lastPassing = null, timeZone = 'UTC' } = notice;
   if (location !== undefined) return locationFacts(notice, location);
+  if (notice.problem !== undefined) return problemFacts(notice, notice.problem);
   const facts: readonly (readonly [string, string | null])[] = [
     ['Error', error === null ? null : cutText(error, MAX_ERROR_BYTES)],
     ['Certificate', notice.alertType === 'ALERT_SSL' ? `ends ${inDays(sslDaysRemaining)}` : null],
@@ -115,4 +131,25 @@ function locationFacts(
     ...(error === null ? [] : [['Error', cutText(error, MAX_ERROR_BYTES)] as const]),
     ...(link === null ? [] : [['Details', link] as const]),
   ];
+}
+
+function problemFacts(
+  notice: AlertNotice,
+  { subject }: NonNullable<AlertNotice['problem']>,
+): readonly (readonly [string, string])[] {
+  const { startedAtMs, atMs, timeZone = 'UTC', error, link = null } = notice;
+  const isOver = phaseOf(notice) === 'resolve';
+  const facts: readonly (readonly [string, string | null])[] = [
+    [
+      'Location',
+      subject.kind === 'location' ? `${onOneLine(subject.name)} (${subject.slug})` : null,
+    ],
+    ['Channel', subject.kind === 'channel' ? `${onOneLine(subject.name)} (${subject.type})` : null],
+    isOver
+      ? ['Lasted', lengthText(atMs - startedAtMs)]
+      : ['Since', zonedTime(startedAtMs, timeZone)],
+    ['Error', error === null ? null : cutText(error, MAX_ERROR_BYTES)],
+    ['Details', link],
+  ];
+  return facts.flatMap(([label, value]) => (value === null ? [] : [[label, value] as const]));
 }

@@ -1,15 +1,12 @@
-import type { AlertType } from '../../../model/alerting/alert.ts';
+import { reportsEnd } from '../../../model/alerting/alert.ts';
 import { stableId } from '../../../model/ids.ts';
 import type { AlertNotice } from '../notice.ts';
 
 /** Whether a notice begins or continues a problem, or ends it. */
 export type Phase = 'trigger' | 'resolve';
 
-/** The alerts that report the end of a problem. */
-export const ENDS: readonly AlertType[] = ['ALERT_RECOVERY', 'ALERT_DEGRADED_RECOVERY'];
-
 export function phaseOf({ alertType }: Pick<AlertNotice, 'alertType'>): Phase {
-  return ENDS.includes(alertType) ? 'resolve' : 'trigger';
+  return reportsEnd(alertType) ? 'resolve' : 'trigger';
 }
 
 /**

@@ -33,7 +33,7 @@ export interface MessageFacts {
   readonly subject: {
     readonly id: string;
     readonly name: string;
-    /** `URL`, `HEARTBEAT` and so on, or `LOCATION`. */
+    /** `URL`, `HEARTBEAT` and so on, `LOCATION`, or the kind of a problem of monitoring itself. */
     readonly kind: string;
     readonly group: string | null;
     readonly tags: readonly string[];
@@ -58,7 +58,7 @@ const SEVERITIES: Readonly<Record<AlertType, Severity>> = {
 };
 
 export function messageFactsOf(notice: AlertNotice): MessageFacts {
-  const { check, location, link = null } = notice;
+  const { check, location, problem, link = null } = notice;
   // Some services refuse a message with an empty value.
   const facts = noticeFacts({ ...notice, link: null }).filter(([, value]) => value.trim() !== '');
   const headline = headlineOf(notice);
@@ -75,7 +75,7 @@ export function messageFactsOf(notice: AlertNotice): MessageFacts {
     subject: {
       id: location?.id ?? check.id,
       name: location?.name ?? check.name,
-      kind: location === undefined ? check.checkType : 'LOCATION',
+      kind: problem?.kind ?? (location === undefined ? check.checkType : 'LOCATION'),
       group: check.groupName,
       tags: check.tags,
     },

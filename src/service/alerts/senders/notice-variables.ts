@@ -26,9 +26,9 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'ALERT_TYPE',
     meaning:
-      'One of the alert types, for example ALERT_FAILURE, or LOCATION_SILENT or LOCATION_RECOVERY.',
-    of: ({ notice: { alertType, location } }) =>
-      noticeTypeOf({ alertType, isOfLocation: location !== undefined }),
+      'One of the alert types, for example ALERT_FAILURE, LOCATION_SILENT, LOCATION_RECOVERY, or a problem of monitoring itself and its end, for example CHANNEL_FAILING and CHANNEL_FAILING_RECOVERY.',
+    of: ({ notice: { alertType, location, problem } }) =>
+      noticeTypeOf({ alertType, isOfLocation: location !== undefined, problem: problem?.kind }),
   },
   {
     name: 'ALERT_ID',
@@ -52,7 +52,8 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'CHECK_ID',
-    meaning: 'The id of the check; null, as its name and type, for a silent location.',
+    meaning:
+      'The id of the check; null, as its name and type, for a silent location and a problem of monitoring itself.',
     of: ({ notice }) => ofCheck(notice, ({ check }) => check.id),
   },
   {
@@ -78,12 +79,14 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'RUN_LOCATION',
-    meaning: 'The location of the run that caused the alert, or the silent location.',
+    meaning:
+      'The location of the run that caused the alert, or the silent location; empty for a problem of monitoring itself that is not about a location.',
     of: ({ notice }) => notice.runLocation,
   },
   {
     name: 'RESPONSE_TIME',
-    meaning: 'How long that run took, in milliseconds; null for a silent location.',
+    meaning:
+      'How long that run took, in milliseconds; null for a silent location and a problem of monitoring itself.',
     of: ({ notice }) => ofCheck(notice, ({ responseTime }) => responseTime),
   },
   {
@@ -99,13 +102,13 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'RESULT_LINK',
     meaning:
-      'The page of that run, of the silent location, or of the heartbeat; null if PUBLIC_URL is not set.',
+      'The page of that run, of the silent location, of the heartbeat, or of what the problem is about; null if PUBLIC_URL is not set.',
     of: ({ notice }) => notice.link ?? null,
   },
   {
     name: 'STARTED_AT',
     meaning:
-      'When that run began, or when an agent of the silent location last polled: ISO 8601, UTC.',
+      'When that run began, when an agent of the silent location last polled, or since when the problem lasts: ISO 8601, UTC.',
     of: ({ notice }) => isoTime(notice.startedAtMs),
   },
   {
@@ -157,9 +160,9 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
 ];
 
-/** null for the notice of a location. */
+/** null for the notice of a location or of a problem of monitoring itself. */
 function ofCheck(notice: AlertNotice, of: (notice: AlertNotice) => Value): Value {
-  return notice.location === undefined ? of(notice) : null;
+  return notice.location === undefined && notice.problem === undefined ? of(notice) : null;
 }
 
 /** Their values for one notice to one channel. */

@@ -1,3 +1,4 @@
+import { MONITORING_PROBLEMS } from '../../../../model/alerting/monitoring-problems.ts';
 import { DAY_MS } from '../../../../model/time-units.ts';
 import { type Adapter, endpointOf, jsonRequest } from './adapter.ts';
 import { fitChars, plainTextOf } from './message-texts.ts';
@@ -21,7 +22,7 @@ export const alertmanager: Adapter<'ALERTMANAGER'> = {
     const endsAtMs = isOver ? atMs : atMs + OPEN_FOR_MS;
     const alert = {
       labels: {
-        alertname: subject.kind === 'LOCATION' ? 'VedetteLocation' : 'VedetteCheck',
+        alertname: alertNameOf(subject.kind),
         id: subject.id,
         key,
       },
@@ -40,6 +41,12 @@ export const alertmanager: Adapter<'ALERTMANAGER'> = {
     return jsonRequest(endpointOf(config.url, 'api/v2/alerts'), [alert], authorizationOf(config));
   },
 };
+
+function alertNameOf(kind: string): string {
+  if (kind === 'LOCATION') return 'VedetteLocation';
+  const isProblem = (MONITORING_PROBLEMS as readonly string[]).includes(kind);
+  return isProblem ? 'VedetteMonitoring' : 'VedetteCheck';
+}
 
 /** RFC 7617. */
 function authorizationOf({

@@ -105,6 +105,7 @@ describe.each(databases)('on %s', (kind) => {
         channel: { id, type: 'WEBHOOK', name: 'Hook' },
         checkId: 'home',
         location: null,
+        problem: null,
         alertId: notice.alertId,
         alertType: 'ALERT_FAILURE',
         reminder: 0,

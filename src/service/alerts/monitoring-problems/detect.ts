@@ -1,0 +1,176 @@
+import {
+  isOutdated,
+  type MonitoringProblem,
+  PROBLEM_LIMITS,
+} from '../../../model/alerting/monitoring-problems.ts';
+import { stableId } from '../../../model/ids.ts';
+import { MISSED_REASONS } from '../../../model/result/result.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../model/time-units.ts';
+import { countText } from '../../../runtime/text/count-text.ts';
+import { durationText, lengthText } from '../../../runtime/text/duration-text.ts';
+import { findFirstAccount } from '../../accounts/shared.sql.ts';
+import type { Sql } from '../../database/store.ts';
+import {
+  type FailingChannel,
+  type LocationAgents,
+  type LocationKey,
+  type LocationMissed,
+  listFailingChannels,
+  listLiveVersions,
+  listMissedByLocation,
+  listNotableLocations,
+} from './detect.sql.ts';
+import type { DiskSpace } from './disk-space.ts';
+import type { FoundProblem } from './sql.ts';
+
+/** What a scan found in all accounts. */
+export interface Findings {
+  /** Bad enough to begin a problem. */
+  readonly bad: readonly FoundProblem[];
+  /** The ids of those that are neither bad enough to begin nor good enough to end. */
+  readonly near: readonly string[];
+}
+
+/** A channel that failed earlier was found by then. */
+const FAILED_WITHIN_MS = HOUR_MS;
+const GIB = 2 ** 30;
+/** Agents of a location say something about each of these. */
+const OF_AGENTS = ['AGENT_OUTDATED', 'AGENT_CLOCK_OFF', 'RESULTS_WAITING'] as const;
+
+type Finding = FoundProblem & { readonly level: 'bad' | 'near' };
+
+export interface Detection {
+  readonly atMs: number;
+  /** Of the service. */
+  readonly version: string;
+  /** Of the embedded database; null without one on a disk. */
+  readonly disk: DiskSpace | null;
+}
+
+/** Compares what agents report, what was missed, what was sent and the disk with PROBLEM_LIMITS. */
+export async function detectProblems(
+  sql: Sql,
+  { atMs, version, disk }: Detection,
+): Promise<Findings> {
+  const { clockMs, waitingMs, missedWindowMs: windowMs } = PROBLEM_LIMITS;
+  const live = await listLiveVersions(sql, { atMs });
+  const locations = await listNotableLocations(sql, {
+    atMs,
+    versions: live.filter((each) => isOutdated(each, version)),
+    clockMs: clockMs.ends,
+    waitingMs: waitingMs.ends,
+  });
+  const missed = await listMissedByLocation(sql, { atMs, windowMs });
+  const failing = await listFailingChannels(sql, { sinceMs: atMs - FAILED_WITHIN_MS });
+  const account = disk === null ? null : await findFirstAccount(sql);
+  const found: readonly Finding[] = [
+    ...locations.flatMap((location) => findingsOfAgents(location, version)),
+    ...missed.flatMap(findingOfMissed),
+    ...failing.map(findingOfChannel),
+    ...(disk === null || account === null ? [] : findingOfDisk(account.id, disk)),
+  ];
+  return {
+    bad: found.filter(({ level }) => level === 'bad').map(({ level: _, ...problem }) => problem),
+    near: found.filter(({ level }) => level === 'near').map(({ id }) => id),
+  };
+}
+
+function findingsOfAgents(location: LocationAgents, version: string): readonly Finding[] {
+  const { liveAgents, versions, clockAheadMs, clockAgentId } = location;
+  const { spoolRecords, spoolOldestMs } = location;
+  // Nothing is known of agents that are gone: what has begun goes on until they are back, for a day.
+  if (liveAgents === 0) {
+    const kinds = [...OF_AGENTS, 'SLOTS_MISSED'] as const;
+    return kinds.map((kind) => ofLocation(location, kind, 'near', ''));
+  }
+  const { clockMs, waitingMs } = PROBLEM_LIMITS;
+  const offMs = Math.abs(clockAheadMs ?? 0);
+  const oldestMs = spoolOldestMs ?? 0;
+  const found: (Finding | null)[] = [
+    versions === null
+      ? null
+      : ofLocation(
+          location,
+          'AGENT_OUTDATED',
+          'bad',
+          `Its agents have version ${versions.toSorted().join(', ')}, the service ${version}. Upgrade them, one after the other.`,
+        ),
+    offMs <= clockMs.ends
+      ? null
+      : ofLocation(
+          location,
+          'AGENT_CLOCK_OFF',
+          offMs > clockMs.begins ? 'bad' : 'near',
+          `The clock of agent ${clockAgentId} is ${durationText(offMs)} ${(clockAheadMs ?? 0) > 0 ? 'ahead of' : 'behind'} that of the service: its slots and the times of its results are off by as much. Synchronise the clock of its machine, for example by NTP.`,
+        ),
+    oldestMs <= waitingMs.ends
+      ? null
+      : ofLocation(
+          location,
+          'RESULTS_WAITING',
+          oldestMs > waitingMs.begins ? 'bad' : 'near',
+          `${countText(spoolRecords ?? 1, 'record')} at its agents ${spoolRecords === 1 ? 'waits' : 'wait'} for the service, the oldest for ${lengthText(oldestMs)}: alerts of its checks come late. Look at the log of its agents, and at the load and the disk of the service.`,
+        ),
+  ];
+  return found.filter((each) => each !== null);
+}
+
+function findingOfMissed(location: LocationMissed): readonly Finding[] {
+  const { missed, due, reason } = location;
+  const { missedShare, missedSlots, missedWindowMs } = PROBLEM_LIMITS;
+  const share = missed / Math.max(due, missed);
+  if (share <= missedShare.ends) return [];
+  const why = Object.entries(MISSED_REASONS).find(([name]) => name === reason)?.[1] ?? '';
+  const message = `${countText(missed, 'slot')} of about ${Math.max(due, missed)} in the last ${missedWindowMs / MINUTE_MS} minutes ${missed === 1 ? 'was' : 'were'} not run (${Math.round(share * 100)} %), mostly ${reason}. ${why}`;
+  const level = share > missedShare.begins && missed >= missedSlots ? 'bad' : 'near';
+  return [ofLocation(location, 'SLOTS_MISSED', level, message.trim())];
+}
+
+function ofLocation(
+  { accountId, locationId, slug, name }: LocationKey,
+  kind: MonitoringProblem,
+  level: Finding['level'],
+  message: string,
+): Finding {
+  const subject = { kind: 'location', id: locationId, slug, name } as const;
+  const key = { accountId, kind, subjectId: locationId };
+  return { ...key, id: problemIdOf(key), level, subject, message };
+}
+
+function findingOfChannel({ accountId, channel, lastError }: FailingChannel): Finding {
+  const key = { accountId, kind: 'CHANNEL_FAILING', subjectId: String(channel.id) } as const;
+  const message = `The latest notification to it was not delivered after all retries: ${lastError ?? 'the reason is unknown'}. Send it a test on its page, and the notification again.`;
+  return {
+    ...key,
+    id: problemIdOf(key),
+    level: 'bad',
+    subject: { ...channel, kind: 'channel' },
+    message,
+  };
+}
+
+function findingOfDisk(accountId: string, disk: DiskSpace): readonly Finding[] {
+  const level = diskLevel(disk);
+  if (level === null) return [];
+  const { freeBytes, sizeBytes } = disk;
+  const key = { accountId, kind: 'DISK_NEARLY_FULL', subjectId: 'disk' } as const;
+  const message = `${(freeBytes / GIB).toFixed(1)} GiB of ${(sizeBytes / GIB).toFixed(1)} GiB are free where DATA_DIR is. The service refuses results when it is full: give it more space, or lower RETENTION_DAYS and ARTIFACTS_MAX_GIB.`;
+  return [{ ...key, id: problemIdOf(key), level, subject: { kind: 'disk' }, message }];
+}
+
+/** null if the disk has enough space. */
+export function diskLevel({ freeBytes, sizeBytes }: DiskSpace): Finding['level'] | null {
+  const { diskShare, diskBytes } = PROBLEM_LIMITS;
+  const isBelow = (share: number, bytes: number): boolean =>
+    freeBytes < share * sizeBytes && freeBytes < bytes;
+  if (isBelow(diskShare.begins, diskBytes.begins)) return 'bad';
+  return isBelow(diskShare.ends, diskBytes.ends) ? 'near' : null;
+}
+
+function problemIdOf({
+  accountId,
+  kind,
+  subjectId,
+}: Pick<FoundProblem, 'accountId' | 'kind' | 'subjectId'>): string {
+  return stableId('monitoring-problem', accountId, kind, subjectId);
+}

@@ -1,0 +1,197 @@
+import {
+  MONITORING_PROBLEMS,
+  type MonitoringProblem,
+  PROBLEM_RULES,
+} from '../../../model/alerting/monitoring-problems.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { runEvery } from '../../../runtime/run-every.ts';
+import { VERSION } from '../../../runtime/version.ts';
+import type { Sql, Store } from '../../database/store.ts';
+import { storeErrorKind } from '../../database/store-errors.ts';
+import { type Page, rangeOf } from '../../http/resources/paging.ts';
+import { PollAvailability } from '../../private-locations/poll-availability.ts';
+import type { Silences } from '../maintenance-silences.ts';
+import { detectProblems } from './detect.ts';
+import type { DiskSpace } from './disk-space.ts';
+import { createProblemNotices } from './problem-notices.ts';
+import {
+  beginProblems,
+  countProblems,
+  deleteUncertain,
+  endProblems,
+  extendProblems,
+  type LengthByKind,
+  listProblems,
+  lockPendingProblems,
+  type OpenProblem,
+  putProblemPending,
+  type StoredProblem,
+  saveFound,
+} from './sql.ts';
+import { subjectName } from './subject.ts';
+
+export type { OpenProblem } from './sql.ts';
+
+export interface MonitoringProblemsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly silences: Silences;
+  /** Of the folder of the embedded database and of artifacts; null if there is none. */
+  readonly readDisk: () => Promise<DiskSpace | null>;
+  /** Whether the database is on that disk. Else it only has metrics: a database server has its own disk. */
+  readonly hasDatabaseOnDisk: boolean;
+  /** Of the service. Default: its own. */
+  readonly version?: string;
+}
+
+/**
+ * Finds what is wrong with monitoring itself, and notifies channels when it begins and when it ends:
+ * src/service/README.md, "Problems of monitoring itself". Replicas share the work.
+ */
+export interface MonitoringProblems {
+  /** What has begun and has not ended, newest first. */
+  list(accountId: string, page: Page): Promise<readonly OpenProblem[]>;
+  /** Ends and begins problems. */
+  scan(): Promise<void>;
+  /** Scans about every 15 s until the signal aborts. Logs failures. */
+  maintain(signal: AbortSignal): Promise<void>;
+  /** As of the last scan. */
+  counts(): ProblemCounts;
+}
+
+export interface ProblemCounts {
+  /** Of all accounts. */
+  readonly open: Readonly<Record<MonitoringProblem, number>>;
+  /** null without DATA_DIR. */
+  readonly disk: DiskSpace | null;
+}
+
+const SCAN_EVERY_MS = 15_000;
+const MAX_BACK_OFF_MS = 24_000;
+/** Before that, agents may not have had the time to poll again after an interruption. */
+const AGENTS_RETURN_MS = 45_000;
+const PROBLEMS_AT_ONCE = 20;
+
+const lengths = (of: (problem: MonitoringProblem) => number): LengthByKind =>
+  Object.fromEntries(MONITORING_PROBLEMS.map((kind) => [kind, of(kind)])) as LengthByKind;
+const BEGINS_AFTER = lengths((kind) => PROBLEM_RULES[kind].beginsAfterMs);
+const ENDS_AFTER = lengths((kind) => PROBLEM_RULES[kind].endsAfterMs);
+const NONE_OPEN = lengths(() => 0);
+
+export function createMonitoringProblems(parts: MonitoringProblemsParts): MonitoringProblems {
+  const { store, clock, log, readDisk, hasDatabaseOnDisk, version = VERSION } = parts;
+  const notices = createProblemNotices(parts);
+  const availability = new PollAvailability(clock);
+  let counts: ProblemCounts = { open: NONE_OPEN, disk: null };
+
+  /** Runs a step for a few problems at a time until none is left. */
+  async function inBatches(
+    step: (tx: Sql, limit: number) => Promise<readonly StoredProblem[]>,
+    after: (problem: StoredProblem) => void,
+  ): Promise<void> {
+    for (;;) {
+      const done = await store.transaction((tx) => step(tx, PROBLEMS_AT_ONCE));
+      for (const problem of done) after(problem);
+      if (done.length < PROBLEMS_AT_ONCE) return;
+    }
+  }
+
+  async function notify(tx: Sql, problem: StoredProblem, atMs: number): Promise<void> {
+    const isPending = await notices.begun(tx, problem, atMs);
+    await putProblemPending(tx, { id: problem.id, isPending });
+  }
+
+  async function end(atMs: number): Promise<void> {
+    await inBatches(
+      async (tx, limit) => {
+        const ended = await endProblems(tx, { atMs, after: ENDS_AFTER, limit });
+        for (const problem of ended) await notices.ended(tx, problem, atMs);
+        return ended;
+      },
+      (problem) => log.info(factsOf(problem), `over: ${headlineOf(problem)}`),
+    );
+  }
+
+  async function begin(atMs: number): Promise<void> {
+    await inBatches(
+      async (tx, limit) => {
+        const begun = await beginProblems(tx, { atMs, after: BEGINS_AFTER, limit });
+        for (const problem of begun) await notify(tx, problem, atMs);
+        return begun;
+      },
+      (problem) => log.warn(factsOf(problem), `${headlineOf(problem)}: ${problem.message}`),
+    );
+  }
+
+  /** Notifies those whose maintenance window has ended meanwhile. */
+  async function notifyPending(atMs: number): Promise<void> {
+    let afterId = '';
+    await inBatches(
+      async (tx, limit) => {
+        const found = await lockPendingProblems(tx, { afterId, limit });
+        for (const problem of found) await notify(tx, problem, atMs);
+        return found;
+      },
+      ({ id }) => {
+        afterId = id;
+      },
+    );
+  }
+
+  async function scan(): Promise<void> {
+    const isSettled = availability.observe() >= AGENTS_RETURN_MS;
+    const atMs = clock.wallMs();
+    const disk = await readDisk();
+    counts = { ...counts, disk };
+    try {
+      if (isSettled) {
+        const { bad, near } = await detectProblems(store, {
+          atMs,
+          version,
+          disk: hasDatabaseOnDisk ? disk : null,
+        });
+        await saveFound(store, { found: bad, atMs });
+        await extendProblems(store, { ids: near, atMs });
+        await deleteUncertain(store, { atMs });
+        await end(atMs);
+        await begin(atMs);
+        await notifyPending(atMs);
+      }
+      const open = await countProblems(store);
+      const found = Object.fromEntries(open.map(({ kind, problems }) => [kind, problems]));
+      counts = { disk, open: { ...NONE_OPEN, ...found } };
+    } catch (error) {
+      availability.interrupt();
+      throw error;
+    }
+  }
+
+  return {
+    list: (accountId, page) => listProblems(store, { accountId, ...rangeOf(page) }),
+
+    scan,
+
+    maintain(signal) {
+      const options = {
+        everyMs: SCAN_EVERY_MS,
+        maxMs: MAX_BACK_OFF_MS,
+        failure: 'problems of monitoring itself could not be looked for',
+        kindOf: storeErrorKind,
+        log,
+      };
+      return runEvery(clock, options, scan, signal);
+    },
+
+    counts: () => counts,
+  };
+}
+
+function headlineOf({ kind, subject }: StoredProblem): string {
+  return PROBLEM_RULES[kind].headline(subjectName(subject));
+}
+
+function factsOf({ accountId, kind, subjectId, since }: StoredProblem) {
+  return { accountId, problem: kind, subjectId, since: since.toISOString() };
+}

@@ -1,0 +1,122 @@
+import {
+  type NoticePreferences,
+  type ProblemPreferences,
+  wantsNotice,
+  wantsProblem,
+} from '../../../model/alerting/alert-channel.ts';
+import { PROBLEM_RULES } from '../../../model/alerting/monitoring-problems.ts';
+import { stableId } from '../../../model/ids.ts';
+import type { Sql } from '../../database/store.ts';
+import { lockChannelsShared } from '../channels/sql.ts';
+import { insertDeliveries } from '../delivery/sql.ts';
+import { listLocationSubscribers, listNotifiedChannels } from '../location-alerts.sql.ts';
+import type { Silences } from '../maintenance-silences.ts';
+import type { AlertNotice } from '../notice.ts';
+import { listWorkingChannels, type StoredProblem } from './sql.ts';
+import { subjectName } from './subject.ts';
+
+/**
+ * Notices of problems of monitoring itself: one to each channel when a problem begins, and one when it
+ * ends. Stored in the transaction that begins or ends it.
+ */
+export interface ProblemNotices {
+  /**
+   * Notifies the channels that want it: of a location those with a subscription to a check of it that is
+   * neither muted nor in a maintenance window, else all that work. Those that were notified before not again.
+   *
+   * @returns whether channels remain that a maintenance window silences: to be called again
+   */
+  begun(tx: Sql, problem: StoredProblem, atMs: number): Promise<boolean>;
+  /** Notifies the channels that were notified of the problem and want recoveries. */
+  ended(tx: Sql, problem: StoredProblem, atMs: number): Promise<void>;
+}
+
+type Recipient = NoticePreferences &
+  ProblemPreferences & { readonly channelId: number; readonly tags?: readonly string[] };
+
+export function createProblemNotices({
+  silences,
+}: {
+  readonly silences: Silences;
+}): ProblemNotices {
+  return {
+    async begun(tx, problem, atMs) {
+      const { accountId, kind } = problem;
+      const candidates = await recipientsOf(tx, problem);
+      const wanted = candidates.filter((channel) => wantsProblem(channel, kind));
+      if (wanted.length === 0) return false;
+      const isSilenced = await silences.from(tx, accountId, atMs);
+      const listening = wanted.filter(({ tags }) => tags === undefined || !isSilenced(tags, atMs));
+      await notify(tx, problem, listening, noticeOf(problem, 'begun', atMs));
+      const notified = new Set(listening.map(({ channelId }) => channelId));
+      return wanted.some(({ channelId }) => !notified.has(channelId));
+    },
+
+    async ended(tx, problem, atMs) {
+      const { accountId } = problem;
+      const alertId = alertIdOf(problem, 'begun');
+      const notified = await listNotifiedChannels(tx, { accountId, alertId });
+      const notice = noticeOf(problem, 'ended', atMs);
+      const wanted = notified.filter((channel) => wantsNotice(channel, notice));
+      await notify(tx, problem, wanted, notice);
+    },
+  };
+}
+
+function recipientsOf(
+  tx: Sql,
+  { accountId, subject }: StoredProblem,
+): Promise<readonly Recipient[]> {
+  return subject.kind === 'location'
+    ? listLocationSubscribers(tx, { accountId, locationId: subject.id })
+    : listWorkingChannels(tx, { accountId });
+}
+
+async function notify(
+  tx: Sql,
+  { accountId }: StoredProblem,
+  channels: readonly { readonly channelId: number }[],
+  notice: AlertNotice,
+): Promise<void> {
+  const ids = [...new Set(channels.map(({ channelId }) => channelId))];
+  const existing = await lockChannelsShared(tx, { accountId, ids });
+  const { alertId, alertType, atMs, reminder, check } = notice;
+  const deliveries = existing.map((channelId) => ({
+    id: stableId('delivery', accountId, channelId, alertId, reminder),
+    channelId,
+    // The end is sent after the beginning.
+    checkId: check.id,
+    alertId,
+    alertType,
+    reminder,
+    notice,
+  }));
+  await insertDeliveries(tx, { accountId, deliveries, atMs });
+}
+
+/** Each replica computes the same id, so channels are notified once of a problem. */
+function alertIdOf({ id, since }: StoredProblem, what: 'begun' | 'ended'): string {
+  return stableId('monitoring-problem', what, id, since.getTime());
+}
+
+function noticeOf(problem: StoredProblem, what: 'begun' | 'ended', atMs: number): AlertNotice {
+  const { id, kind, subject, message, since } = problem;
+  const isWarning = PROBLEM_RULES[kind].severity === 'warning';
+  const begins = isWarning ? 'ALERT_DEGRADED' : 'ALERT_FAILURE';
+  const ends = isWarning ? 'ALERT_DEGRADED_RECOVERY' : 'ALERT_RECOVERY';
+  return {
+    alertId: alertIdOf(problem, what),
+    alertType: what === 'begun' ? begins : ends,
+    atMs,
+    problem: { kind, subject },
+    // What replicas of the previous release show. All notices of the problem have its id.
+    check: { id, name: subjectName(subject), checkType: 'URL', tags: [], groupName: null },
+    runLocation: subject.kind === 'location' ? subject.slug : '',
+    responseTime: 0,
+    error: what === 'begun' ? message : null,
+    statusCode: null,
+    startedAtMs: since.getTime(),
+    sslDaysRemaining: null,
+    reminder: 0,
+  };
+}

@@ -1,0 +1,95 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ALERT_CHANNEL_TYPES } from '../../../model/alerting/alert-channel.ts';
+import { MONITORING_PROBLEMS, PROBLEM_RULES } from '../../../model/alerting/monitoring-problems.ts';
+import { callerOf } from '../../http/access/authentication.ts';
+import { READ } from '../../http/resources/check-parameters.ts';
+import { pageOf } from '../../http/resources/cursor-paging.ts';
+import { pageQuery } from '../../http/resources/parameters.ts';
+import type { MonitoringProblems, OpenProblem } from './monitoring-problems.ts';
+import { subjectName } from './subject.ts';
+
+const response = z
+  .strictObject({
+    id: z.string().describe('The same each time that this goes wrong.'),
+    kind: z.enum(MONITORING_PROBLEMS),
+    severity: z.enum(['critical', 'warning']),
+    headline: z.string().describe('What is wrong, in one line.'),
+    message: z.string().describe('What was found last, and what to try.'),
+    location: z
+      .strictObject({ id: z.string(), slug: z.string(), name: z.string() })
+      .nullable()
+      .describe('The private location that it is about; else null.'),
+    channel: z
+      .strictObject({
+        id: z.number(),
+        type: z.enum(ALERT_CHANNEL_TYPES),
+        name: z.string(),
+      })
+      .nullable()
+      .describe('The alert channel that it is about; else null.'),
+    since: z.iso.datetime().describe('When it was first found.'),
+    notifiedAt: z.iso.datetime().describe('When it was certain, and channels were notified.'),
+  })
+  .meta({ title: 'MonitoringProblem' });
+
+/** What is wrong with monitoring itself: src/service/README.md, "Problems of monitoring itself". */
+export function monitoringProblemsRoutes({
+  monitoringProblems,
+}: {
+  readonly monitoringProblems: Pick<MonitoringProblems, 'list'>;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.get(
+      '/v1/monitoring-problems',
+      {
+        config: READ,
+        schema: {
+          tags: ['Monitoring problems'],
+          operationId: 'listMonitoringProblems',
+          summary: 'List the problems of monitoring itself that have not ended, newest first',
+          description:
+            'Silent locations are not among them: they have `silentSince`. The disk of the database is listed in the first account.',
+          querystring: z.strictObject(pageQuery),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const found = await monitoringProblems.list(accountId, pageOf(request, reply));
+        return found.map(present);
+      },
+    );
+  };
+}
+
+function present({
+  id,
+  kind,
+  subject,
+  message,
+  since,
+  begunAt,
+}: OpenProblem): z.output<typeof response> {
+  const { severity, headline } = PROBLEM_RULES[kind];
+  return {
+    id,
+    kind,
+    severity,
+    headline: headline(subjectName(subject)),
+    message,
+    location:
+      subject.kind === 'location'
+        ? { id: subject.id, slug: subject.slug, name: subject.name }
+        : null,
+    channel:
+      subject.kind === 'channel'
+        ? { id: subject.id, type: subject.type, name: subject.name }
+        : null,
+    since: since.toISOString(),
+    notifiedAt: begunAt.toISOString(),
+  };
+}

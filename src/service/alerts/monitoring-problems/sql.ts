@@ -1,0 +1,208 @@
+import type {
+  NoticePreferences,
+  ProblemPreferences,
+} from '../../../model/alerting/alert-channel.ts';
+import type { MonitoringProblem } from '../../../model/alerting/monitoring-problems.ts';
+import { readList } from '../../database/lists.ts';
+import type { AccountRange } from '../../database/page-entries.ts';
+import type { Sql } from '../../database/store.ts';
+import { jsonText } from '../../database/values.ts';
+import { NOTICE_PREFERENCES } from '../location-alerts.sql.ts';
+import type { ProblemSubject } from './subject.ts';
+
+/** A problem of monitoring itself that has begun, or that is not yet certain. */
+export type StoredProblem = {
+  readonly id: string;
+  readonly accountId: string;
+  readonly kind: MonitoringProblem;
+  /** The id of the location or the channel, or `disk`. */
+  readonly subjectId: string;
+  readonly subject: ProblemSubject;
+  /** What was found last. */
+  readonly message: string;
+  readonly since: Date;
+};
+
+/** What a scan found. */
+export type FoundProblem = Omit<StoredProblem, 'since'>;
+
+const COLUMNS = 'p.id, p.account_id, p.kind, p.subject_id, p.subject, p.message, p.since';
+/** A problem that is not certain starts anew after it was not found for so long. */
+const MAX_GAP = "interval '1 minute'";
+
+/** Stores problems that a scan found. */
+export async function saveFound(
+  sql: Sql,
+  { found, atMs }: { readonly found: readonly FoundProblem[]; readonly atMs: number },
+): Promise<void> {
+  if (found.length === 0) return;
+  await sql.query(
+    // In the order of ids: two replicas cannot deadlock.
+    `insert into monitoring_problems as p (id, account_id, kind, subject_id, subject, message, since,
+       seen_at)
+     select id, "accountId", kind, "subjectId", subject, message, $2::timestamptz, $2::timestamptz
+     from jsonb_to_recordset($1::jsonb) as given (id text, "accountId" text, kind text,
+       "subjectId" text, subject jsonb, message text)
+     order by id
+     on conflict (id) do update set
+       subject = excluded.subject, message = excluded.message,
+       seen_at = greatest(p.seen_at, excluded.seen_at),
+       since = case when p.begun_at is null and p.seen_at < excluded.seen_at - ${MAX_GAP}
+         then excluded.since else p.since end`,
+    [jsonText(found), new Date(atMs)],
+  );
+}
+
+/** Keeps problems that have begun from ending. */
+export async function extendProblems(
+  sql: Sql,
+  { ids, atMs }: { readonly ids: readonly string[]; readonly atMs: number },
+): Promise<void> {
+  if (ids.length === 0) return;
+  await sql.query(
+    `with begun as materialized (
+       select id from monitoring_problems where id = any($1::text[]) and begun_at is not null
+       order by id for update skip locked
+     )
+     update monitoring_problems p set seen_at = greatest(p.seen_at, $2::timestamptz)
+     from begun where p.id = begun.id`,
+    [ids, new Date(atMs)],
+  );
+}
+
+/** Forgets what was not found by the scan at `atMs`, and had not lasted long enough to begin. */
+export async function deleteUncertain(
+  sql: Sql,
+  { atMs }: { readonly atMs: number },
+): Promise<void> {
+  await sql.query(
+    'delete from monitoring_problems where begun_at is null and seen_at < $1::timestamptz',
+    [new Date(atMs)],
+  );
+}
+
+/** How long a problem of each kind lasts before it begins, or is away before it ends. Milliseconds. */
+export type LengthByKind = Readonly<Record<MonitoringProblem, number>>;
+
+/**
+ * Begins the problems that have lasted long enough. Of two replicas one begins each.
+ *
+ * @returns those that it began, at most `limit`
+ */
+export function beginProblems(
+  sql: Sql,
+  {
+    atMs,
+    after,
+    limit,
+  }: { readonly atMs: number; readonly after: LengthByKind; readonly limit: number },
+): Promise<readonly StoredProblem[]> {
+  return sql.query<StoredProblem>(
+    `with due as materialized (
+       select id from monitoring_problems
+       where begun_at is null
+         and since <= $1::timestamptz - ($2::jsonb ->> kind)::float8 * interval '1 millisecond'
+       order by id limit $3::int for update skip locked
+     )
+     update monitoring_problems p set begun_at = $1::timestamptz from due
+     where p.id = due.id and p.begun_at is null
+     returning ${COLUMNS}`,
+    [new Date(atMs), jsonText(after), limit],
+  );
+}
+
+/**
+ * Deletes the problems that have begun and have been away long enough. Skips those that another
+ * transaction has locked.
+ *
+ * @returns those that it deleted, at most `limit`
+ */
+export function endProblems(
+  sql: Sql,
+  {
+    atMs,
+    after,
+    limit,
+  }: { readonly atMs: number; readonly after: LengthByKind; readonly limit: number },
+): Promise<readonly StoredProblem[]> {
+  return sql.query<StoredProblem>(
+    `with over as materialized (
+       select id from monitoring_problems
+       where begun_at is not null and seen_at < $1::timestamptz
+         and seen_at <= $1::timestamptz - ($2::jsonb ->> kind)::float8 * interval '1 millisecond'
+       order by id limit $3::int for update skip locked
+     )
+     delete from monitoring_problems p using over where p.id = over.id
+     returning ${COLUMNS}`,
+    [new Date(atMs), jsonText(after), limit],
+  );
+}
+
+/**
+ * Locks problems of which channels remain to be notified, in order, until the transaction ends. Skips
+ * those that another transaction has locked.
+ */
+export function lockPendingProblems(
+  sql: Sql,
+  { afterId, limit }: { readonly afterId: string; readonly limit: number },
+): Promise<readonly StoredProblem[]> {
+  return sql.query<StoredProblem>(
+    `select ${COLUMNS} from monitoring_problems p where p.notices_pending and p.id > $1
+     order by p.id limit $2::int for update skip locked`,
+    [afterId, limit],
+  );
+}
+
+/** Only for a problem that this transaction began or locked. */
+export async function putProblemPending(
+  sql: Sql,
+  { id, isPending }: { readonly id: string; readonly isPending: boolean },
+): Promise<void> {
+  await sql.query('update monitoring_problems set notices_pending = $2::boolean where id = $1', [
+    id,
+    isPending,
+  ]);
+}
+
+/** The channels of the account that do not fail themselves. */
+export function listWorkingChannels(
+  sql: Sql,
+  { accountId }: { readonly accountId: string },
+): Promise<readonly (NoticePreferences & ProblemPreferences & { readonly channelId: number })[]> {
+  return sql.query<NoticePreferences & ProblemPreferences & { readonly channelId: number }>(
+    `select c.id as channel_id, ${NOTICE_PREFERENCES} from alert_channels c
+     where c.account_id = $1 and not exists (select from monitoring_problems p
+       where p.account_id = $1 and p.kind = 'CHANNEL_FAILING' and p.subject_id = c.id::text)
+     order by c.id`,
+    [accountId],
+  );
+}
+
+/** A problem that has begun and has not ended. */
+export type OpenProblem = StoredProblem & { readonly begunAt: Date };
+
+/** Newest first. */
+export function listProblems(
+  sql: Sql,
+  { accountId, ...range }: AccountRange,
+): Promise<readonly OpenProblem[]> {
+  const list = {
+    columns: `${COLUMNS}, p.begun_at`,
+    from: 'monitoring_problems p',
+    where: 'p.account_id = $1',
+    filter: 'p.begun_at is not null',
+    params: [accountId],
+    order: 'p.since desc, p.id',
+  };
+  return readList<OpenProblem>(sql, list, range);
+}
+
+/** How many problems of each kind there are, of all accounts. */
+export function countProblems(
+  sql: Sql,
+): Promise<readonly { readonly kind: MonitoringProblem; readonly problems: number }[]> {
+  return sql.query<{ kind: MonitoringProblem; problems: number }>(
+    `select kind, count(*) as problems from monitoring_problems
+     where begun_at is not null group by kind`,
+  );
+}

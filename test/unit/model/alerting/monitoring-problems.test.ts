@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { wantsProblem } from '../../../../src/model/alerting/alert-channel.ts';
+import { isOutdated, PROBLEM_LIMITS } from '../../../../src/model/alerting/monitoring-problems.ts';
+
+describe('a version', () => {
+  it.each([
+    ['0.1.9', '0.2.0', true],
+    ['1.9.0', '2.0.0', true],
+    ['0.9.0', '0.10.0', true],
+    ['v1.2.0', '1.3.0', true],
+    ['1.2.0', '1.2.9', false],
+    ['1.3.0-rc.1', '1.3.0', false],
+    ['1.3.0', '1.2.0', false],
+    ['2.0.0', '1.9.0', false],
+    ['dev', '1.2.0', false],
+    ['0.1.0', 'dev', false],
+  ])('%s beside a service of %s is outdated: %s', (version, than, isOld) => {
+    expect(isOutdated(version, than)).toBe(isOld);
+  });
+});
+
+describe('a channel', () => {
+  it.each([
+    [null, true, true],
+    [null, false, false],
+    [[], true, false],
+    [['SLOTS_MISSED'], true, false],
+    [['CHANNEL_FAILING'], false, true],
+  ] as const)(
+    'with sendMonitoringProblems %j and sendFailure %s is notified of a failing channel: %s',
+    (listed, sendFailure, hears) => {
+      const sendMonitoringProblems = listed === null ? null : [...listed];
+      expect(wantsProblem({ sendMonitoringProblems, sendFailure }, 'CHANNEL_FAILING')).toBe(hears);
+    },
+  );
+});
+
+it('no limit ends a problem that it begins', () => {
+  const { clockMs, waitingMs, missedShare, diskShare, diskBytes } = PROBLEM_LIMITS;
+  for (const limit of [clockMs, waitingMs, missedShare]) {
+    expect(limit.ends).toBeLessThan(limit.begins);
+  }
+  for (const limit of [diskShare, diskBytes]) expect(limit.ends).toBeGreaterThan(limit.begins);
+});
