@@ -5,6 +5,10 @@ import { ENVIRONMENT } from '../../src/agent/config.ts';
 import { AGENT_METRICS } from '../../src/agent/health/metrics-table.ts';
 import { alertSettingsSchema } from '../../src/model/alerting/alert-settings.ts';
 import {
+  MONITORING_PROBLEMS,
+  PROBLEM_RULES,
+} from '../../src/model/alerting/monitoring-problems.ts';
+import {
   SERVICE_CHANNEL_TYPES,
   SERVICE_CHANNELS,
 } from '../../src/model/alerting/service-channels.ts';
@@ -18,6 +22,7 @@ import {
 } from '../../src/model/check-file/sections.ts';
 import { ERROR_CODES } from '../../src/model/result/error-codes.ts';
 import { MISSED_REASONS } from '../../src/model/result/result.ts';
+import { spanText } from '../../src/runtime/text/duration-text.ts';
 import { NOTICE_VARIABLES } from '../../src/service/alerts/senders/notice-variables.ts';
 import { SERVICE_ENVIRONMENT } from '../../src/service/config.ts';
 import { ALERT_RULES, alertRules, alertsTable, TARGET_RULES } from './compose/prometheus-files.ts';
@@ -113,6 +118,13 @@ export function readmeTables(): Readonly<Record<string, string>> {
       ['Variable', 'Value'],
       NOTICE_VARIABLES.map(({ name, meaning }) => [code(name), meaning]),
     ),
+    'monitoring-problems': table(
+      ['`alertType`', 'Severity', 'Begins', 'Ends'],
+      MONITORING_PROBLEMS.map((kind) => {
+        const { severity, begins, beginsAfterMs, ends, endsAfterMs } = PROBLEM_RULES[kind];
+        return [code(kind), severity, lasting(begins, beginsAfterMs), lasting(ends, endsAfterMs)];
+      }),
+    ),
     'service-channels': table(
       ['`type`', 'Fields of `config`', 'Where to find them', 'A sample', 'At a recovery'],
       SERVICE_CHANNEL_TYPES.map((type) => {
@@ -138,6 +150,10 @@ export function readmeTables(): Readonly<Record<string, string>> {
       ]),
     ),
   };
+}
+
+function lasting(what: string, afterMs: number): string {
+  return afterMs === 0 ? what : `${what} For ${spanText(afterMs)}.`;
 }
 
 function channelFieldText(field: ChannelField): string {

@@ -126,13 +126,13 @@ export function endProblems(
   }: { readonly atMs: number; readonly after: LengthByKind; readonly limit: number },
 ): Promise<readonly StoredProblem[]> {
   return sql.query<StoredProblem>(
-    `with over as materialized (
+    `with ended as materialized (
        select id from monitoring_problems
        where begun_at is not null and seen_at < $1::timestamptz
          and seen_at <= $1::timestamptz - ($2::jsonb ->> kind)::float8 * interval '1 millisecond'
        order by id limit $3::int for update skip locked
      )
-     delete from monitoring_problems p using over where p.id = over.id
+     delete from monitoring_problems p using ended where p.id = ended.id
      returning ${COLUMNS}`,
     [new Date(atMs), jsonText(after), limit],
   );

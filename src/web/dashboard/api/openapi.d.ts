@@ -1164,6 +1164,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/monitoring-problems": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the problems of monitoring itself that have not ended, newest first
+         * @description Silent locations are not among them: they have `silentSince`. The disk of the database is listed in the first account.
+         *
+         *     Needs the role `read`.
+         */
+        get: operations["listMonitoringProblems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/missed-slots/{checkId}": {
         parameters: {
             query?: never;
@@ -3106,6 +3128,7 @@ export interface components {
          *       "sendRecovery": true,
          *       "sendDegraded": false,
          *       "sendLocationSilent": null,
+         *       "sendMonitoringProblems": null,
          *       "sslExpiry": false,
          *       "sslExpiryThreshold": 30,
          *       "subscribeAll": false,
@@ -3132,6 +3155,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -3217,14 +3242,16 @@ export interface components {
             id: string;
             /** @description To which channel it is sent. */
             channel: components["schemas"]["AlertChannelSummary"];
-            /** @description null for a silent location. */
+            /** @description null for a silent location and a problem of monitoring itself. */
             checkId: string | null;
-            /** @description The slug of the silent location; null for a check. */
+            /** @description The slug of the silent location, or of the location of a problem of monitoring itself; else null. */
             location: string | null;
+            /** @description What is wrong with monitoring itself, or was, in one line; null for all others. */
+            problem: string | null;
             /** @description As /v1/check-alerts has it for checks. */
             alertId: string;
             /** @enum {string} */
-            alertType: "NO_ALERT" | "ALERT_FAILURE" | "ALERT_FAILURE_REMAIN" | "ALERT_FAILURE_DEGRADED" | "ALERT_RECOVERY" | "ALERT_DEGRADED" | "ALERT_DEGRADED_REMAIN" | "ALERT_DEGRADED_FAILURE" | "ALERT_DEGRADED_RECOVERY" | "ALERT_SSL" | "LOCATION_SILENT" | "LOCATION_RECOVERY";
+            alertType: "NO_ALERT" | "ALERT_FAILURE" | "ALERT_FAILURE_REMAIN" | "ALERT_FAILURE_DEGRADED" | "ALERT_RECOVERY" | "ALERT_DEGRADED" | "ALERT_DEGRADED_REMAIN" | "ALERT_DEGRADED_FAILURE" | "ALERT_DEGRADED_RECOVERY" | "ALERT_SSL" | "LOCATION_SILENT" | "LOCATION_RECOVERY" | "AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL" | "AGENT_OUTDATED_RECOVERY" | "AGENT_CLOCK_OFF_RECOVERY" | "SLOTS_MISSED_RECOVERY" | "RESULTS_WAITING_RECOVERY" | "CHANNEL_FAILING_RECOVERY" | "DISK_NEARLY_FULL_RECOVERY";
             /** @description 0 for the notice itself, then 1, 2, … for its reminders. */
             reminder: number;
             /**
@@ -3445,6 +3472,11 @@ export interface components {
              */
             sendLocationSilent: boolean | null;
             /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
+            /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
              */
@@ -3532,6 +3564,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -5638,6 +5672,11 @@ export interface components {
              */
             sendLocationSilent: boolean | null;
             /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
+            /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
              */
@@ -5705,6 +5744,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -6287,6 +6328,11 @@ export interface components {
              */
             sendLocationSilent: boolean | null;
             /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
+            /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
              */
@@ -6352,6 +6398,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -6657,6 +6705,11 @@ export interface components {
              */
             sendLocationSilent: boolean | null;
             /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
+            /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
              */
@@ -6724,6 +6777,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -6769,6 +6824,11 @@ export interface components {
              * @default null
              */
             sendLocationSilent: boolean | null;
+            /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
@@ -6850,6 +6910,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -7832,6 +7894,11 @@ export interface components {
              */
             sendLocationSilent: boolean | null;
             /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
+            /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
              */
@@ -7912,6 +7979,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -8394,6 +8463,11 @@ export interface components {
              */
             sendLocationSilent: boolean | null;
             /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
+            /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
              */
@@ -8478,6 +8552,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -8531,6 +8607,11 @@ export interface components {
              * @default null
              */
             sendLocationSilent: boolean | null;
+            /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
@@ -8599,6 +8680,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -8646,6 +8729,41 @@ export interface components {
             count: number;
             /** @description Why; the documentation has a table of the reasons. */
             reason: string;
+        };
+        MonitoringProblem: {
+            /** @description The same each time that this goes wrong. */
+            id: string;
+            /** @enum {string} */
+            kind: "AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL";
+            /** @enum {string} */
+            severity: "critical" | "warning";
+            /** @description What is wrong, in one line. */
+            headline: string;
+            /** @description What was found last, and what to try. */
+            message: string;
+            /** @description The private location that it is about; else null. */
+            location: {
+                id: string;
+                slug: string;
+                name: string;
+            } | null;
+            /** @description The alert channel that it is about; else null. */
+            channel: {
+                id: number;
+                /** @enum {string} */
+                type: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS" | "TEAMS" | "DISCORD" | "TELEGRAM" | "PAGERDUTY" | "OPSGENIE" | "NTFY" | "PUSHOVER" | "GOOGLE_CHAT" | "MATTERMOST" | "MATRIX" | "GOTIFY" | "INCIDENT_IO" | "ALERTMANAGER";
+                name: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @description When it was first found.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When it was certain, and channels were notified.
+             */
+            notifiedAt: string;
         };
         /**
          * @example {
@@ -8804,6 +8922,11 @@ export interface components {
              */
             sendLocationSilent: boolean | null;
             /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
+            /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
              */
@@ -8891,6 +9014,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -8936,6 +9061,11 @@ export interface components {
              * @default null
              */
             sendLocationSilent: boolean | null;
+            /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
@@ -9028,6 +9158,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -9073,6 +9205,11 @@ export interface components {
              * @default null
              */
             sendLocationSilent: boolean | null;
+            /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
@@ -9157,6 +9294,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -9355,6 +9494,11 @@ export interface components {
              */
             sendLocationSilent: boolean | null;
             /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
+            /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
              */
@@ -9449,6 +9593,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -9947,6 +10093,11 @@ export interface components {
              */
             sendLocationSilent: boolean | null;
             /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
+            /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
              */
@@ -10012,6 +10163,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -10061,6 +10214,11 @@ export interface components {
              * @default null
              */
             sendLocationSilent: boolean | null;
+            /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
@@ -10129,6 +10287,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -11598,6 +11758,11 @@ export interface components {
              */
             sendLocationSilent: boolean | null;
             /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
+            /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
              */
@@ -11665,6 +11830,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -11710,6 +11877,11 @@ export interface components {
              * @default null
              */
             sendLocationSilent: boolean | null;
+            /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
@@ -11805,6 +11977,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -12877,6 +13051,11 @@ export interface components {
              */
             sendLocationSilent: boolean | null;
             /**
+             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @default null
+             */
+            sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
+            /**
              * @description Whether the channel is notified of certificates that expire soon.
              * @default false
              */
@@ -13003,6 +13182,8 @@ export interface components {
             sendDegraded?: boolean;
             /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
             sendLocationSilent?: boolean | null;
+            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
@@ -17903,6 +18084,58 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listMonitoringProblems: {
+        parameters: {
+            query?: {
+                /** @description How many at most, 1 to 100. Default: 10. */
+                limit?: number;
+                /** @description Which page, counted from 1. Default: 1. */
+                page?: number;
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: List the problems of monitoring itself that have not ended, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Total-Count-At-Least": components["headers"]["X-Total-Count-At-Least"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitoringProblem"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             /** @description An error */

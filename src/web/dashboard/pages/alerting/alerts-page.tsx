@@ -9,6 +9,7 @@ import { FilterBar } from '../../parts/filter-bar.tsx';
 import { counted } from '../../parts/formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
+import { MonitoringProblems } from '../../parts/problems/monitoring-problems.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -41,6 +42,7 @@ export function Page() {
     <>
       <PageHeader title="Alerts" />
       <Sections current="/alerts" />
+      <MonitoringProblems />
       <FilterBar
         filters={[
           {

@@ -2,6 +2,11 @@ import type { FieldProblem } from '../../api/errors.ts';
 import { Button } from '../../parts/button.tsx';
 import { CheckField, Field, problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import { CrossIcon } from '../../parts/icons.tsx';
+import {
+  PROBLEM_KINDS,
+  PROBLEM_WORDS,
+  type ProblemKind,
+} from '../../parts/problems/problem-words.ts';
 import type { ChannelForm, Pair } from './channel-form.ts';
 import { TEMPLATE_NAMES } from './message-texts.tsx';
 import { SERVICES } from './service-fields.ts';
@@ -290,6 +295,46 @@ export function Wishes({ form, change, problems }: FieldsProps) {
           change({ sendLocationSilent: value as ChannelForm['sendLocationSilent'] })
         }
       />
+      <ProblemWishes
+        chosen={form.sendMonitoringProblems}
+        onValue={(sendMonitoringProblems) => change({ sendMonitoringProblems })}
+      />
     </fieldset>
+  );
+}
+
+/** Which problems of monitoring itself it is notified of. */
+function ProblemWishes({
+  chosen,
+  onValue,
+}: {
+  readonly chosen: ChannelForm['sendMonitoringProblems'];
+  readonly onValue: (chosen: ChannelForm['sendMonitoringProblems']) => void;
+}) {
+  const isChosen = (kind: ProblemKind): boolean =>
+    chosen !== 'as-failures' && chosen.includes(kind);
+  return (
+    <>
+      <SelectField
+        label="Problems of monitoring itself"
+        value={chosen === 'as-failures' ? chosen : 'chosen'}
+        options={[
+          { value: 'as-failures', label: 'All, if it is notified of failures' },
+          { value: 'chosen', label: 'Only those chosen below' },
+        ]}
+        onValue={(value) => onValue(value === 'chosen' ? PROBLEM_KINDS : 'as-failures')}
+      />
+      {chosen !== 'as-failures' &&
+        PROBLEM_KINDS.map((kind) => (
+          <CheckField
+            key={kind}
+            label={PROBLEM_WORDS[kind].wish}
+            isChecked={isChosen(kind)}
+            onValue={(isWanted) =>
+              onValue(PROBLEM_KINDS.filter((each) => (each === kind ? isWanted : isChosen(each))))
+            }
+          />
+        ))}
+    </>
   );
 }

@@ -1,5 +1,6 @@
 import type { components } from '../../api/openapi.d.ts';
 import { counted } from '../../parts/formats.ts';
+import type { ProblemKind } from '../../parts/problems/problem-words.ts';
 import {
   isService,
   NO_VALUES,
@@ -66,6 +67,7 @@ export interface ChannelForm {
   readonly sendRecovery: boolean;
   readonly sendDegraded: boolean;
   readonly sendLocationSilent: 'as-failures' | 'yes' | 'no';
+  readonly sendMonitoringProblems: 'as-failures' | readonly ProblemKind[];
   readonly sslExpiry: boolean;
   readonly sslExpiryThreshold: string;
   readonly subscribeAll: boolean;
@@ -95,6 +97,7 @@ export function newForm(type: ChannelType): ChannelForm {
     sendRecovery: true,
     sendDegraded: false,
     sendLocationSilent: 'as-failures',
+    sendMonitoringProblems: 'as-failures',
     sslExpiry: false,
     sslExpiryThreshold: '30',
     subscribeAll: false,
@@ -113,6 +116,7 @@ export function formOf(channel: Channel): ChannelForm {
     sendDegraded: channel.sendDegraded,
     sendLocationSilent:
       sendLocationSilent === null ? 'as-failures' : sendLocationSilent ? 'yes' : 'no',
+    sendMonitoringProblems: channel.sendMonitoringProblems ?? 'as-failures',
     sslExpiry: channel.sslExpiry,
     sslExpiryThreshold: String(sslExpiryThreshold),
     subscribeAll: channel.subscribeAll,
@@ -158,6 +162,8 @@ export function bodyOfForm(form: ChannelForm) {
     sendDegraded: form.sendDegraded,
     sendLocationSilent:
       form.sendLocationSilent === 'as-failures' ? null : form.sendLocationSilent === 'yes',
+    sendMonitoringProblems:
+      form.sendMonitoringProblems === 'as-failures' ? null : form.sendMonitoringProblems,
     sslExpiry: form.sslExpiry,
     sslExpiryThreshold: Number(form.sslExpiryThreshold),
     subscribeAll: form.subscribeAll,
@@ -281,12 +287,15 @@ export function wishesOf({
   sslExpiry,
   sslExpiryThreshold,
   sendLocationSilent,
+  sendMonitoringProblems,
 }: Channel): string {
   const wishes = [
     sendFailure && 'failures',
     sendDegraded && 'degraded',
     sendRecovery && 'recoveries',
     (sendLocationSilent ?? sendFailure) && 'silent locations',
+    (sendMonitoringProblems === null ? sendFailure : sendMonitoringProblems.length > 0) &&
+      'problems of monitoring',
     sslExpiry && `certificates (${sslExpiryThreshold} d)`,
   ].filter((wish): wish is string => wish !== false);
   return wishes.length === 0 ? 'nothing' : wishes.join(', ');

@@ -13,6 +13,7 @@ import { Outdated } from '../../parts/forms/outdated.tsx';
 import { useEdited } from '../../parts/forms/use-edited.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { MonitoringProblems } from '../../parts/problems/monitoring-problems.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { addressOf } from '../../shell/link.tsx';
@@ -95,6 +96,7 @@ function StoredChannel({ id }: { readonly id: number }) {
       )}
       {loaded !== null && (
         <>
+          <MonitoringProblems isShown={({ channel }) => channel?.id === id} />
           <Editor type={loaded.resource.type} loaded={loaded} onSaved={set} onReload={reload} />
           <Deliveries of={{ channelId: id }} />
         </>

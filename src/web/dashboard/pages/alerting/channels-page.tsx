@@ -7,6 +7,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
+import { MonitoringProblems } from '../../parts/problems/monitoring-problems.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Table } from '../../parts/table.tsx';
 import { addressOf, Link } from '../../shell/link.tsx';
@@ -69,6 +70,7 @@ export function Page() {
         }
       />
       <Sections current="/channels" />
+      <MonitoringProblems isShown={({ channel }) => channel !== null} />
       {error.value !== null && <ErrorState error={error.value} retry={reload} />}
       {found === null && error.value === null && (
         <Skeleton lines={6} height={36} label="Loading channels" />

@@ -103,8 +103,10 @@ function columnsOf(isOfAlert: boolean, reload: () => void) {
       : {
           name: 'what',
           head: 'What',
-          cell: ({ alertType, alertId, location }: Delivery) =>
-            location !== null || !(alertType in ALERT_WORDS) ? (
+          cell: ({ alertType, alertId, location, problem }: Delivery) =>
+            problem !== null ? (
+              `${alertType.endsWith('_RECOVERY') ? 'Over: ' : ''}${problem}`
+            ) : location !== null || !(alertType in ALERT_WORDS) ? (
               `${alertType === 'LOCATION_SILENT' ? 'Silent location' : 'Location is back:'} ${location}`
             ) : (
               <Link to={`/alerts/${alertId}`}>

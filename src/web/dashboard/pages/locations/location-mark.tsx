@@ -14,14 +14,14 @@ export function LocationMark({ state }: Pick<LocationStatus, 'state'>) {
   return <StateMark {...MARKS[state]} />;
 }
 
-/** From here on a service defers results of such an agent: src/service/README.md, VedetteClockAhead. */
-const CLOCK_LIMIT_MS = 60_000;
+/** From here on channels are notified: src/service/README.md, "Problems of monitoring itself". */
+const CLOCK_LIMIT_MS = 2_000;
 const LATE_MS = 1_000;
 const WAITING_LIMIT_MS = 60_000;
 
 export const isLate = (ms: number | null): boolean => ms !== null && ms >= LATE_MS;
 export const isClockOff = (ms: number | null): boolean =>
-  ms !== null && Math.abs(ms) >= CLOCK_LIMIT_MS / 10;
+  ms !== null && Math.abs(ms) > CLOCK_LIMIT_MS;
 export const isWaitingLong = (ms: number | null): boolean => ms !== null && ms >= WAITING_LIMIT_MS;
 
 /** `3 s ahead`, `12 ms behind`. */

@@ -3,6 +3,7 @@ import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { MonitoringProblems } from '../../parts/problems/monitoring-problems.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
@@ -71,6 +72,7 @@ export function Page({ params: { id = '' } }: PageProps) {
       )}
       {how !== null && shown !== null && (
         <>
+          <MonitoringProblems isShown={({ location: of }) => of?.id === id} />
           <LocationFacts status={how} location={shown} />
           <StartPanel
             locationId={id}

@@ -7,6 +7,7 @@ import { ErrorState } from '../../parts/error-state.tsx';
 import { count, counted, duration, responseTime } from '../../parts/formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
+import { MonitoringProblems } from '../../parts/problems/monitoring-problems.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
@@ -164,6 +165,7 @@ export function Page() {
         )}
       </PageHeader>
       {error !== null && <ErrorState error={error} retry={query.reload} />}
+      <MonitoringProblems isShown={({ location }) => location !== null} />
       {data === null && error === null && (
         <div class="panel">
           <Skeleton lines={6} height={37} label="Loading the locations" />
