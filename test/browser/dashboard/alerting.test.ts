@@ -76,6 +76,62 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     expect(faults()).toEqual([]);
   });
 
+  it('show problems of monitoring itself, of which a channel chooses some', async () => {
+    const account = await newAccount();
+    await alertingData(service(), account);
+    const made = await account.post('/v1/alert-channels', {
+      type: 'EMAIL',
+      config: { address: 'ops@example.com' },
+    });
+    // The service finds nothing that ends them.
+    await service().store.query(
+      `insert into monitoring_problems (id, account_id, kind, subject_id, subject, message, since,
+         seen_at, begun_at)
+       select $1 || l.id, l.account_id, 'SLOTS_MISSED', l.id, jsonb_build_object('kind', 'location',
+         'id', l.id, 'slug', l.slug, 'name', l.name), 'Of 60 slots 12 were not run.',
+         now() - interval '1 hour', '2100-01-01', now()
+       from private_locations l where l.account_id = $2
+       union all
+       select $1 || c.id, c.account_id, 'CHANNEL_FAILING', c.id::text, jsonb_build_object('kind',
+         'channel', 'id', c.id, 'type', c.type, 'name', c.config ->> 'address'),
+         'The answer was the status 404.', now(), '2100-01-01', now()
+       from alert_channels c where c.account_id = $2`,
+      [`${account.accountId}-`, account.accountId],
+    );
+    const { page, goto, axe, faults } = await open(account);
+    const problems = page
+      .getByRole('list', { name: 'Problems of monitoring itself' })
+      .getByRole('listitem');
+    await goto('/alerts');
+    await problems.first().waitFor();
+    expect((await problems.allTextContents()).join()).toMatch(
+      /Channel failsChannel ops@example\.com does not take notifications.*Missed slotsLocation Berlin misses slotsfor 1 h/s,
+    );
+    expect(await axe()).toEqual([]);
+    await page.getByRole('link', { name: 'Location Berlin misses slots' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Berlin' }).waitFor();
+    await problems.filter({ hasText: 'Of 60 slots 12 were not run.' }).waitFor();
+    expect(await problems.count()).toBe(1);
+
+    await goto(`/channels/${made.json.id}`);
+    await problems.filter({ hasText: 'The answer was the status 404.' }).waitFor();
+    await page
+      .getByRole('combobox', { name: 'Problems of monitoring itself' })
+      .selectOption('chosen');
+    await page.getByRole('checkbox', { name: 'Locations that miss slots' }).uncheck();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('is saved.').waitFor();
+    const [stored] = (await account.get('/v1/alert-channels')).json;
+    expect(stored.sendMonitoringProblems).toEqual([
+      'AGENT_OUTDATED',
+      'AGENT_CLOCK_OFF',
+      'RESULTS_WAITING',
+      'CHANNEL_FAILING',
+      'DISK_NEARLY_FULL',
+    ]);
+    expect(faults()).toEqual([]);
+  });
+
   it('let a channel be made for some checks, tried, changed and deleted', async () => {
     const account = await newAccount();
     const data = await alertingData(service(), account);
