@@ -105,6 +105,20 @@ export const ALERT_CASES: readonly AlertCase[] = [
     series: { [`vedette_service_locations_silent{${SERVICE}}`]: '1x15' },
   },
   {
+    alert: 'VedetteMonitoringProblem',
+    series: {
+      [`vedette_service_monitoring_problems{${SERVICE}, kind="CHANNEL_FAILING"}`]: '1x15',
+      [`vedette_service_monitoring_problems{${SERVICE}, kind="SLOTS_MISSED"}`]: '0x15',
+    },
+  },
+  {
+    alert: 'VedetteDiskNearlyFull',
+    series: {
+      [`vedette_service_disk_free_bytes{${SERVICE}}`]: '5000000000x15',
+      [`vedette_service_disk_size_bytes{${SERVICE}}`]: '100000000000x15',
+    },
+  },
+  {
     alert: 'VedetteArtifactsRefused',
     series: { [`vedette_service_artifacts_refused_total{${SERVICE}, limit="location"}`]: ONCE },
   },
