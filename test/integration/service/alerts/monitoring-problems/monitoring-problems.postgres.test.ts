@@ -5,6 +5,8 @@ import {
   createMonitoringProblems,
   type MonitoringProblems,
 } from '../../../../../src/service/alerts/monitoring-problems/monitoring-problems.ts';
+import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
+import { incidentKeyOf } from '../../../../../src/service/alerts/senders/incident-key.ts';
 import { databases, silentLog } from '../../../../support/database/databases.ts';
 import { hookServer } from '../../../../support/servers/hook-server.ts';
 import {
@@ -117,7 +119,7 @@ describe.each(databases)('on %s', (kind) => {
         });
     };
 
-    it('is told once to each channel of the location when a clock is off for a minute, and once when it is right', async () => {
+    it('is sent once to each channel of the location when a clock is off for a minute, and once when it is right', async () => {
       const fixture = fixtureOf();
       const { berlin } = fixture;
       await fixture.check('other', { privateLocations: ['berlin'], frequency: 1 });
@@ -171,7 +173,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await notices(fixture, id)).toEqual([]);
     });
 
-    it('is told of agents that stay old for an hour, and of results that wait', async () => {
+    it('begins when agents are old for an hour, and when results wait', async () => {
       const fixture = fixtureOf();
       const { berlin } = fixture;
       const id = await channel(fixture, ['shop']);
@@ -203,7 +205,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('is told of a location that misses more than a tenth of its slots', async () => {
+    it('begins when a location misses more than a tenth of its slots', async () => {
       const fixture = fixtureOf();
       const { berlin, store, clock, mine } = fixture;
       const id = await channel(fixture, ['shop']);
@@ -249,7 +251,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get('/v1/monitoring-problems')).json).toEqual([]);
     });
 
-    it('is told to the other channels if one fails, until it delivers again', async () => {
+    it('is sent to the other channels if one fails, until it delivers again', async () => {
       const fixture = fixtureOf();
       const { store, clock, mine } = fixture;
       const failing = await channel(fixture, []);
@@ -263,10 +265,16 @@ describe.each(databases)('on %s', (kind) => {
              reminder, notice, state, due_at, created_at, finished_at, last_error)
            values ($1, $2, $3::bigint, 'home', $1, 'ALERT_FAILURE', 0, '{}', $4, $5::timestamptz,
              $5::timestamptz, $5::timestamptz, 'the answer was the status 404')`,
-          [`d${number}-${mine.accountId}`, mine.accountId, channelId, state, new Date(clock.wallMs())],
+          [
+            `d${number}-${mine.accountId}`,
+            mine.accountId,
+            channelId,
+            state,
+            new Date(clock.wallMs()),
+          ],
         );
       };
-      const told = async (id: number): Promise<readonly string[]> =>
+      const sentTo = async (id: number): Promise<readonly string[]> =>
         (await mine.get(`${CHANNELS}/${id}/deliveries?limit=100`)).json
           .toReversed()
           .map(({ alertType }: { readonly alertType: string }) => alertType)
@@ -276,9 +284,9 @@ describe.each(databases)('on %s', (kind) => {
       clock.spend(1_000);
       await finish('failed');
       await pass(fixture, 90, ...both);
-      expect(await told(other)).toEqual(['CHANNEL_FAILING']);
-      expect(await told(failing)).toEqual([]);
-      expect(await told(quiet)).toEqual([]);
+      expect(await sentTo(other)).toEqual(['CHANNEL_FAILING']);
+      expect(await sentTo(failing)).toEqual([]);
+      expect(await sentTo(quiet)).toEqual([]);
       expect((await mine.get('/v1/monitoring-problems')).json).toMatchObject([
         {
           kind: 'CHANNEL_FAILING',
@@ -288,17 +296,17 @@ describe.each(databases)('on %s', (kind) => {
           channel: { id: failing, type: 'EMAIL', name: 'ops@example.com' },
         },
       ]);
-      // Channels that fail at the same time do not tell each other.
+      // Channels that fail at the same time are not notified of each other.
       await finish('failed', quiet);
       await finish('failed', other);
       await pass(fixture, 90, ...both);
-      expect(await told(other)).toEqual(['CHANNEL_FAILING']);
+      expect(await sentTo(other)).toEqual(['CHANNEL_FAILING']);
       await finish('sent');
       await pass(fixture, 15, ...both);
-      expect(await told(other)).toEqual(['CHANNEL_FAILING', 'CHANNEL_FAILING_RECOVERY']);
+      expect(await sentTo(other)).toEqual(['CHANNEL_FAILING', 'CHANNEL_FAILING_RECOVERY']);
     });
 
-    it('is told to the first account if the disk of the database is nearly full', async () => {
+    it('belongs to the first account if the disk of the database is nearly full', async () => {
       const fixture = fixtureOf();
       const { store, mine } = fixture;
       const [first] = await store.query<{ id: string }>(
@@ -312,7 +320,10 @@ describe.each(databases)('on %s', (kind) => {
           'select account_id, message from monitoring_problems where begun_at is not null',
         );
       expect(await stored()).toMatchObject([
-        { accountId: first?.id, message: expect.stringMatching(/^1\.0 GiB of 100\.0 GiB are free/) },
+        {
+          accountId: first?.id,
+          message: expect.stringMatching(/^1\.0 GiB of 100\.0 GiB are free/),
+        },
       ]);
       expect(one.counts()).toMatchObject({
         open: { DISK_NEARLY_FULL: 1 },
@@ -367,6 +378,12 @@ describe.each(databases)('on %s', (kind) => {
       await report(fixture, berlin, { clockAheadMs: 0 });
       await pass(fixture, 90, ...both);
       await deliveriesWhen(fixture, id, (rows) => rows.length === 2 && whenAll('sent')(rows));
+      const stored = await fixture.store.query<{ notice: AlertNotice }>(
+        'select notice from alert_deliveries where channel_id = $1::bigint',
+        [id],
+      );
+      const keys = stored.map(({ notice }) => incidentKeyOf(fixture.mine.accountId, notice));
+      expect(new Set(keys).size).toBe(1);
       const bodies = server.requests.map(({ body }) => JSON.parse(body));
       const facts = {
         CHECK_ID: null,
