@@ -30,7 +30,6 @@ export function addProblemMetrics(registry: Registry, counts: () => Counts): voi
       help: `The ${part === 'free' ? 'free bytes' : 'size'} of the disk of DATA_DIR, read every 15 s; missing without DATA_DIR.`,
       registers,
       collect() {
-        this.reset();
         const { disk } = counts().problems;
         if (disk !== null) this.set(disk[field]);
         else this.remove();
