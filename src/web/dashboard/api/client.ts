@@ -21,9 +21,10 @@ const middleware: Middleware = {
     for (const [name, value] of Object.entries(accountHeaders())) request.headers.set(name, value);
     return request;
   },
-  async onResponse({ response }) {
+  async onResponse({ request, response }) {
     if (response.ok || response.status === 304) return response;
-    if (response.status === 401) signInAgain();
+    // What changes something shows the error itself: what was typed may have no other copy.
+    if (response.status === 401 && request.method === 'GET') signInAgain();
     const body: unknown = await response.json().catch(() => null);
     throw errorOf(response, body);
   },

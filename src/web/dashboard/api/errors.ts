@@ -85,6 +85,24 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
+/** What to do about an error, as pages say it beside the message; null if the message says it. */
+export function adviceOf({ kind, status, attributes }: ApiError): string | null {
+  switch (kind) {
+    case 'unauthorized':
+      return 'Sign in again in another tab, then go on here: what you typed is kept.';
+    case 'unavailable':
+      return 'Wait a moment, then try again.';
+    case 'fault':
+      return 'Try again. If it fails again, the log of the service says why, beside the id of the request.';
+    case 'offline':
+      return null;
+    case 'refused':
+      if (status === 404) return 'It may have been deleted meanwhile.';
+      // Other requests are refused with 403 as well, such as one with a wrong password.
+      return attributes.needed === undefined ? null : 'Ask an admin of the account for that role.';
+  }
+}
+
 /** What a page shows for anything that was thrown. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;

@@ -72,7 +72,8 @@ export async function followEvents(ended: AbortSignal): Promise<void> {
         },
         signal: attempt.signal,
       });
-      if (response.status === 401) return signInAgain();
+      // Until the user has signed in again in another tab, if leaving would lose something.
+      if (response.status === 401 && signInAgain()) return;
       if (response.status === 410) {
         // Events are lost: the stream begins anew, and everything is read again.
         reader.forget();

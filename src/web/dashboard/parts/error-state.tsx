@@ -1,8 +1,9 @@
-import type { ApiError } from '../api/errors.ts';
+import { type ApiError, adviceOf } from '../api/errors.ts';
+import { signInPath } from '../shell/base-path.ts';
 import { Button } from './button.tsx';
 import { Copyable } from './copyable.tsx';
 
-/** What could not be shown, with the id by which the log of the service names the request. */
+/** What could not be shown, what to do, and the id by which the log of the service names the request. */
 export function ErrorState({
   error,
   retry,
@@ -13,6 +14,7 @@ export function ErrorState({
   return (
     <div class="error-state" role="alert">
       <h2>{error.message}</h2>
+      <Advice error={error} />
       <p class="muted">
         <code>{error.code}</code>
         {error.requestId !== null && (
@@ -24,5 +26,50 @@ export function ErrorState({
       </p>
       <Button onClick={retry}>Try again</Button>
     </div>
+  );
+}
+
+/** In place of the choices of a field that could not be read. The rest of the form can be used. */
+export function ChoicesError({
+  what,
+  error,
+  retry,
+}: {
+  /** For example `groups`. */
+  readonly what: string;
+  /** Null: nothing is shown. */
+  readonly error: ApiError | null;
+  readonly retry: () => void;
+}) {
+  if (error === null) return null;
+  return (
+    <div class="form-error" role="alert">
+      <p>
+        The {what} could not be read: {error.message}
+      </p>
+      <Advice error={error} />
+      <Button class="small" onClick={retry}>
+        Try again
+      </Button>
+    </div>
+  );
+}
+
+/** What to do about an error. */
+export function Advice({ error }: { readonly error: ApiError }) {
+  const advice = adviceOf(error);
+  if (advice === null) return null;
+  return (
+    <p>
+      {advice}
+      {error.kind === 'unauthorized' && (
+        <>
+          {' '}
+          <a href={signInPath(location.pathname + location.search)} target="_blank" rel="noopener">
+            Sign in
+          </a>
+        </>
+      )}
+    </p>
   );
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { ApiError, FieldProblem } from '../api/errors.ts';
+import { Copyable } from './copyable.tsx';
+import { Advice } from './error-state.tsx';
 
 /** What the API says about a field: `name` finds the problem of `body.name`. */
 export function problemOf(problems: readonly FieldProblem[], name: string): string | null {
@@ -173,7 +175,7 @@ export function CheckField({
   );
 }
 
-/** What the API refused, except for the problems that stand at their fields. */
+/** What the API refused and what to do, except for the problems that stand at their fields. */
 export function FormError({
   error,
   fields,
@@ -188,6 +190,12 @@ export function FormError({
   return (
     <div class="form-error" role="alert">
       {isShownAbove ? 'See the fields above.' : others.length === 0 ? error.message : ''}
+      {error.problems.length === 0 && <Advice error={error} />}
+      {error.kind === 'fault' && error.requestId !== null && (
+        <p class="muted">
+          request <Copyable text={error.requestId} />
+        </p>
+      )}
       {others.map(({ path, message }) => (
         <p key={path}>
           <code>{path.replace(/^body\./, '')}</code> {message}

@@ -1,6 +1,6 @@
 import { api, bodyOf, pageOf } from '../../api/client.ts';
 import { useQuery } from '../../api/query.ts';
-import { ErrorState } from '../../parts/error-state.tsx';
+import { ChoicesError, ErrorState } from '../../parts/error-state.tsx';
 import { CheckField, SelectField } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -131,14 +131,17 @@ function Channels() {
 function Incident() {
   const { type, draft, change, problemAt } = useCheckForm();
   const incident = valueAt(draft, 'triggerIncident') ?? null;
-  const services = useQuery(
+  const query = useQuery(
     'services to choose',
     (signal) =>
       bodyOf(api.GET('/v1/status-pages/services', { params: { query: { limit: SHOWN } }, signal })),
     { on: ['status_page'] },
-  ).data.value;
+  );
   const serviceId = String(valueAt(incident, 'serviceId') ?? '');
-  const known = (services ?? []).map(({ id, name }) => ({ value: String(id), label: name }));
+  const known = (query.data.value ?? []).map(({ id, name }) => ({
+    value: String(id),
+    label: name,
+  }));
   const isKnown = known.some(({ value }) => value === serviceId);
   return (
     <>
@@ -170,6 +173,7 @@ function Incident() {
               problem={problemAt('triggerIncident.serviceId')}
               onValue={(id) => change('triggerIncident.serviceId', id)}
             />
+            <ChoicesError what="services" error={query.error.value} retry={query.reload} />
           </div>
           <FactField path="triggerIncident.severity" />
           <div class="editing-wide">

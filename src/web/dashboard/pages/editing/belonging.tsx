@@ -1,5 +1,6 @@
 import { api, bodyOf } from '../../api/client.ts';
 import { useQuery } from '../../api/query.ts';
+import { ChoicesError } from '../../parts/error-state.tsx';
 import { Field, SelectField } from '../../parts/field.tsx';
 import { TAGS_HINT, tagsIn, tagsText } from '../../parts/forms/tags.ts';
 import { useCheckForm } from './check-form.ts';
@@ -14,14 +15,17 @@ const SHOWN = 100;
 /** Group, tags and note. */
 export function Belonging() {
   const { type, draft, change, problemAt } = useCheckForm();
-  const groups = useQuery(
+  const query = useQuery(
     'groups to choose',
     (signal) =>
       bodyOf(api.GET('/v1/check-groups', { params: { query: { limit: SHOWN } }, signal })),
     { on: ['group'] },
-  ).data.value;
+  );
   const groupId = valueAt(draft, 'groupId') ?? null;
-  const known = (groups ?? []).map(({ id, name }) => ({ value: String(id), label: name }));
+  const known = (query.data.value ?? []).map(({ id, name }) => ({
+    value: String(id),
+    label: name,
+  }));
   const isKnown = known.some(({ value }) => value === String(groupId));
   return (
     <Section title="Group and tags">
@@ -40,6 +44,7 @@ export function Belonging() {
           problem={problemAt('groupId')}
           onValue={(id) => change('groupId', id === '' ? null : Number(id))}
         />
+        <ChoicesError what="groups" error={query.error.value} retry={query.reload} />
       </div>
       {groupId !== null && <FactField path="groupOrder" />}
       <Tags />

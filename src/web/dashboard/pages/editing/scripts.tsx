@@ -1,5 +1,6 @@
 import { api, bodyOf } from '../../api/client.ts';
 import { useQuery } from '../../api/query.ts';
+import { ChoicesError } from '../../parts/error-state.tsx';
 import { SelectField } from '../../parts/field.tsx';
 import { useCheckForm } from './check-form.ts';
 import { valueAt } from './draft.ts';
@@ -30,14 +31,17 @@ export function Scripts() {
 
 function Stage({ script, snippet }: (typeof STAGES)[number]) {
   const { draft, change, problemAt } = useCheckForm();
-  const snippets = useQuery(
+  const query = useQuery(
     'snippets to choose',
     (signal) => bodyOf(api.GET('/v1/snippets', { params: { query: { limit: SHOWN } }, signal })),
     { on: [] },
-  ).data.value;
+  );
   const id = valueAt(draft, snippet) ?? null;
   const hasScript = (valueAt(draft, script) ?? null) !== null;
-  const known = (snippets ?? []).map((each) => ({ value: String(each.id), label: each.name }));
+  const known = (query.data.value ?? []).map((each) => ({
+    value: String(each.id),
+    label: each.name,
+  }));
   const isKnown = known.some(({ value }) => value === String(id));
   return (
     <>
@@ -61,6 +65,7 @@ function Stage({ script, snippet }: (typeof STAGES)[number]) {
             problem={problemAt(snippet)}
             onValue={(next) => change(snippet, next === '' ? null : Number(next))}
           />
+          <ChoicesError what="snippets" error={query.error.value} retry={query.reload} />
         </div>
       )}
     </>

@@ -1,6 +1,7 @@
 import { api, bodyOf, pageOf } from '../../api/client.ts';
 import type { FieldProblem } from '../../api/errors.ts';
 import { useQuery } from '../../api/query.ts';
+import { ChoicesError } from '../../parts/error-state.tsx';
 import { CheckField, problemOf, SelectField } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
 import { Link } from '../../shell/link.tsx';
@@ -23,13 +24,16 @@ export function HeartbeatAlerts({
   readonly change: (fields: Partial<HeartbeatForm>) => void;
 }) {
   const { groupId, channels } = form;
-  const groups = useQuery(
+  const query = useQuery(
     'groups to choose',
     (signal) =>
       bodyOf(api.GET('/v1/check-groups', { params: { query: { limit: SHOWN } }, signal })),
     { on: ['group'] },
-  ).data.value;
-  const known = (groups ?? []).map(({ id, name }) => ({ value: String(id), label: name }));
+  );
+  const known = (query.data.value ?? []).map(({ id, name }) => ({
+    value: String(id),
+    label: name,
+  }));
   const isKnown = groupId === '' || known.some(({ value }) => value === groupId);
   return (
     <>
@@ -45,6 +49,7 @@ export function HeartbeatAlerts({
         problem={problemOf(problems, 'groupId')}
         onValue={(value) => change({ groupId: value })}
       />
+      <ChoicesError what="groups" error={query.error.value} retry={query.reload} />
       <CheckField
         label="Muted"
         hint="It sends no alerts."
@@ -87,12 +92,17 @@ function Channels({
   readonly problems: readonly FieldProblem[];
   readonly change: (fields: Partial<HeartbeatForm>) => void;
 }) {
-  const found = useQuery(
+  const query = useQuery(
     'channels to choose',
     (signal) =>
       pageOf(api.GET('/v1/alert-channels', { params: { query: { limit: SHOWN } }, signal })),
     { on: ['alert_channel'] },
-  ).data.value;
+  );
+  const found = query.data.value;
+  const error = query.error.value;
+  if (found === null && error !== null) {
+    return <ChoicesError what="channels" error={error} retry={query.reload} />;
+  }
   const more = (found?.total ?? 0) - (found?.entries.length ?? 0);
   return (
     <Choices

@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../../api/errors.ts';
+import { ChoicesError } from '../../parts/error-state.tsx';
 import { problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import { SEVERITIES } from './marks.tsx';
 import { type Severity, useServices } from './queries.ts';
@@ -56,11 +57,14 @@ function ServiceChoice({
   readonly onValue: (services: readonly string[]) => void;
   readonly problem: string | null;
 }) {
-  const services = useServices().data.value;
+  const query = useServices();
+  const services = query.data.value;
+  const error = query.error.value;
   return (
     <fieldset class="incidents-services">
       <legend>Affected services</legend>
-      {services === null && <p class="hint">Loading the services…</p>}
+      {services === null && error === null && <p class="hint">Loading the services…</p>}
+      {services === null && <ChoicesError what="services" error={error} retry={query.reload} />}
       {services?.size === 0 && (
         <p class="hint">There is no service yet: no page would show the incident.</p>
       )}

@@ -32,6 +32,11 @@ export function watchHistory(): void {
   addEventListener('popstate', onPopState);
 }
 
+/** Whether a form has something that is not saved. */
+export function hasUnsavedChanges(): boolean {
+  return changed.size > 0;
+}
+
 function add(form: symbol): void {
   changed.add(form);
   if (changed.size > 1) return;

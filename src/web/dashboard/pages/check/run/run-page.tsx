@@ -53,6 +53,10 @@ export function Page({ params }: PageProps) {
   const result = resultQuery.data.value;
   const explanation = explanationQuery.data.value;
   const error = resultQuery.error.value ?? explanationQuery.error.value;
+  const retry = (): void => {
+    void resultQuery.reload();
+    void explanationQuery.reload();
+  };
   useTitle(result === null ? null : `Run of ${result.name}`);
   if (error?.status === 404) {
     return (
@@ -72,7 +76,7 @@ export function Page({ params }: PageProps) {
         {error === null ? (
           <Skeleton lines={14} height={32} label="Loading the run" />
         ) : (
-          <ErrorState error={error} retry={resultQuery.reload} />
+          <ErrorState error={error} retry={retry} />
         )}
       </>
     );
@@ -97,7 +101,7 @@ export function Page({ params }: PageProps) {
         )}
       </Header>
       {run.runId !== null && <FollowedRun checkId={checkId} runId={run.runId} close={run.close} />}
-      {error !== null && <ErrorState error={error} retry={explanationQuery.reload} />}
+      {error !== null && <ErrorState error={error} retry={retry} />}
       {explanation !== null && <WhatToTry explanation={explanation} />}
       {isCompared && lastPassing !== null ? (
         <Comparison result={result} otherId={lastPassing.resultId} />
