@@ -15,6 +15,7 @@ import { alertRecipientsRoutes } from './alerts/recipients/routes.ts';
 import { checkAlertsRoutes } from './alerts/routes.ts';
 import { availabilityRoutes } from './analytics/rollups/routes.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
+import { checkSummariesRoutes } from './analytics/summaries/routes.ts';
 import { apiKeysRoutes } from './api-keys/routes.ts';
 import { artifactsRoutes } from './artifacts/routes.ts';
 import { agentArtifactsRoutes } from './artifacts/upload.routes.ts';
@@ -96,6 +97,7 @@ export function apiRoutes(
     testSessionsRoutes(features),
     testSessionErrorGroupsRoutes(features),
     analyticsRoutes(features),
+    checkSummariesRoutes(features),
     availabilityRoutes(features),
     artifactsRoutes(features),
     checkGroupsRoutes(features),

@@ -13,9 +13,11 @@ import { createAssigner } from './agents/assignment/assigner.ts';
 import type { LocationWake } from './agents/assignment/location-wake.ts';
 import { type AlertFeatures, createAlertFeatures } from './alerts/create-feature.ts';
 import { type Analytics, createAnalytics } from './analytics/analytics.ts';
+import { createReportQueue } from './analytics/report-queue.ts';
 import { type Availability, createAvailability } from './analytics/rollups/availability.ts';
 import { createRollUps, type RollUps } from './analytics/rollups/roll-up.ts';
 import { saveRunMetrics } from './analytics/save-run-metrics.ts';
+import { type CheckSummaries, createCheckSummaries } from './analytics/summaries/summaries.ts';
 import { type ApiKeys, createApiKeys } from './api-keys/api-keys.ts';
 import { type Artifacts, createArtifacts } from './artifacts/artifacts.ts';
 import { DEFAULT_AUDIT_DAYS } from './audit-log/audit-config.ts';
@@ -126,6 +128,7 @@ export interface Features
   readonly checkResults: CheckResults;
   readonly checkRuns: CheckRuns;
   readonly checkStatuses: CheckStatuses;
+  readonly checkSummaries: CheckSummaries;
   readonly checkTrials: CheckTrials;
   readonly checks: Checks;
   readonly clientCertificates: ClientCertificates;
@@ -373,6 +376,7 @@ export function createFeatures(given: FeatureParts): Features {
     }),
     scrubberOf: scrubbing.scrubberOf,
   });
+  const reports = { ...parts, queue: createReportQueue(parts) };
   return {
     ...alertFeatures,
     ...heartbeatFeatures,
@@ -382,7 +386,7 @@ export function createFeatures(given: FeatureParts): Features {
     accounts: createAccounts(parts),
     agentErrors: createAgentErrors({ store }),
     agents,
-    analytics: createAnalytics(parts),
+    analytics: createAnalytics(reports),
     apiKeys: createApiKeys(parts),
     artifacts,
     auditLog,
@@ -399,6 +403,7 @@ export function createFeatures(given: FeatureParts): Features {
     checkResults: createCheckResults(parts),
     checkRuns,
     checkStatuses: createCheckStatuses({ ...parts, availability, outdatedStates }),
+    checkSummaries: createCheckSummaries({ ...reports, outdatedStates }),
     checkTrials,
     checks,
     clientCertificates,

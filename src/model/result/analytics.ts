@@ -66,6 +66,17 @@ const MEASURES = {
 type KeysOf<T> = T extends unknown ? keyof T : never;
 export type Measure = KeysOf<(typeof MEASURES)[RunnableCheckType]>;
 
+const HTTP_PHASES: readonly Measure[] = ['wait', 'dns', 'tcp', 'firstByte', 'download'];
+
+/** The measures of a check that its response time consists of, in their order. */
+export const PHASES: Readonly<Record<RunnableCheckType, readonly Measure[]>> = {
+  API: HTTP_PHASES,
+  URL: HTTP_PHASES,
+  TCP: ['dns', 'connection', 'data'],
+  DNS: [],
+  ICMP: [],
+};
+
 /** A metric of runs: one of their measures, the availability, or the number of retries. */
 export interface Metric extends MeasureFacts {
   readonly name: string;

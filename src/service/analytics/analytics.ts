@@ -4,34 +4,35 @@ import {
   ANALYTICS_PATHS,
   type AnalyticsGrouping,
   type Metric,
-  type QuickRange,
-  quickRangeAt,
   type RunStatus,
 } from '../../model/result/analytics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { findCheck } from '../checks/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
-import { StoreError } from '../database/store-errors.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { ReportQueue } from './report-queue.ts';
+import {
+  type AskedWindow,
+  inTime,
+  MAX_RUNS_EMBEDDED,
+  reportWindow,
+  tooLong,
+} from './report-limits.ts';
+import { createReportQueue, type ReportQueue } from './report-queue.ts';
 import { type PointSpan, readSeries, type SeriesPoint, type SeriesQuery } from './sql.ts';
 
 export interface AnalyticsParts {
   readonly store: Store;
   readonly clock: Clock;
+  /** Of all reports of the service; if omitted, one of its own. */
+  readonly queue?: ReportQueue;
   /** The most runs of one report in the embedded database; if omitted, 300,000. */
   readonly maxRunsEmbedded?: number;
 }
 
 /** The page counts series. */
-export interface AnalyticsQuery extends Page {
-  readonly quickRange: QuickRange;
-  /** Epoch milliseconds, in place of the start of quickRange; null for that start. */
-  readonly fromMs: number | null;
-  /** In place of its end. */
-  readonly toMs: number | null;
+export interface AnalyticsQuery extends Page, AskedWindow {
   readonly aggregationMinutes: number | null;
   /** Only runs with these statuses; empty for all. */
   readonly statuses: readonly RunStatus[];
@@ -73,39 +74,24 @@ export interface Analytics {
 
 /** Takes some tenths of a second to read and send. */
 const MAX_VALUES = 100_000;
-/** Takes about 2 s, which block the embedded database and the process. */
-const MAX_RUNS_EMBEDDED = 300_000;
-/** Most of the pool's ten connections (the default) are for work that cannot wait. */
-const REPORTS_AT_ONCE = 2;
 
 export function createAnalytics({
   store,
   clock,
+  queue = createReportQueue({ store, clock }),
   maxRunsEmbedded = MAX_RUNS_EMBEDDED,
 }: AnalyticsParts): Analytics {
-  const isEmbedded = store.kind === 'pglite';
-  const atOnce = isEmbedded ? 1 : REPORTS_AT_ONCE;
-  const queue = new ReportQueue({ clock, atOnce, rests: isEmbedded });
-
   /**
-   * PostgreSQL ends a statement at its time limit. The embedded database cannot: it counts the runs
-   * first.
-   *
    * @returns null if there are too many points
    * @throws ServiceError 400 where the window has too many runs
    */
   async function read(query: SeriesQuery): Promise<readonly SeriesPoint[] | null> {
-    try {
-      const maxRuns = isEmbedded ? maxRunsEmbedded : null;
-      const found = await readSeries(store, query, { nowMs: clock.wallMs(), maxRuns });
-      if (found === 'too-many-runs') {
-        throw tooLong(`the window has more than ${maxRunsEmbedded} runs`);
-      }
-      return found === 'too-many-points' ? null : found;
-    } catch (error) {
-      if (!(error instanceof StoreError) || error.code !== 'STORE_STATEMENT_TIMEOUT') throw error;
-      throw tooLong('the window has more runs than can be read in time');
+    const maxRuns = store.kind === 'pglite' ? maxRunsEmbedded : null;
+    const found = await inTime(() => readSeries(store, query, { nowMs: clock.wallMs(), maxRuns }));
+    if (found === 'too-many-runs') {
+      throw tooLong(`the window has more than ${maxRunsEmbedded} runs`);
     }
+    return found === 'too-many-points' ? null : found;
   }
 
   async function requireCheck(
@@ -131,14 +117,7 @@ export function createAnalytics({
   return {
     async report(accountId, checkId, checkType, query) {
       const check = await requireCheck({ accountId, id: checkId }, checkType);
-      const named = quickRangeAt(query.quickRange, clock.wallMs());
-      const fromMs = query.fromMs ?? named.fromMs;
-      const toMs = query.toMs ?? named.toMs;
-      if (toMs < fromMs) {
-        const [start, end] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
-        const message = `must not be before the start of the window: ${end} is before ${start}`;
-        throw invalid([{ path: 'query.to', message }]);
-      }
+      const { fromMs, toMs } = reportWindow(query, clock.wallMs());
       const { metrics, groupBy, page } = query;
       if (groupBy === null && page > 1) return { check, fromMs, toMs, series: [] };
       const asked = {
@@ -168,10 +147,6 @@ function pointSpanOf({ aggregationMinutes, metrics }: AnalyticsQuery): PointSpan
   if (aggregationMinutes !== null) return { minutes: aggregationMinutes };
   const hasRawForm = metrics.some(({ of }) => of !== 'availability' && of !== 'retries');
   return hasRawForm && metrics.every(({ isPlain }) => isPlain) ? 'run' : 'window';
-}
-
-function tooLong(why: string): ServiceError {
-  return invalid([{ path: 'query.from', message: `must be later, or to earlier: ${why}` }]);
 }
 
 function passedOf(statuses: readonly RunStatus[]): boolean | null {

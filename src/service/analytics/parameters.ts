@@ -66,24 +66,29 @@ function groupingsOf(
   return checkType === 'API' || checkType === 'URL' ? ANALYTICS_GROUPINGS : ['runLocation'];
 }
 
+/** The window of a report. */
+export const reportWindowQuery = {
+  quickRange: z
+    .enum(QUICK_RANGES)
+    .default('last24Hours')
+    .describe(
+      'The window, in UTC: last24Hours, last7Days and last30Days end now, thisWeek (from Monday on) and thisMonth too; lastWeek and lastMonth are whole.',
+    ),
+  from: windowQuery.from.describe(
+    'UNIX timestamp in seconds (or milliseconds), inclusive, in place of the start of quickRange.',
+  ),
+  to: windowQuery.to.describe(
+    'UNIX timestamp in seconds (or milliseconds), exclusive, in place of the end of quickRange.',
+  ),
+};
+
 /** The query of src/service/README.md, "Analytics". */
 export function analyticsQuery(checkType: RunnableCheckType) {
   return z.strictObject({
     metrics: commaList(metricName(checkType)).describe(
       'Names of metrics, separated by commas or repeated. Plain names alone give a point for each run; with a suffixed one among them, or only availability and retries, there is one point for the whole window, and with aggregationInterval one for each interval.',
     ),
-    quickRange: z
-      .enum(QUICK_RANGES)
-      .default('last24Hours')
-      .describe(
-        'The window, in UTC: last24Hours, last7Days and last30Days end now, thisWeek (from Monday on) and thisMonth too; lastWeek and lastMonth are whole.',
-      ),
-    from: windowQuery.from.describe(
-      'UNIX timestamp in seconds (or milliseconds), inclusive, in place of the start of quickRange.',
-    ),
-    to: windowQuery.to.describe(
-      'UNIX timestamp in seconds (or milliseconds), exclusive, in place of the end of quickRange.',
-    ),
+    ...reportWindowQuery,
     aggregationInterval: z
       .preprocess(
         queryNumber,

@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
+import type { Store } from '../database/store.ts';
 import { unavailable } from '../errors.ts';
 
 export interface ReportQueueParts {
@@ -14,6 +15,8 @@ interface Waiting {
   readonly begin: () => void;
 }
 
+/** Most of the pool's ten connections (the default) are for work that cannot wait. */
+const REPORTS_AT_ONCE = 2;
 /** The most waiting reports of an account: a longer queue would respond too late. */
 const MAX_WAITING = 30;
 /** The most waiting reports of all accounts. */
@@ -78,4 +81,20 @@ export class ReportQueue {
     next.begin();
     this.#beginNext();
   }
+}
+
+/** The queue of all reports of a service. The embedded database runs one at a time, and rests between them. */
+export function createReportQueue({
+  store,
+  clock,
+}: {
+  readonly store: Pick<Store, 'kind'>;
+  readonly clock: Clock;
+}): ReportQueue {
+  const isEmbedded = store.kind === 'pglite';
+  return new ReportQueue({
+    clock,
+    atOnce: isEmbedded ? 1 : REPORTS_AT_ONCE,
+    rests: isEmbedded,
+  });
 }

@@ -15,9 +15,7 @@ import type { Page } from '../http/resources/paging.ts';
 import { parseWindow } from '../http/resources/window-parameters.ts';
 import type { Analytics, AnalyticsReport } from './analytics.ts';
 import { analyticsQuery, metricsNamed } from './parameters.ts';
-
-/** src/service/README.md, "Analytics". */
-const REPORTS_PER_MINUTE = 30;
+import { REPORTS_PER_MINUTE } from './report-limits.ts';
 
 const params = z.object({ id: checkId });
 

@@ -18,6 +18,11 @@ const OVERVIEW = [
     path: `/v1/check-statuses?limit=${CHECKS_OF_PAGE}&state=failing`,
     shows: '"state":"failing"',
   },
+  {
+    what: `${CHECKS_OF_PAGE} summaries of a week`,
+    path: `/v1/analytics/summaries?limit=${CHECKS_OF_PAGE}&quickRange=last7Days`,
+    shows: '"responseTime":{"avg":',
+  },
   { what: 'counts', path: '/v1/check-state-counts', shows: '"passing":' },
   { what: 'counts by tag', path: '/v1/check-state-breakdown?by=tag', shows: '"passing":' },
   {

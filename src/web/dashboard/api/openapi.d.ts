@@ -1560,6 +1560,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/analytics/summaries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List how checks did in a window, by name
+         * @description Availability, response time and phases of each check that matches, from roll-ups.
+         *
+         *     Needs the role `read`.
+         */
+        get: operations["listCheckSummaries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/checks/{checkId}/availability": {
         parameters: {
             query?: never;
@@ -5422,6 +5444,86 @@ export interface components {
             problem: ("UNKNOWN_NAME" | "NO_ANSWER" | "OTHER_SERVER" | "NO_TLS") | null;
             /** @description What to do. */
             advice: string;
+        };
+        /**
+         * @example {
+         *       "checkId": "homepage",
+         *       "name": "Homepage",
+         *       "checkType": "URL",
+         *       "activated": true,
+         *       "muted": false,
+         *       "tags": [
+         *         "shop"
+         *       ],
+         *       "groupId": 2,
+         *       "from": "2026-01-31T12:00:00.000Z",
+         *       "to": "2026-01-31T12:00:00.000Z",
+         *       "availability": 0,
+         *       "runs": 1,
+         *       "failures": 1,
+         *       "degraded": 0,
+         *       "responseTime": {
+         *         "avg": 11.75,
+         *         "min": 11.75,
+         *         "max": 11.75
+         *       },
+         *       "packetLoss": null,
+         *       "phases": {
+         *         "wait": 0.5,
+         *         "dns": 1.5,
+         *         "tcp": 2.25,
+         *         "firstByte": 6,
+         *         "download": 1.5
+         *       }
+         *     }
+         */
+        CheckSummary: {
+            checkId: string;
+            name: string;
+            /** @enum {string} */
+            checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP";
+            activated: boolean;
+            muted: boolean;
+            tags: string[];
+            groupId: number | null;
+            /**
+             * Format: date-time
+             * @description The start of the window, inclusive: a whole hour (UTC).
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description The end of the window, exclusive: a whole hour (UTC) unless it is the current one.
+             */
+            to: string;
+            /** @description The percentage of runs that passed, degraded ones included; null without runs. */
+            availability: number | null;
+            /** @description Without cancelled runs, and without those that failed by a fault of the system. */
+            runs: number;
+            /** @description The runs that failed. */
+            failures: number;
+            /** @description The runs that passed, but were degraded. */
+            degraded: number;
+            /** @description Milliseconds; of ICMP checks the latency. null if no run has one. */
+            responseTime: components["schemas"]["CheckSummaryResponseTime"] | null;
+            /** @description Percent on average, of ICMP checks; null for others, and if no run has it. */
+            packetLoss: number | null;
+            /** @description Milliseconds on average of each phase that the type has: of URL and API checks wait, dns, tcp, firstByte and download, of TCP checks dns, connection and data. null if no run has it. */
+            phases: components["schemas"]["CheckSummaryPhases"];
+        };
+        CheckSummaryPhases: {
+            wait?: number | null;
+            dns?: number | null;
+            tcp?: number | null;
+            connection?: number | null;
+            firstByte?: number | null;
+            download?: number | null;
+            data?: number | null;
+        };
+        CheckSummaryResponseTime: {
+            avg: number;
+            min: number;
+            max: number;
         };
         /**
          * @example {
@@ -19484,6 +19586,82 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCheckSummaries: {
+        parameters: {
+            query?: {
+                /** @description Only checks of this type; repeated, of any of these types. If omitted, all but heartbeats, which have no runs. */
+                type?: ("URL" | "API" | "TCP" | "DNS" | "ICMP")[];
+                /** @description Only checks with this tag; given several times, with any of them. */
+                tag?: string[];
+                /** @description Only checks in this state; given several times, in any of them. */
+                state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
+                /** @description Only checks with this in their name. */
+                search?: string;
+                /** @description true: only checks that are activated; false: only others. Groups do not count. */
+                activated?: boolean;
+                /** @description Only checks of this group. */
+                groupId?: number;
+                /** @description Only checks that run in this location, public or private. */
+                location?: string;
+                /** @description true: only checks that are unknown because no agent of their locations polls (unknownReason location_silent); false: only others. */
+                silent?: boolean;
+                /** @description Only checks without a group, a tag or a location; given several times, without all of these. */
+                without?: ("group" | "tag" | "location")[];
+                /** @description The window, in UTC: last24Hours, last7Days and last30Days end now, thisWeek (from Monday on) and thisMonth too; lastWeek and lastMonth are whole. */
+                quickRange?: "last24Hours" | "last7Days" | "last30Days" | "thisWeek" | "thisMonth" | "lastWeek" | "lastMonth";
+                /** @description UNIX timestamp in seconds (or milliseconds), inclusive, in place of the start of quickRange. */
+                from?: number;
+                /** @description UNIX timestamp in seconds (or milliseconds), exclusive, in place of the end of quickRange. */
+                to?: number;
+                /** @description How many at most, 1 to 100. Default: 10. */
+                limit?: number;
+                /** @description Which page, counted from 1. Default: 1. */
+                page?: number;
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done: List how checks did in a window, by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Total-Count-At-Least": components["headers"]["X-Total-Count-At-Least"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckSummary"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             /** @description An error */

@@ -60,7 +60,7 @@ export const MORE_SCENES: readonly Scene[] = [
     name: 'reports-error',
     path: '/reports',
     act: async ({ page }) => {
-      await page.route(/\/v1\/check-s/, (route) => route.fulfill({ status: 503, body: '{}' }));
+      await page.route(/\/v1\/analytics/, (route) => route.fulfill({ status: 503, body: '{}' }));
       await page.reload();
       await page.getByRole('alert').waitFor();
     },

@@ -136,7 +136,7 @@ export function useMissedSlots(checkId: string, hours: number): Query<readonly M
 }
 
 /** Where the reports on checks of each type are. */
-export const ANALYTICS = {
+const ANALYTICS = {
   URL: '/v1/analytics/url/{id}',
   API: '/v1/analytics/api-checks/{id}',
   TCP: '/v1/analytics/tcp/{id}',

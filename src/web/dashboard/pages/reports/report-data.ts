@@ -1,46 +1,39 @@
 import { signal } from '@preact/signals';
-import { api, bodyOf } from '../../api/client.ts';
+import { api, pageOf } from '../../api/client.ts';
 import { type ApiError, asApiError, isAbort } from '../../api/errors.ts';
+import type { components, operations } from '../../api/openapi.d.ts';
 import { backoffMs, wait } from '../../api/wait.ts';
-import { ANALYTICS } from '../check/queries.ts';
-import type { CheckFilter, CheckType } from '../overview/check-filter.ts';
-import type { Report, ReportRow } from './report-rows.ts';
+import type { CheckType } from '../overview/check-filter.ts';
+import type { ReportRow } from './report-rows.ts';
 import type { ReportWindow } from './report-window.ts';
 
-/** Those with runs. */
-type ReportedType = keyof typeof ANALYTICS;
-export const REPORTED_TYPES = Object.keys(ANALYTICS) as ReportedType[];
+type Summary = components['schemas']['CheckSummary'];
+type Query = NonNullable<operations['listCheckSummaries']['parameters']['query']>;
+/** By which checks are chosen. */
+export type ReportFilter = Pick<Query, 'type' | 'tag' | 'groupId' | 'search'>;
 
-/** Names of checks that are read; more are left out. */
-export const MAX_CHECKS = 1_000;
+/** Those with runs. */
+export const REPORTED_TYPES: readonly Summary['checkType'][] = ['URL', 'API', 'TCP', 'DNS', 'ICMP'];
+
+/** Checks that are read; more are left out. */
+export const MAX_CHECKS = 2_000;
 const PAGE_CHECKS = 100;
 
-/** The API makes 30 reports a minute for each key or session, and the charts of other pages need some of them. */
-export const REPORTS_A_MINUTE = 20;
-const MINUTE_MS = 60_000;
-/** How often a report is requested while the service is too busy. After that its row shows the error. */
-const MAX_TRIES = 4;
 const FIRST_DELAY_MS = 2_000;
 const MAX_DELAY_MS = 30_000;
 
-const MAX_KEPT = 2_000;
-const MAX_AGE_MS = 300_000;
-/** By check and window: other filters do not read them again. */
-const kept = new Map<string, { readonly report: Report; readonly readMs: number }>();
-/** When the last reports were asked for, whichever view did. */
-const asked: number[] = [];
-
-/** How the checks that match a filter did in a window. Reports are read one after the other, at the pace of the API. */
+/** How the checks that match a filter did in a window. */
 export class ReportData {
-  /** By name; null before they are read. */
+  /** By name; null before the first ones are read. */
   readonly rows = signal<readonly ReportRow[] | null>(null);
-  readonly isTruncated = signal(false);
+  /** How many checks match; null if it is not known yet. */
+  readonly total = signal<number | null>(null);
   readonly error = signal<ApiError | null>(null);
   readonly isReading = signal(true);
-  readonly #filter: CheckFilter;
+  readonly #filter: ReportFilter;
   readonly #window: ReportWindow;
 
-  constructor(filter: CheckFilter, window: ReportWindow) {
+  constructor(filter: ReportFilter, window: ReportWindow) {
     this.#filter = filter;
     this.#window = window;
   }
@@ -56,12 +49,7 @@ export class ReportData {
     this.isReading.value = true;
     this.error.value = null;
     try {
-      const rows = await this.#readChecks(ended);
-      this.rows.value = rows;
-      for (const row of rows) {
-        if (row.report === null) await this.#readRow(row, ended);
-        if (ended.aborted) return;
-      }
+      await this.#readAll(ended);
     } catch (thrown) {
       if (ended.aborted || isAbort(thrown)) return;
       this.error.value = asApiError(thrown);
@@ -69,102 +57,60 @@ export class ReportData {
     this.isReading.value = false;
   }
 
-  async #readChecks(signal: AbortSignal): Promise<readonly ReportRow[]> {
+  async #readAll(ended: AbortSignal): Promise<void> {
     const rows: ReportRow[] = [];
+    let window = this.#window;
     for (let page = 1; rows.length < MAX_CHECKS; page += 1) {
-      const query = { ...this.#filter, sort: 'name' as const, limit: PAGE_CHECKS, page };
-      const part = await bodyOf(api.GET('/v1/check-statuses', { params: { query }, signal }));
-      for (const { checkId, name, checkType } of part) {
-        const report = keptReport(this.#keyOf(checkId));
-        rows.push({ id: checkId, name, type: checkType, report, error: null });
+      const part = await this.#readPage(page, window, ended);
+      ended.throwIfAborted();
+      const [first] = part.entries;
+      // All rows have the window of the first ones.
+      if (page === 1 && first !== undefined) {
+        window = { ...window, from: Date.parse(first.from), to: Date.parse(first.to) };
       }
-      if (part.length < PAGE_CHECKS) return rows;
+      rows.push(...part.entries.map(rowOf));
+      this.total.value = part.total;
+      this.rows.value = [...rows];
+      if (part.entries.length < PAGE_CHECKS) return;
     }
-    this.isTruncated.value = true;
-    return rows;
   }
 
-  async #readRow(row: ReportRow, ended: AbortSignal): Promise<void> {
-    for (let tries = 1; ; ) {
-      await pace(ended);
-      if (ended.aborted) return;
+  async #readPage(
+    page: number,
+    window: ReportWindow,
+    signal: AbortSignal,
+  ): Promise<{ readonly entries: readonly Summary[]; readonly total: number | null }> {
+    const query = { ...this.#filter, ...window, limit: PAGE_CHECKS, page };
+    for (let failures = 1; ; failures += 1) {
       try {
-        const report = await readReport(row.id, row.type as ReportedType, this.#window, ended);
-        keep(this.#keyOf(row.id), report);
-        this.#put({ ...row, report });
-        return;
+        return await pageOf(api.GET('/v1/analytics/summaries', { params: { query }, signal }));
       } catch (thrown) {
-        if (ended.aborted) return;
-        const error = asApiError(thrown);
-        const isLater = error.kind === 'unavailable' || error.kind === 'offline';
-        if (!isLater || tries >= MAX_TRIES) {
-          this.#put({ ...row, error });
-          return;
-        }
-        await wait(backoffMs(tries, FIRST_DELAY_MS, MAX_DELAY_MS), ended);
-        // Too many requests of this user: the others wait for the same.
-        if (error.status !== 429) tries += 1;
+        // Reports in other tabs use up what a user may ask for in a minute.
+        if (asApiError(thrown).status !== 429) throw thrown;
+        await wait(backoffMs(failures, FIRST_DELAY_MS, MAX_DELAY_MS), signal);
+        signal.throwIfAborted();
       }
     }
   }
-
-  #put(row: ReportRow): void {
-    this.rows.value = (this.rows.value ?? []).map((each) => (each.id === row.id ? row : each));
-  }
-
-  #keyOf(checkId: string): string {
-    return `${checkId} ${JSON.stringify(this.#window)}`;
-  }
 }
 
-/** Waits until another report may be asked for. */
-async function pace(ended: AbortSignal): Promise<void> {
-  const oldest = asked.at(-REPORTS_A_MINUTE);
-  if (oldest !== undefined) await wait(oldest + MINUTE_MS - performance.now(), ended);
-  if (ended.aborted) return;
-  asked.push(performance.now());
-  asked.splice(0, asked.length - REPORTS_A_MINUTE);
-}
-
-async function readReport(
-  id: string,
-  type: ReportedType,
-  window: ReportWindow,
-  signal: AbortSignal,
-): Promise<Report> {
-  const time = type === 'ICMP' ? 'latencyAvg' : 'responseTime';
-  const metrics = ['availability', `${time}_p50`, `${time}_p95`];
-  const { series, from, to } = await bodyOf(
-    // The metrics of the types differ, and so do their paths.
-    api.GET(ANALYTICS[type] as (typeof ANALYTICS)['URL'], {
-      params: { path: { id }, query: { metrics: metrics as never, ...window } },
-      signal,
-    }),
-  );
-  const point = (series[0]?.data[0] ?? {}) as Readonly<Record<string, number | null | undefined>>;
+function rowOf({ checkId, checkType, responseTime, ...summary }: Summary): ReportRow {
+  const { name, runs, failures, availability, phases, from, to } = summary;
   return {
-    availability: point.availability ?? null,
-    p50Ms: point[`${time}_p50`] ?? null,
-    p95Ms: point[`${time}_p95`] ?? null,
+    id: checkId,
+    name,
+    type: checkType,
+    runs,
+    failures,
+    availability,
+    avgMs: responseTime?.avg ?? null,
+    maxMs: responseTime?.max ?? null,
+    phases,
     from,
     to,
   };
 }
 
-function keptReport(key: string): Report | null {
-  const found = kept.get(key);
-  return found === undefined || performance.now() - found.readMs > MAX_AGE_MS ? null : found.report;
-}
-
-function keep(key: string, report: Report): void {
-  kept.delete(key);
-  kept.set(key, { report, readMs: performance.now() });
-  for (const old of kept.keys()) {
-    if (kept.size <= MAX_KEPT) break;
-    kept.delete(old);
-  }
-}
-
-export function isReported(type: CheckType): type is ReportedType {
-  return Object.hasOwn(ANALYTICS, type);
+export function isReported(type: CheckType): type is Summary['checkType'] {
+  return REPORTED_TYPES.some((reported) => reported === type);
 }

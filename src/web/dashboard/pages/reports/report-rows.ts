@@ -1,40 +1,48 @@
-import type { ApiError } from '../../api/errors.ts';
 import type { CheckType } from '../overview/check-filter.ts';
 
-/** How a check did in the window. Null: no run had it. */
-export interface Report {
+/** In the order of a run. Each type of check has some of them. */
+export const PHASES = [
+  'wait',
+  'dns',
+  'tcp',
+  'connection',
+  'firstByte',
+  'download',
+  'data',
+] as const;
+type PhaseName = (typeof PHASES)[number];
+
+/** How a check did in the window. Times are milliseconds; null: no run had it. */
+export interface ReportRow {
+  readonly id: string;
+  readonly name: string;
+  readonly type: CheckType;
+  readonly runs: number;
+  readonly failures: number;
   /** The percentage of passed runs, degraded ones included. */
   readonly availability: number | null;
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
+  readonly avgMs: number | null;
+  readonly maxMs: number | null;
+  /** The averages of those phases that the type has. */
+  readonly phases: Readonly<Partial<Record<PhaseName, number | null>>>;
   /** The window, as instants of ISO 8601; the end is exclusive. */
   readonly from: string;
   readonly to: string;
 }
 
-export interface ReportRow {
-  readonly id: string;
-  readonly name: string;
-  readonly type: CheckType;
-  /** Null: not read yet, or not possible. */
-  readonly report: Report | null;
-  /** Why there is no report. */
-  readonly error: ApiError | null;
-}
-
-export const SORTS = ['availability', 'p50', 'p95'] as const;
+export const SORTS = ['availability', 'avg', 'max'] as const;
 export type Sort = (typeof SORTS)[number] | 'name';
 
 const NAMES = new Intl.Collator('en', { numeric: true });
 
 /** What is worst first, or by name. Checks without a value come last. */
 export function sortedRows(rows: readonly ReportRow[], sort: Sort): readonly ReportRow[] {
-  const badness = ({ report }: ReportRow): number => {
+  const badness = ({ availability, avgMs, maxMs }: ReportRow): number => {
     const value = {
       name: 0,
-      availability: report?.availability == null ? null : -report.availability,
-      p50: report?.p50Ms ?? null,
-      p95: report?.p95Ms ?? null,
+      availability: availability === null ? null : -availability,
+      avg: avgMs,
+      max: maxMs,
     }[sort];
     return value ?? Number.NEGATIVE_INFINITY;
   };
@@ -44,16 +52,20 @@ export function sortedRows(rows: readonly ReportRow[], sort: Sort): readonly Rep
   });
 }
 
-const HEAD = 'id,name,type,from,to,availability_percent,response_time_p50_ms,response_time_p95_ms';
+const HEAD = [
+  ...['id', 'name', 'type', 'from', 'to', 'runs', 'failures', 'availability_percent'],
+  ...['response_time_avg_ms', 'response_time_max_ms'],
+  ...PHASES.map((name) => `${name.replaceAll(/([A-Z])/g, '_$1').toLowerCase()}_avg_ms`),
+];
 
-/** The rows that have a report, as CSV by RFC 4180. Numbers have all their digits, and no value is an empty field. */
+/** The rows as CSV by RFC 4180. Numbers have all their digits, and no value is an empty field. */
 export function csvOf(rows: readonly ReportRow[]): string {
-  const lines = rows.flatMap(({ id, name, type, report }) => {
-    if (report === null) return [];
-    const { from, to, availability, p50Ms, p95Ms } = report;
-    return [[id, name, type, from, to, availability, p50Ms, p95Ms].map(csvField).join(',')];
+  const lines = rows.map((row) => {
+    const { id, name, type, from, to, runs, failures, availability, avgMs, maxMs } = row;
+    const phases = PHASES.map((phase) => row.phases[phase] ?? null);
+    return [id, name, type, from, to, runs, failures, availability, avgMs, maxMs, ...phases];
   });
-  return `${[HEAD, ...lines].join('\r\n')}\r\n`;
+  return [HEAD, ...lines].map((line) => `${line.map(csvField).join(',')}\r\n`).join('');
 }
 
 function csvField(value: string | number | null): string {

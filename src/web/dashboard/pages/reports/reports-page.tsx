@@ -10,25 +10,26 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Link } from '../../shell/link.tsx';
 import { type UrlState, useUrlState } from '../../shell/url-state.ts';
-import { type CheckFilter, filterIn, TYPE_LABELS } from '../overview/check-filter.ts';
+import { PHASE_LABELS } from '../check/model.ts';
+import { filterIn, TYPE_LABELS } from '../overview/check-filter.ts';
 import { FILTERS } from '../overview/filters.ts';
 import './reports.css';
 import {
   isReported,
   MAX_CHECKS,
   REPORTED_TYPES,
-  REPORTS_A_MINUTE,
   ReportData,
+  type ReportFilter,
 } from './report-data.ts';
-import { csvOf, type ReportRow, SORTS, type Sort, sortedRows } from './report-rows.ts';
+import { csvOf, PHASES, type ReportRow, SORTS, type Sort, sortedRows } from './report-rows.ts';
 import { DEFAULT_RANGE, RANGE_LABELS, type ReportWindow, windowIn } from './report-window.ts';
 
 const PART = 100;
 
 const SORT_LABELS: Readonly<Record<(typeof SORTS)[number], string>> = {
   availability: 'lowest availability',
-  p50: 'slowest, by p50',
-  p95: 'slowest, by p95',
+  avg: 'slowest on average',
+  max: 'longest run',
 };
 
 const REPORT_FILTERS: readonly Filter[] = [
@@ -59,12 +60,12 @@ function rangeFilter(hasDays: boolean): Filter {
 }
 
 /** Only what the filters of this page offer. Heartbeats have no runs. */
-function filterOf(state: UrlState): CheckFilter {
+function filterOf(state: UrlState): ReportFilter {
   const { type = [], tag, groupId, search } = filterIn(state);
   const types = type.filter(isReported);
   return {
-    type: types.length === 0 ? REPORTED_TYPES : types,
-    ...(tag === undefined ? {} : { tag }),
+    ...(types.length === 0 ? {} : { type: types }),
+    ...(tag === undefined ? {} : { tag: [...tag] }),
     ...(groupId === undefined ? {} : { groupId }),
     ...(search === undefined ? {} : { search }),
   };
@@ -96,22 +97,18 @@ export function Page() {
 function Reports({ state, window }: { readonly state: UrlState; readonly window: ReportWindow }) {
   const filter = filterOf(state);
   const [attempt, setAttempt] = useState(0);
-  const data = useMemo(
-    () => new ReportData(filter, window),
-    [JSON.stringify([filter, window]), attempt],
-  );
-  useEffect(() => data.start(), [data]);
+  const data = useMemo(() => new ReportData(filter, window), [JSON.stringify([filter, window])]);
+  useEffect(() => data.start(), [data, attempt]);
   const rows = data.rows.value;
   const error = data.error.value;
   const sort = SORTS.find((each) => each === state.get('sort')) ?? 'name';
   const sorted = useMemo(() => sortedRows(rows ?? [], sort), [rows, sort]);
-  const read = sorted.filter(({ report }) => report !== null).length;
   return (
     <>
       <PageHeader
         title="Reports"
         actions={
-          <Button disabled={read === 0} onClick={() => download(csvOf(sorted))}>
+          <Button disabled={sorted.length === 0} onClick={() => download(csvOf(sorted))}>
             Download CSV
           </Button>
         }
@@ -126,12 +123,11 @@ function Reports({ state, window }: { readonly state: UrlState; readonly window:
       {rows !== null && rows.length === 0 && <NoChecks />}
       {rows !== null && rows.length > 0 && (
         <>
-          <Progress rows={rows} isReading={data.isReading.value} />
-          {data.isTruncated.value && (
-            <p class="muted">
-              Only the first {count(MAX_CHECKS)} by name: use a filter for others.
-            </p>
-          )}
+          <Progress
+            read={rows.length}
+            total={data.total.value ?? rows.length}
+            isReading={data.isReading.value}
+          />
           <List rows={sorted} sort={sort} />
         </>
       )}
@@ -178,19 +174,26 @@ function NoChecks() {
 }
 
 function Progress({
-  rows,
+  read,
+  total,
   isReading,
 }: {
-  readonly rows: readonly ReportRow[];
+  readonly read: number;
+  readonly total: number;
   readonly isReading: boolean;
 }) {
-  const done = rows.filter(({ report, error }) => report !== null || error !== null).length;
-  if (!isReading) return <p class="reports-progress muted">{counted(rows.length, 'check')}</p>;
+  const isAll = read >= total;
   return (
     <p class="reports-progress muted">
-      <progress max={rows.length} value={done} aria-label="Reports that are read" />
-      {count(done)} of {counted(rows.length, 'check')}
-      {rows.length > REPORTS_A_MINUTE && `, ${REPORTS_A_MINUTE} a minute`}
+      {isReading && (
+        <progress
+          max={Math.min(total, MAX_CHECKS)}
+          value={read}
+          aria-label="Reports that are read"
+        />
+      )}
+      {isAll ? counted(read, 'check') : `${count(read)} of ${counted(total, 'check')}`}
+      {!isAll && !isReading && ', the first by name: use a filter for others'}
     </p>
   );
 }
@@ -219,12 +222,12 @@ function List({ rows, sort }: { readonly rows: readonly ReportRow[]; readonly so
 }
 
 function columnsOf(sort: Sort): readonly Column<ReportRow>[] {
-  const time = (name: 'p50' | 'p95', head: string): Column<ReportRow> => ({
+  const time = (name: 'avg' | 'max', head: string): Column<ReportRow> => ({
     name,
     head,
     isNumber: true,
     ...(sort === name ? { sort: 'descending' as const } : {}),
-    cell: ({ report }) => responseTime(report?.[`${name}Ms`]),
+    cell: (row) => responseTime(row[`${name}Ms`]),
   });
   return [
     {
@@ -241,16 +244,33 @@ function columnsOf(sort: Sort): readonly Column<ReportRow>[] {
       ...(sort === 'availability' ? { sort: 'ascending' as const } : {}),
       cell: (row) => <Availability row={row} />,
     },
-    time('p50', 'Response p50'),
-    time('p95', 'Response p95'),
+    time('avg', 'Response average'),
+    time('max', 'Longest'),
+    {
+      name: 'phases',
+      head: 'Phases, average',
+      isOptional: true,
+      cell: ({ phases }) => <span class="muted reports-phases">{phasesText(phases)}</span>,
+    },
   ];
 }
 
-function Availability({ row: { report, error } }: { readonly row: ReportRow }) {
-  if (error !== null) return <span class="failing">{error.message}</span>;
-  if (report === null) return <span class="muted">…</span>;
-  if (report.availability === null) return <span class="muted">no runs</span>;
-  return <>{percent(report.availability / 100)}</>;
+/** `DNS 1.5 ms, TCP 2.3 ms`; nothing for types without phases. */
+function phasesText(phases: ReportRow['phases']): string {
+  return PHASES.flatMap((name) => {
+    const ms = phases[name];
+    return ms == null ? [] : `${PHASE_LABELS[name] ?? name} ${responseTime(ms)}`;
+  }).join(', ');
+}
+
+function Availability({ row }: { readonly row: ReportRow }) {
+  const { availability, runs, failures } = row;
+  if (availability === null) return <span class="muted">no runs</span>;
+  return (
+    <span title={`${counted(runs, 'run')}, ${count(failures)} failed`}>
+      {percent(availability / 100)}
+    </span>
+  );
 }
 
 function download(csv: string): void {

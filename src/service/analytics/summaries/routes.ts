@@ -1,0 +1,146 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { RUNNABLE_CHECK_TYPES } from '../../../model/enums.ts';
+import { callerOf } from '../../http/access/authentication.ts';
+import {
+  checkFilters,
+  filterOf,
+  MAX_FILTERS,
+  READ,
+} from '../../http/resources/check-parameters.ts';
+import { pageOf } from '../../http/resources/cursor-paging.ts';
+import { pageQuery, repeatable } from '../../http/resources/parameters.ts';
+import { parseWindow } from '../../http/resources/window-parameters.ts';
+import { reportWindowQuery } from '../parameters.ts';
+import { REPORTS_PER_MINUTE } from '../report-limits.ts';
+import type { CheckSummaries, CheckSummary } from './summaries.ts';
+
+const ms = z.number().nullable().optional();
+
+const summary = z.strictObject({
+  checkId: z.string(),
+  name: z.string(),
+  checkType: z.enum(RUNNABLE_CHECK_TYPES),
+  activated: z.boolean(),
+  muted: z.boolean(),
+  tags: z.array(z.string()),
+  groupId: z.number().nullable(),
+  from: z.iso.datetime().describe('The start of the window, inclusive: a whole hour (UTC).'),
+  to: z.iso
+    .datetime()
+    .describe('The end of the window, exclusive: a whole hour (UTC) unless it is the current one.'),
+  availability: z
+    .number()
+    .nullable()
+    .describe('The percentage of runs that passed, degraded ones included; null without runs.'),
+  runs: z
+    .int()
+    .describe('Without cancelled runs, and without those that failed by a fault of the system.'),
+  failures: z.int().describe('The runs that failed.'),
+  degraded: z.int().describe('The runs that passed, but were degraded.'),
+  responseTime: z
+    .strictObject({ avg: z.number(), min: z.number(), max: z.number() })
+    .nullable()
+    .describe('Milliseconds; of ICMP checks the latency. null if no run has one.'),
+  packetLoss: z
+    .number()
+    .nullable()
+    .describe('Percent on average, of ICMP checks; null for others, and if no run has it.'),
+  phases: z
+    .strictObject({
+      wait: ms,
+      dns: ms,
+      tcp: ms,
+      connection: ms,
+      firstByte: ms,
+      download: ms,
+      data: ms,
+    })
+    .describe(
+      'Milliseconds on average of each phase that the type has: of URL and API checks wait, dns, tcp, firstByte and download, of TCP checks dns, connection and data. null if no run has it.',
+    ),
+});
+
+const listQuery = z.strictObject({
+  type: repeatable(z.enum(RUNNABLE_CHECK_TYPES), MAX_FILTERS).describe(
+    'Only checks of this type; repeated, of any of these types. If omitted, all but heartbeats, which have no runs.',
+  ),
+  ...checkFilters,
+  ...reportWindowQuery,
+  ...pageQuery,
+});
+
+/** How many checks did in a window: src/service/README.md, "Summaries of many checks". */
+export function checkSummariesRoutes({
+  checkSummaries,
+}: {
+  readonly checkSummaries: CheckSummaries;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.get(
+      '/v1/analytics/summaries',
+      {
+        config: { ...READ, rateLimit: { max: REPORTS_PER_MINUTE } },
+        schema: {
+          tags: ['Analytics'],
+          operationId: 'listCheckSummaries',
+          summary: 'List how checks did in a window, by name',
+          description:
+            'Availability, response time and phases of each check that matches, from roll-ups.',
+          querystring: listQuery,
+          response: { 200: z.array(summary) },
+        },
+      },
+      async (request, reply) => {
+        const {
+          type,
+          quickRange,
+          from,
+          to,
+          limit: _,
+          page: __,
+          cursor: ___,
+          ...given
+        } = request.query;
+        const { accountId } = callerOf(request);
+        const types = type.length === 0 ? RUNNABLE_CHECK_TYPES : type;
+        const found = await checkSummaries.list(accountId, {
+          filter: filterOf(given, types),
+          quickRange,
+          ...parseWindow({ from, to }),
+          ...pageOf(request, reply),
+        });
+        return found.map(presentSummary);
+      },
+    );
+  };
+}
+
+function presentSummary({
+  check,
+  fromMs,
+  toMs,
+  runs,
+  failures,
+  degraded,
+  responseTime,
+  packetLoss,
+  phases,
+}: CheckSummary): z.output<typeof summary> {
+  return {
+    ...check,
+    tags: [...check.tags],
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+    availability: runs === 0 ? null : (100 * (runs - failures)) / runs,
+    runs,
+    failures,
+    degraded,
+    responseTime,
+    packetLoss,
+    phases: Object.fromEntries(phases),
+  };
+}

@@ -1,0 +1,157 @@
+import { type Measure, PHASES } from '../../../model/result/analytics.ts';
+import { HOUR_MS } from '../../../model/time-units.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { CheckFilter } from '../../checks/shared.sql.ts';
+import { readSnapshot } from '../../database/read-snapshot.ts';
+import type { Sql, Store } from '../../database/store.ts';
+import { unstorableTexts } from '../../http/resources/input-problems.ts';
+import { type Page, rangeOf } from '../../http/resources/paging.ts';
+import type { OutdatedStates } from '../../results/statuses/outdated-states.ts';
+import {
+  type AskedWindow,
+  inTime,
+  MAX_RUNS_EMBEDDED,
+  reportWindow,
+  tooLong,
+} from '../report-limits.ts';
+import type { ReportQueue } from '../report-queue.ts';
+import { planCover, startOf } from '../rollups/cover.ts';
+import { hasMoreSingleRuns, readRollUpState } from '../rollups/rolled-runs.sql.ts';
+import {
+  listReportedChecks,
+  type ReportedCheck,
+  type RunsOfCheck,
+  type Spread,
+  sumUpRuns,
+} from './sql.ts';
+
+export interface CheckSummariesParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly outdatedStates: Pick<OutdatedStates, 'refresh'>;
+  /** Of all reports of the service. */
+  readonly queue: ReportQueue;
+  /** The most runs outside of roll-ups in the embedded database; if omitted, as in analytics. */
+  readonly maxRunsEmbedded?: number;
+}
+
+export interface SummariesQuery extends Page, AskedWindow {
+  /** Only types with runs. */
+  readonly filter: Omit<CheckFilter, 'accountId'>;
+  /** When the client began to go through the list by cursors, in epoch milliseconds; null by pages. */
+  readonly begunMs: number | null;
+}
+
+export interface CheckSummary {
+  readonly check: ReportedCheck;
+  /** The window that was read, in epoch milliseconds; `toMs` is exclusive. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly runs: number;
+  readonly failures: number;
+  /** Among the runs that passed. */
+  readonly degraded: number;
+  /** Milliseconds; of ICMP checks the latency. null if no run has it. */
+  readonly responseTime: Spread | null;
+  /** Percent on average, of ICMP checks; null if no run has it. */
+  readonly packetLoss: number | null;
+  /** The average of each phase in milliseconds, in their order; null if no run has it. */
+  readonly phases: readonly (readonly [Measure, number | null])[];
+}
+
+/** How many checks did in a window: src/service/README.md, "Summaries of many checks". */
+export interface CheckSummaries {
+  /**
+   * @throws ServiceError 400 for a window that ends before it starts, or that has too many runs which are not rolled
+   *   up; 503 where too many reports wait
+   */
+  list(accountId: string, query: SummariesQuery): Promise<readonly CheckSummary[]>;
+}
+
+export function createCheckSummaries({
+  store,
+  clock,
+  outdatedStates,
+  queue,
+  maxRunsEmbedded = MAX_RUNS_EMBEDDED,
+}: CheckSummariesParts): CheckSummaries {
+  const maxRuns = store.kind === 'pglite' ? maxRunsEmbedded : null;
+
+  async function read(
+    sql: Sql,
+    accountId: string,
+    query: SummariesQuery,
+    window: { readonly fromMs: number; readonly toMs: number },
+  ): Promise<readonly CheckSummary[]> {
+    const range = rangeOf(query);
+    const checks = await listReportedChecks(sql, { accountId, ...query.filter, range });
+    if (checks.length === 0) return [];
+    const checkIds = checks.map(({ checkId }) => checkId);
+    const state = await readRollUpState(sql, { accountId, checkIds, ...window });
+    const nowMs = clock.wallMs();
+    const segments = checkIds.flatMap((checkId) =>
+      planCover({ checkId, ...window, pointMinutes: null, nowMs }, state),
+    );
+    if (maxRuns !== null && (await hasMoreSingleRuns(sql, { accountId, segments }, maxRuns))) {
+      throw tooLong(`the window has more than ${maxRuns} runs that are not rolled up yet`);
+    }
+    const sums = await sumUpRuns(sql, { accountId, segments });
+    return checks.map((check) => summaryOf(check, window, sums.get(check.checkId)));
+  }
+
+  return {
+    async list(accountId, query) {
+      const { tags, search, location, states } = query.filter;
+      // Whoever goes on by a cursor gets the same window.
+      const atMs = query.begunMs ?? clock.wallMs();
+      const window = wholeHours(reportWindow(query, atMs), atMs);
+      // No name, tag or location contains such a text, and PostgreSQL would refuse it.
+      if (unstorableTexts([...tags, search, location]).length > 0) return [];
+      if (states.length > 0) await outdatedStates.refresh({ accountId, checkId: null });
+      return queue.run(accountId, () =>
+        inTime(() => readSnapshot(store, (sql) => read(sql, accountId, query, window))),
+      );
+    },
+  };
+}
+
+/** Parts of hours would be read run by run, and are not kept for as long. */
+function wholeHours(
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  atMs: number,
+): { readonly fromMs: number; readonly toMs: number } {
+  const endMs = -startOf(-toMs, HOUR_MS);
+  return { fromMs: startOf(fromMs, HOUR_MS), toMs: endMs > atMs ? toMs : endMs };
+}
+
+function summaryOf(
+  check: ReportedCheck,
+  window: { readonly fromMs: number; readonly toMs: number },
+  sums: RunsOfCheck | undefined,
+): CheckSummary {
+  const { runs, passed, degraded, measures } = sums ?? NO_RUNS;
+  return {
+    check,
+    ...window,
+    runs,
+    failures: runs - passed,
+    degraded,
+    responseTime: check.checkType === 'ICMP' ? latencyOf(measures) : spreadOf(measures),
+    packetLoss: measures.get('packetLoss')?.avg ?? null,
+    phases: PHASES[check.checkType].map((phase) => [phase, measures.get(phase)?.avg ?? null]),
+  };
+}
+
+const NO_RUNS: RunsOfCheck = { runs: 0, passed: 0, degraded: 0, measures: new Map() };
+
+function spreadOf(measures: RunsOfCheck['measures']): Spread | null {
+  return measures.get('responseTime') ?? null;
+}
+
+/** The average of the averages, and the shortest and longest echo of all. */
+function latencyOf(measures: RunsOfCheck['measures']): Spread | null {
+  const avg = measures.get('latencyAvg')?.avg;
+  const min = measures.get('latencyMin')?.min;
+  const max = measures.get('latencyMax')?.max;
+  return avg === undefined || min === undefined || max === undefined ? null : { avg, min, max };
+}
