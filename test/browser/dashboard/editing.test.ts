@@ -89,6 +89,33 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     });
   });
 
+  it('compares the SOA serials of the name servers that are entered', async () => {
+    const account = await newAccount();
+    await addLocations(account, service(), ['office']);
+    const { page, goto } = await open(account);
+    await goto('/checks/new?type=DNS');
+    await field(page, 'Name').fill('Zone');
+    await field(page, 'Name to look up').fill('example.com');
+    await field(page, 'Record type').selectOption('SOA');
+    await page.getByRole('checkbox', { name: 'office' }).check();
+    await page.getByRole('checkbox', { name: 'Compare the serials' }).check();
+    for (const [index, server] of ['ns1.example.com', 'https://ns2.example.com/'].entries()) {
+      await page.getByRole('button', { name: 'Add a name server' }).click();
+      await field(page, `Name servers to compare ${index + 1}`).fill(server);
+    }
+    await page.getByRole('button', { name: 'Make the check' }).click();
+    const second = field(page, 'Name servers to compare 2');
+    await expect.poll(() => second.getAttribute('aria-invalid')).toBe('true');
+    await second.fill('10.0.0.53');
+    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Zone', exact: true }).waitFor();
+    const [made] = (await account.get('/v1/checks')).json;
+    expect(made.request).toMatchObject({
+      compareSerials: true,
+      compareServers: ['ns1.example.com', '10.0.0.53'],
+    });
+  });
+
   it('changes a check, keeps what the API hides, and shows the warnings of the answer', async () => {
     const account = await newAccount();
     await addRich(account, service());
@@ -355,6 +382,8 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     }
     if (type === 'DNS') {
       await field(page, 'Record type').selectOption('SOA');
+      await page.getByRole('checkbox', { name: 'Compare the serials' }).check();
+      await page.getByRole('button', { name: 'Add a name server' }).click();
       await field(page, 'Protocol').selectOption('DOH');
     }
     await field(page, 'Retry a failed run').selectOption('FIXED');

@@ -26,6 +26,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   'request.dohPath': 'Path',
   'request.dohMethod': 'Method',
   'request.compareSerials': 'Compare the serials of several name servers',
+  'request.compareServers': 'Name servers to compare',
   'request.pingCount': 'Echo requests',
   'request.ipFamily': 'Address family',
   'request.followRedirects': 'Follow redirects',
@@ -117,7 +118,6 @@ export const LEFT_TO_YAML: Readonly<Record<string, string>> = {
   logicalId: 'Belongs to `vedette apply`.',
   'request.headers[].locked': 'A note that changes nothing.',
   'request.queryParameters[].locked': 'A note that changes nothing.',
-  'request.compareServers': 'Most zones need none: their NS records name the servers.',
   'alertChannelSubscriptions[].activated': 'A channel is notified or not: the form removes it.',
 };
 

@@ -1,6 +1,6 @@
 import { CheckField, Field } from '../../parts/field.tsx';
 import { useCheckForm } from './check-form.ts';
-import { valueAt } from './draft.ts';
+import { listAt, valueAt } from './draft.ts';
 import { Choice, Code, FactField } from './fact-field.tsx';
 import { authFieldsOf, factsAt } from './facts.ts';
 import { labelOf, wordsOf } from './form-fields.ts';
@@ -47,6 +47,7 @@ export function Target() {
       {(valueAt(draft, 'request.recordType') === 'SOA' || isUsed('compareSerials', [])) && (
         <FactField path="request.compareSerials" />
       )}
+      <ComparedServers />
       <FactField path="request.pingCount" />
       <div class="editing-wide">
         <FactField path="request.data" rows={3} />
@@ -66,6 +67,29 @@ export function Target() {
       {type !== 'TCP' && isUsed('skipSSL', ENCRYPTED) && <FactField path="request.skipSSL" />}
       <FactField path="shouldFail" />
     </Section>
+  );
+}
+
+/** Whose serials of a zone are compared. Also if they are left over from before. */
+function ComparedServers() {
+  const { draft, problemAt } = useCheckForm();
+  const path = 'request.compareServers';
+  const isUsed =
+    valueAt(draft, 'request.compareSerials') === true ||
+    listAt(draft, path).length > 0 ||
+    problemAt(path) !== null;
+  if (!isUsed) return null;
+  return (
+    <div class="editing-wide" data-field={path}>
+      <Rows
+        path={path}
+        legend={labelOf(path)}
+        one="name server"
+        empty=""
+        hint="None: those that the NS records of the zone name."
+        row={(at, index) => <Cell path={at} index={index} placeholder="ns1.example.com" />}
+      />
+    </div>
   );
 }
 
