@@ -23,6 +23,9 @@ function pathsIn(theme: Theme): readonly string[] {
   return IS_NIGHTLY ? paths : paths.filter((_, index) => index % 2 === THEMES.indexOf(theme));
 }
 
+/** Of a page with all that it loads, as it is sent. */
+const MAX_BYTES = 50_000;
+
 type ColorField = keyof StatusPage['themeColors']['light'];
 
 /** As browsers write a colour of six hex digits. */
@@ -296,10 +299,18 @@ describe.skipIf(LACKING !== null)('a page of a real service', () => {
       theme: 'light',
       width: 360,
     });
+    const sizes: Promise<number>[] = [];
+    page.on('requestfinished', (request) => {
+      if (request.url().startsWith('data:')) return;
+      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+    });
     try {
       const url = `${service.url}/status/acme`;
       await page.goto(url);
       expect(await page.locator('h1').textContent()).toBe('Shop has a major outage');
+      const bytes = (await Promise.all(sizes)).reduce((sum, each) => sum + each, 0);
+      expect(bytes).toBeGreaterThan(1_000);
+      expect(bytes).toBeLessThanOrEqual(MAX_BYTES);
       expect(await page.locator('article').textContent()).toContain('We look into it.');
       expect(await context.cookies()).toEqual([]);
       expect(problems).toEqual([]);

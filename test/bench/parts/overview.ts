@@ -21,7 +21,10 @@ const SHORT_CHECKS = 1_000;
 const TIMEOUT_MS = 600_000;
 const PAINT_LIMIT_MS = 1_000;
 const MEMORY_LIMIT_MB = 100;
+const LOAD_LIMIT_KB = 150;
+const ANSWERS_LIMIT_KB = 100;
 const BYTES_OF_MB = 1_000_000;
+const BYTES_OF_KB = 1_000;
 
 export const overviewPart: Part = {
   name: 'overview',
@@ -108,6 +111,18 @@ async function measurePaint(
         unit: 'MB',
         target: { of: 'value', bound: 'at most', number: MEMORY_LIMIT_MB },
       },
+      {
+        measure: 'Overview: first load of page, scripts and styles, compressed',
+        values: of(({ loadBytes }) => loadBytes / BYTES_OF_KB),
+        unit: 'KB',
+        target: { of: 'value', bound: 'at most', number: LOAD_LIMIT_KB },
+      },
+      {
+        measure: `Overview: answers of the API for the first screen, compressed, ${name}`,
+        values: of(({ answerBytes }) => answerBytes / BYTES_OF_KB),
+        unit: 'KB',
+        target: { of: 'value', bound: 'at most', number: ANSWERS_LIMIT_KB },
+      },
     ];
   } finally {
     await browser.close();
@@ -118,10 +133,21 @@ interface View {
   /** From the navigation, in milliseconds. */
   readonly paintMs: number;
   readonly shownMs: number;
+  /** Of the heap of the scripts. */
   readonly bytes: number;
+  /** As they were sent. */
+  readonly loadBytes: number;
+  readonly answerBytes: number;
 }
 
 const VIEW = `({
+  loadBytes: [
+    ...performance.getEntriesByType('navigation'),
+    ...performance.getEntriesByType('resource').filter(({ name }) => name.includes('/assets/')),
+  ].reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+  answerBytes: performance.getEntriesByType('resource')
+    .filter(({ name }) => name.includes('/v1/'))
+    .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
   paintMs: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? performance.now(),
   shownMs: performance.now(),
   bytes: performance.memory.usedJSHeapSize,

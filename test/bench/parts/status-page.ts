@@ -12,6 +12,8 @@ import { withStaticServer } from '../support/static-server.ts';
 const SERVICES = 30;
 const CONNECTIONS = 50;
 const CODING = 'br';
+const SIZE_LIMIT_KB = 50;
+const BYTES_OF_KB = 1_000;
 const TARGET = { of: 'value', bound: 'at least', number: 3_000 } as const;
 
 export const statusPagePart: Part = {
@@ -56,6 +58,12 @@ async function measure(context: PartContext): Promise<readonly Measured[]> {
           TARGET,
         ),
         { measure: 'Status page: CPU a request', unit: 'ms', values: of('page', 'cpuMsEach') },
+        {
+          measure: 'Status page: size, compressed',
+          unit: 'KB',
+          values: [body.length / BYTES_OF_KB],
+          target: { of: 'value', bound: 'at most', number: SIZE_LIMIT_KB },
+        },
       ];
     });
   } finally {
