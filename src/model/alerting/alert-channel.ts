@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { logicalIdField } from '../logical-id.ts';
 import { DAY_MS } from '../time-units.ts';
 import type { AlertType } from './alert.ts';
-import { channelName, webAddress } from './channel-fields.ts';
+import { channelName, receiverText, webAddress } from './channel-fields.ts';
 import { MONITORING_PROBLEMS, type MonitoringProblem } from './monitoring-problems.ts';
 import {
   SERVICE_CHANNEL_TYPES,
@@ -42,7 +42,7 @@ const OWN_HEADERS =
   /^(?:host|content-length|transfer-encoding|connection|keep-alive|proxy-connection|upgrade|expect|te|trailer|x-service-.*)$/i;
 
 const pair = z.strictObject({
-  key: z.string().min(1).max(255),
+  key: z.string().min(1).max(255).describe('The name of the header or parameter.'),
   value: z
     .string()
     .max(20_000)
@@ -194,17 +194,43 @@ const common = {
   logicalId: logicalIdField,
 };
 
+function typeOf<const Type extends AlertChannelType>(type: Type) {
+  return z.literal(type).describe('The type of the channel. It never changes.');
+}
+
+/** @param receiver completes "Where … receives" */
+function receiving<Config extends z.ZodType>(config: Config, receiver: string): Config {
+  return config.describe(receiverText(receiver));
+}
+
 function serviceShape<Type extends ServiceChannelType>(type: Type) {
+  const { label } = SERVICE_CHANNELS[type];
   const config: (typeof SERVICE_CHANNELS)[Type]['config'] = SERVICE_CHANNELS[type].config;
-  return z.strictObject({ type: z.literal(type), config, ...common });
+  return z.strictObject({ type: typeOf(type), config: receiving(config, label), ...common });
 }
 
 /** The writable fields of each type of channel. */
 export const ALERT_CHANNEL_SHAPES = {
-  EMAIL: z.strictObject({ type: z.literal('EMAIL'), config: emailConfig, ...common }),
-  WEBHOOK: z.strictObject({ type: z.literal('WEBHOOK'), config: webhookConfig, ...common }),
-  SLACK: z.strictObject({ type: z.literal('SLACK'), config: slackConfig, ...common }),
-  SMS: z.strictObject({ type: z.literal('SMS'), config: smsConfig, ...common }),
+  EMAIL: z.strictObject({
+    type: typeOf('EMAIL'),
+    config: receiving(emailConfig, 'a mailbox'),
+    ...common,
+  }),
+  WEBHOOK: z.strictObject({
+    type: typeOf('WEBHOOK'),
+    config: receiving(webhookConfig, 'a server of your own'),
+    ...common,
+  }),
+  SLACK: z.strictObject({
+    type: typeOf('SLACK'),
+    config: receiving(slackConfig, 'Slack'),
+    ...common,
+  }),
+  SMS: z.strictObject({
+    type: typeOf('SMS'),
+    config: receiving(smsConfig, 'a phone'),
+    ...common,
+  }),
   TEAMS: serviceShape('TEAMS'),
   DISCORD: serviceShape('DISCORD'),
   TELEGRAM: serviceShape('TELEGRAM'),

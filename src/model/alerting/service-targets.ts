@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { receiverText } from './channel-fields.ts';
 import {
   SERVICE_CHANNEL_TYPES,
   SERVICE_CHANNELS,
@@ -62,5 +63,5 @@ export function publicConfigSchema(type: ServiceChannelType): z.ZodObject {
   });
   return z
     .strictObject(Object.fromEntries([...shown, ...flags]))
-    .describe(`Where ${label} receives the notifications.`);
+    .describe(receiverText(label));
 }

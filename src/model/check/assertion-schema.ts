@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  ASSERTION_FIELDS,
   CERTIFICATE_PROPERTIES,
   COMPARISONS,
   type Comparison,
@@ -21,11 +22,11 @@ const MAX_ASSERTIONS = 50;
 function assertionOf<const Sources extends readonly [string, ...string[]]>(sources: Sources) {
   return z
     .strictObject({
-      source: z.enum(sources),
-      property: z.string().max(2048).default(''),
-      comparison: z.enum(COMPARISONS),
-      target: z.string().max(10_000).default(''),
-      regex: z.string().max(2048).nullable().default(null),
+      source: z.enum(sources).describe(ASSERTION_FIELDS.source),
+      property: z.string().max(2048).default('').describe(ASSERTION_FIELDS.property),
+      comparison: z.enum(COMPARISONS).describe(ASSERTION_FIELDS.comparison),
+      target: z.string().max(10_000).default('').describe(ASSERTION_FIELDS.target),
+      regex: z.string().max(2048).nullable().default(null).describe(ASSERTION_FIELDS.regex),
     })
     .superRefine(({ source, property, comparison, target, regex }, context) => {
       // Compared as text, "800ms" is greater than 1200, and the assertion would always pass.

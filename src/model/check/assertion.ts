@@ -16,6 +16,16 @@ export const COMPARISONS = [
 ] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 
+/** What the fields of an assertion mean: src/model/README.md, "Assertions". */
+export const ASSERTION_FIELDS = {
+  source: 'What is compared.',
+  property:
+    'Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole.',
+  comparison: 'How it is compared with `target`.',
+  target: 'What it is compared with; empty if the comparison needs nothing.',
+  regex: 'A regular expression whose first capture group, or else match, is compared. null: none.',
+} as const;
+
 /** Which sources a check type's assertions may read (src/model/README.md, "Assertions"). */
 export const ASSERTION_SOURCES = {
   URL: ['STATUS_CODE', 'CERTIFICATE'],

@@ -16,18 +16,24 @@ const SEVERITIES = ['CRITICAL', 'MAJOR', 'MEDIUM', 'MINOR'] as const;
 
 const triggerIncidentSchema = z
   .strictObject({
-    serviceId: z.string().min(1),
-    severity: z.enum(SEVERITIES),
-    name: z.string().min(1).max(200),
-    description: z.string().max(2000).default(''),
-    notifySubscribers: z.boolean().default(false),
+    serviceId: z
+      .string()
+      .min(1)
+      .describe('The id of the service of status pages that the incident affects.'),
+    severity: z.enum(SEVERITIES).describe('How severe it is.'),
+    name: z.string().min(1).max(200).describe('The name of the incident.'),
+    description: z.string().max(2000).default('').describe('The text that readers see.'),
+    notifySubscribers: z
+      .boolean()
+      .default(false)
+      .describe('Whether the subscribers of the page are notified.'),
   })
   .meta({ title: 'TriggerIncident' });
 
 /** An alert channel that is notified of a check. */
 export const subscriptionSchema = z.strictObject({
-  alertChannelId: z.number(),
-  activated: z.boolean().default(true),
+  alertChannelId: z.number().describe('The id of the alert channel.'),
+  activated: z.boolean().default(true).describe('Whether the channel is notified of the check.'),
 });
 
 /** The writable fields that every check type has: src/model/README.md, "Fields of every check". */
@@ -132,36 +138,45 @@ export const commonFields = {
     ),
 };
 
+/** The field that tells the types of checks apart. */
+export function checkTypeField<const Type extends string>(type: Type) {
+  return z.literal(type).describe('The type of the check. It never changes.');
+}
+
+function sent<Schema extends z.ZodType>(request: Schema): Schema {
+  return request.describe('What the check sends, and what it expects.');
+}
+
 const urlCheck = z.strictObject({
-  checkType: z.literal('URL'),
+  checkType: checkTypeField('URL'),
   ...commonFields,
   ...thresholds('URL', 5000, 30_000),
-  request: urlRequestSchema,
+  request: sent(urlRequestSchema),
 });
 const apiCheck = z.strictObject({
-  checkType: z.literal('API'),
+  checkType: checkTypeField('API'),
   ...commonFields,
   ...thresholds('API', 20_000, 30_000),
   ...scriptFields,
-  request: apiRequestSchema,
+  request: sent(apiRequestSchema),
 });
 const tcpCheck = z.strictObject({
-  checkType: z.literal('TCP'),
+  checkType: checkTypeField('TCP'),
   ...commonFields,
   ...thresholds('TCP', 5000, 5000),
-  request: tcpRequestSchema,
+  request: sent(tcpRequestSchema),
 });
 const dnsCheck = z.strictObject({
-  checkType: z.literal('DNS'),
+  checkType: checkTypeField('DNS'),
   ...commonFields,
   ...thresholds('DNS', 1000, 5000),
-  request: dnsRequestSchema,
+  request: sent(dnsRequestSchema),
 });
 const icmpCheck = z.strictObject({
-  checkType: z.literal('ICMP'),
+  checkType: checkTypeField('ICMP'),
   ...commonFields,
   ...packetLossThresholds,
-  request: icmpRequestSchema,
+  request: sent(icmpRequestSchema),
 });
 
 /** Each type's own fields, before the rules between fields. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { logicalIdField } from '../logical-id.ts';
-import { type Check, commonFields } from './check.ts';
+import { type Check, checkTypeField, commonFields } from './check.ts';
 
 export const HEARTBEAT_UNITS = ['DAYS', 'HOURS', 'MINUTES', 'SECONDS'] as const;
 export type HeartbeatUnit = (typeof HEARTBEAT_UNITS)[number];
@@ -71,7 +71,7 @@ export const heartbeatFields = {
  * without its id.
  */
 export const heartbeatCheckSchema = z.strictObject({
-  checkType: z.literal('HEARTBEAT'),
+  checkType: checkTypeField('HEARTBEAT'),
   ...heartbeatFields,
 });
 

@@ -69,5 +69,35 @@ export const DNS_TEXT_FIELDS = [
   'certificateData',
 ] as const;
 
+/** What each of them is, and of which types of records. */
+export const DNS_FIELD_TEXTS: Readonly<Record<DnsNumberField | DnsTextField, string>> = {
+  serial: 'SOA: the version of the zone.',
+  refresh: 'SOA: seconds until secondary servers ask for changes.',
+  retry: 'SOA: seconds until they ask again after a failure.',
+  expire: 'SOA: seconds after which they give up the zone.',
+  minimum: 'SOA: how many seconds a negative answer may be cached.',
+  preference: 'MX: the rank of the server, the lowest first.',
+  priority: 'SRV, HTTPS: the rank of the target, the lowest first.',
+  weight: 'SRV: the share of targets of the same priority.',
+  port: 'SRV: the port of the target.',
+  flags: 'CAA, DNSKEY: the flags as a number.',
+  keyTag: 'DS: the tag of the key.',
+  algorithm: 'DS, DNSKEY: the number of the algorithm of the key.',
+  digestType: 'DS: the number of the algorithm of the digest.',
+  protocol: 'DNSKEY: the protocol, always 3.',
+  usage: 'TLSA: what the certificate is used for, as a number.',
+  selector: 'TLSA: which part of the certificate is compared, as a number.',
+  matchingType: 'TLSA: how it is compared, as a number.',
+  mname: 'SOA: the primary name server.',
+  rname: 'SOA: the mailbox of whoever is responsible, with a dot for the @.',
+  exchange: 'MX: the name of the mail server.',
+  target: 'SRV, HTTPS: the name of the target.',
+  tag: 'CAA: the name of the property.',
+  value: 'CAA: the value of the property.',
+  digest: 'DS: the digest in hexadecimal digits.',
+  publicKey: 'DNSKEY: the public key in base64.',
+  certificateData: 'TLSA: the compared data in hexadecimal digits.',
+};
+
 export type DnsNumberField = (typeof DNS_NUMBER_FIELDS)[number];
 export type DnsTextField = (typeof DNS_TEXT_FIELDS)[number];

@@ -58,7 +58,7 @@ export const analysisSchema = z.strictObject({
           )
           .max(MAX_ARTIFACTS)
           .describe('The stored artifacts that show it.'),
-        description: sentence,
+        description: sentence.describe('What it shows.'),
       }),
     )
     .max(MAX_EVIDENCE)
@@ -69,8 +69,9 @@ export const analysisSchema = z.strictObject({
         url: z
           .string()
           .max(2048)
-          .regex(/^https?:\/\/[^\s]+$/),
-        title: z.string().min(1).max(500),
+          .regex(/^https?:\/\/[^\s]+$/)
+          .describe('An http or https URL.'),
+        title: z.string().min(1).max(500).describe('What is there.'),
       }),
     )
     .max(MAX_LINKS)

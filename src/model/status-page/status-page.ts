@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { newPassword } from '../account/password.ts';
 import { CHECK_ID } from '../ids.ts';
 import { logicalIdField } from '../logical-id.ts';
+import { repeatedField } from '../repeated-field.ts';
 
 const MAX_CARDS = 100;
 const MAX_CARD_SERVICES = 100;
@@ -11,7 +12,7 @@ const MAX_PAGE_SERVICES = 1000;
 const name = z.string().min(1).max(255);
 
 /** The id of a service in cards and incidents. */
-export const serviceIdSchema = z.guid();
+export const serviceIdSchema = z.guid().describe('The id of the service.');
 
 /** Limit for checks and for heartbeats: a service is one component of a page, not a fleet. */
 const MAX_SERVICE_CHECKS = 100;
@@ -192,12 +193,12 @@ const customDomain = z
 const namedService = z
   .strictObject({
     ...(Object.fromEntries(
-      Object.keys(statusPageServiceSchema.shape).map((field) => [field, z.unknown().optional()]),
-    ) as Record<keyof StatusPageService, z.ZodOptional<z.ZodUnknown>>),
+      Object.keys(statusPageServiceSchema.shape).map((field) => [field, repeatedField]),
+    ) as Record<keyof StatusPageService, typeof repeatedField>),
     id: serviceIdSchema,
-    accountId: z.unknown().optional(),
-    created_at: z.unknown().optional(),
-    updated_at: z.unknown().optional(),
+    accountId: repeatedField,
+    created_at: repeatedField,
+    updated_at: repeatedField,
   })
   .meta({ title: 'StatusPageCardService' });
 
@@ -309,8 +310,8 @@ const changedCard = z.strictObject({
     .guid()
     .optional()
     .describe('The id of a card of this page. If omitted, a card of the same name keeps its id.'),
-  created_at: z.unknown().optional().meta({ readOnly: true }),
-  updated_at: z.unknown().optional().meta({ readOnly: true }),
+  created_at: repeatedField,
+  updated_at: repeatedField,
 });
 
 /** A status page in an update, which may name existing cards. */

@@ -8,41 +8,65 @@ import type { PrivateLocations } from '../private-locations/private-locations.ts
 import type { Accounts } from './accounts.ts';
 import { entitlementsOf } from './entitlements.ts';
 
-const addon = z.strictObject({ tier: z.string(), tierDisplayName: z.string() });
+const addon = z.strictObject({
+  tier: z.string().describe('The tier of the addon, as PLANS_FILE names it; `none` without it.'),
+  tierDisplayName: z.string().describe('The name of the tier for people.'),
+});
 const response = z.strictObject({
-  plan: z.string(),
-  planDisplayName: z.string(),
-  locations: z.strictObject({
-    all: z.array(
+  plan: z.string().describe('The plan of the account, as PLANS_FILE names it.'),
+  planDisplayName: z.string().describe('The name of the plan for people.'),
+  locations: z
+    .strictObject({
+      all: z
+        .array(
+          z.strictObject({
+            id: z.string().describe('The public location, or the slug of the private one.'),
+            name: z.string().describe('The name of the location.'),
+            available: z
+              .boolean()
+              .describe(
+                'Whether something runs checks there: an agent of the private location is connected. No agent serves public locations.',
+              ),
+          }),
+        )
+        .describe('The public locations, and the first 1,000 private ones by slug.'),
+      maxPerCheck: z.number().describe('How many locations a check may name.'),
+    })
+    .describe('Where checks may run.'),
+  entitlements: z
+    .array(
       z.strictObject({
-        id: z.string().describe('The public location, or the slug of the private one.'),
-        name: z.string(),
-        available: z
-          .boolean()
+        key: z.string().describe('The limit or feature, as PLANS_FILE names it.'),
+        name: z.string().describe('Its name for people.'),
+        description: z.string().describe('What it is.'),
+        type: z
+          .enum(['flag', 'metered'])
+          .describe('`metered` can have a limit; a `flag` is there or not.'),
+        enabled: z.boolean().describe('Whether the plan has it.'),
+        quantity: z.number().optional().describe('The limit; omitted if there is none.'),
+        used: z
+          .number()
+          .optional()
           .describe(
-            'Whether something runs checks there: an agent of the private location is connected. No agent serves public locations.',
+            'How many the account has, which may be more than the limit; omitted for flags.',
           ),
+        requiredPlan: z
+          .string()
+          .optional()
+          .describe('The first plan that has it, or more of it; omitted if none has.'),
+        requiredPlanDisplayName: z
+          .string()
+          .optional()
+          .describe('The name of that plan for people.'),
       }),
-    ),
-    maxPerCheck: z.number().describe('How many locations a check may name.'),
-  }),
-  entitlements: z.array(
-    z.strictObject({
-      key: z.string(),
-      name: z.string(),
-      description: z.string(),
-      type: z.enum(['flag', 'metered']),
-      enabled: z.boolean(),
-      quantity: z.number().optional().describe('The limit; omitted if there is none.'),
-      used: z
-        .number()
-        .optional()
-        .describe('How many the account has, which may be more than the limit; omitted for flags.'),
-      requiredPlan: z.string().optional().describe('The first plan that has it, or more of it.'),
-      requiredPlanDisplayName: z.string().optional(),
-    }),
-  ),
-  addons: z.strictObject({ communicate: addon, resolve: addon }),
+    )
+    .describe('The limits and features of the plan.'),
+  addons: z
+    .strictObject({
+      communicate: addon.describe('The addon for status pages and notifications.'),
+      resolve: addon.describe('The addon for finding causes.'),
+    })
+    .describe('The addons of the plan. They limit nothing.'),
 });
 
 /** The limits and features of an account's plan: src/service/README.md, "Plans". */
@@ -64,7 +88,9 @@ export function entitlementsRoutes({
           tags: ['Accounts'],
           operationId: 'getEntitlements',
           summary: 'Read the plan of the account',
-          params: z.object({ accountId: z.string().min(1).max(100) }),
+          params: z.object({
+            accountId: z.string().min(1).max(100).describe('The id of the account.'),
+          }),
           response: { 200: response },
         },
       },

@@ -5,6 +5,7 @@ import { callerOf } from '../http/access/authentication.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { idOf, numberIdOf } from '../http/resources/shown-fields.ts';
 import {
   type AgentError,
   type AgentErrors,
@@ -13,19 +14,19 @@ import {
 } from './agent-errors.ts';
 
 const fields = {
-  id: z.number(),
-  agentId: z.string(),
+  id: numberIdOf('the entry'),
+  agentId: idOf('the agent'),
   version: z.string().describe('The version of the agent.'),
-  node: z.string(),
-  platform: z.string(),
-  arch: z.string(),
-  class: z.string(),
-  code: z.string().nullable(),
+  node: z.string().describe('The version of Node.js.'),
+  platform: z.string().describe('The operating system, such as linux.'),
+  arch: z.string().describe('The architecture, such as x64.'),
+  class: z.string().describe('The class of the error, such as TypeError.'),
+  code: z.string().nullable().describe('The code of the error; null for none.'),
   stack: z.array(z.unknown()).describe('Frames, the innermost one first.'),
   count: z.number().describe('How often it happened from firstSeen to lastSeen.'),
-  firstSeen: z.iso.datetime(),
-  lastSeen: z.iso.datetime(),
-  receivedAt: z.iso.datetime(),
+  firstSeen: z.iso.datetime().describe('When it happened first.'),
+  lastSeen: z.iso.datetime().describe('When it happened last.'),
+  receivedAt: z.iso.datetime().describe('When the service received the report.'),
 };
 const OLD_NAMES = ['firstAt', 'lastAt', 'received_at'] as const;
 const response = z.strictObject(alsoAs(fields, ...OLD_NAMES));

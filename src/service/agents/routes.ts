@@ -8,6 +8,7 @@ import { pageOf } from '../http/resources/cursor-paging.ts';
 import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { SHOWN_CHECK } from '../http/resources/shown-fields.ts';
 import type { Agents, ListedAgent } from './agents.ts';
 
 const TAGS = ['Private locations'];
@@ -16,7 +17,7 @@ const CHANGING = { role: 'write' } as const;
 
 const fields = {
   id: z.string().describe('The agent saves it in its DATA_DIR.'),
-  version: z.string(),
+  version: z.string().describe('The version of the agent.'),
   live: z.boolean().describe('It polled recently, and runs its checks.'),
   checks: z.int().describe('How many checks of the location it runs.'),
   running: z.int().describe('Runs in progress when it last polled.'),
@@ -27,18 +28,25 @@ const fields = {
     .describe(
       'The concurrency that counts for its share of the checks, at most MAX_AGENT_CONCURRENCY of the service.',
     ),
-  capabilities: z.strictObject({
-    types: z.array(z.string()),
-    ipv6: z.boolean().describe('It has a route to IPv6.'),
-    icmp: z.boolean().describe('It may open an ICMP socket.'),
-    capture: z.boolean().describe('It may capture packets.'),
-    trials: z.boolean().describe('It can try checks that are not saved.'),
-    features: z
-      .array(z.string())
-      .describe('Settings of checks that it knows, and agents of earlier releases do not.'),
-  }),
+  capabilities: z
+    .strictObject({
+      types: z.array(z.string()).describe('The types of checks that it can run.'),
+      ipv6: z.boolean().describe('It has a route to IPv6.'),
+      icmp: z.boolean().describe('It may open an ICMP socket.'),
+      capture: z.boolean().describe('It may capture packets.'),
+      trials: z.boolean().describe('It can try checks that are not saved.'),
+      features: z
+        .array(z.string())
+        .describe('Settings of checks that it knows, and agents of earlier releases do not.'),
+    })
+    .describe('What it can do, as it reports.'),
   refused: z
-    .array(z.strictObject({ checkId: z.string(), problem: z.string() }))
+    .array(
+      z.strictObject({
+        checkId: SHOWN_CHECK.checkId,
+        problem: z.string().describe('What it cannot read.'),
+      }),
+    )
     .describe('Checks and runs that it got and cannot read, at most 100.'),
   clockAheadMs: z
     .int()

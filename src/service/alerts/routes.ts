@@ -7,20 +7,21 @@ import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { checkId, READ } from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { booleanQuery, repeatable, uuidParam } from '../http/resources/parameters.ts';
+import { checkTypeOf, runLocation, SHOWN_CHECK } from '../http/resources/shown-fields.ts';
 import { ANY_TIME, parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { CheckAlerts, ListedAlert } from './check-alerts.ts';
 
 const response = z
   .strictObject({
     name: z.string().describe('The name of the check when the alert was given.'),
-    id: z.uuid(),
-    checkId: z.string(),
-    alertType: z.enum(ALERT_TYPES),
-    checkType: z.enum(CHECK_TYPES),
+    id: z.uuid().describe('The id of the alert.'),
+    checkId: SHOWN_CHECK.checkId,
+    alertType: z.enum(ALERT_TYPES).describe('Why the alert was given.'),
+    checkType: checkTypeOf(CHECK_TYPES),
     isOpen: z
       .boolean()
       .describe('Whether it is the latest alert of a check that has not recovered since.'),
-    runLocation: z.string(),
+    runLocation,
     resultId: z
       .string()
       .nullable()
@@ -34,7 +35,11 @@ const response = z
       .nullable()
       .describe('The HTTP status of URL and API checks; null without a response.'),
     deliveries: z
-      .strictObject({ sent: z.int(), pending: z.int(), failed: z.int() })
+      .strictObject({
+        sent: z.int().describe('Those that the receiver accepted.'),
+        pending: z.int().describe('Those that are to be sent, also again.'),
+        failed: z.int().describe('Those without further retries.'),
+      })
       .describe('How many deliveries of the alert and of its reminders are in which state.'),
     created_at: z.iso.date().describe('The day on which the alert was given, in UTC.'),
     startedAt: z.iso.datetime().describe('When the run that led to the alert began.'),

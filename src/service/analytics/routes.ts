@@ -12,6 +12,7 @@ import {
 import { callerOf } from '../http/access/authentication.ts';
 import { checkId } from '../http/resources/check-parameters.ts';
 import type { Page } from '../http/resources/paging.ts';
+import { checkTypeOf, SHOWN_CHECK } from '../http/resources/shown-fields.ts';
 import { parseWindow } from '../http/resources/window-parameters.ts';
 import type { Analytics, AnalyticsReport } from './analytics.ts';
 import { analyticsQuery, metricsNamed } from './parameters.ts';
@@ -28,35 +29,40 @@ const point = z
 
 const response = z
   .strictObject({
-    checkId: z.string(),
-    name: z.string(),
-    checkType: z.enum(CHECK_TYPES),
-    activated: z.boolean(),
-    muted: z.boolean(),
+    checkId: SHOWN_CHECK.checkId,
+    name: SHOWN_CHECK.name,
+    checkType: checkTypeOf(CHECK_TYPES),
+    activated: SHOWN_CHECK.activated,
+    muted: SHOWN_CHECK.muted,
     frequency: z.number().describe('Minutes between runs.'),
     from: z.iso.datetime().describe('The start of the window, inclusive.'),
     to: z.iso.datetime().describe('The end of the window, exclusive.'),
-    tags: z.array(z.string()),
-    series: z.array(
-      z.strictObject({
-        runLocation: z.string().optional().describe('With groupBy=runLocation.'),
-        statusCode: z
-          .number()
-          .nullable()
-          .optional()
-          .describe('With groupBy=statusCode; null for the runs without an answer.'),
-        data: z.array(point).describe('By time.'),
-      }),
-    ),
+    tags: SHOWN_CHECK.tags,
+    series: z
+      .array(
+        z.strictObject({
+          runLocation: z.string().optional().describe('With groupBy=runLocation.'),
+          statusCode: z
+            .number()
+            .nullable()
+            .optional()
+            .describe('With groupBy=statusCode; null for the runs without an answer.'),
+          data: z.array(point).describe('By time.'),
+        }),
+      )
+      .describe('One, or with groupBy one for each group.'),
     pagination: z
-      .strictObject({ page: z.number(), limit: z.number() })
+      .strictObject({
+        page: z.number().describe('Which page, counted from 1.'),
+        limit: z.number().describe('How many series a page has at most.'),
+      })
       .describe('The page of series.'),
     metadata: z
       .record(
         z.string(),
         z.strictObject({
-          unit: z.enum(METRIC_UNITS),
-          label: z.string(),
+          unit: z.enum(METRIC_UNITS).describe('The unit of its values.'),
+          label: z.string().describe('Its name for people.'),
           aggregation: z
             .enum(Object.keys(AGGREGATIONS) as (keyof typeof AGGREGATIONS)[])
             .describe('How a point combines several runs.'),

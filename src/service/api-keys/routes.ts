@@ -6,6 +6,7 @@ import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { KEY_PARTS, KEY_TIMES, presentKeyTimes } from '../http/resources/resource-schemas.ts';
+import { idOf } from '../http/resources/shown-fields.ts';
 import type { ApiKey, ApiKeys } from './api-keys.ts';
 
 const TAGS = ['API keys'];
@@ -20,7 +21,7 @@ const fields = {
 };
 const response = z
   .strictObject({
-    id: z.string(),
+    id: idOf('the key'),
     ...fields,
     ...KEY_PARTS,
     ...KEY_TIMES,

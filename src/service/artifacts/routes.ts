@@ -6,6 +6,7 @@ import { id as wireId } from '../../wire/v1/fields.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { clientGoneSignal } from '../http/request-signal.ts';
 import { uuidParam } from '../http/resources/parameters.ts';
+import { createdAt, idOf, SHOWN_CHECK } from '../http/resources/shown-fields.ts';
 import { parseRangeHeader } from '../object-store/byte-range.ts';
 import type { Artifact, Artifacts } from './artifacts.ts';
 
@@ -16,15 +17,15 @@ const PATH = '/v1/artifacts';
 const FILE = { '*/*': { schema: z.unknown() } };
 
 const response = z.strictObject({
-  id: z.string(),
-  checkId: z.string(),
-  resultId: z.string(),
+  id: idOf('the artifact'),
+  checkId: SHOWN_CHECK.checkId,
+  resultId: idOf('the result'),
   name: z.string().describe('A plain file name.'),
-  contentType: z.string(),
-  bytes: z.number(),
+  contentType: z.string().describe('The type of the content, as the agent sent it.'),
+  bytes: z.number().describe('The size of the content.'),
   sha256: z.string().describe('The digest of the content, in hex.'),
   url: z.string().describe('The URL of the content, as in jobAssets of the result.'),
-  created_at: z.iso.datetime(),
+  created_at: createdAt,
 });
 const params = z.object({ id: uuidParam });
 
@@ -46,7 +47,10 @@ export function artifactsRoutes(features: {
           summary: 'List the artifacts of a check result, by name',
           description:
             'Uploaded by agents of the location that ran it; empty until the result is stored.',
-          params: z.object({ checkId: z.string().regex(CHECK_ID), resultId: wireId }),
+          params: z.object({
+            checkId: z.string().regex(CHECK_ID).describe('The id of the check.'),
+            resultId: wireId.describe('The id of the result.'),
+          }),
           response: { 200: z.array(response) },
         },
       },

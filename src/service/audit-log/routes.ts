@@ -4,10 +4,12 @@ import { z } from 'zod';
 import { callerOf } from '../http/access/authentication.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery } from '../http/resources/parameters.ts';
+import { numberIdOf } from '../http/resources/shown-fields.ts';
 import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { AuditEntry, AuditLog } from './audit-log.ts';
 import { ACTOR_KINDS, AUDIT_ACTIONS, AUDIT_KINDS } from './kinds.ts';
 
+const action = z.enum(AUDIT_ACTIONS).describe('What was done with the resource.');
 const text = z.string().min(1).max(400);
 const query = z.strictObject({
   ...pageQuery,
@@ -20,7 +22,7 @@ const query = z.strictObject({
   actor: text.optional().describe('The id of a user or key, or its name at the time.'),
   kind: z.enum(AUDIT_KINDS).optional().describe('The kind of the resource.'),
   resourceId: text.optional().describe('The id of the resource.'),
-  action: z.enum(AUDIT_ACTIONS).optional(),
+  action: action.optional().describe('Only entries with this action.'),
 });
 const change = z
   .strictObject({
@@ -31,22 +33,27 @@ const change = z
   .meta({ title: 'AuditChange' });
 const response = z
   .strictObject({
-    id: z.number(),
-    at: z.iso.datetime(),
-    actor: z.strictObject({
-      kind: z
-        .enum(ACTOR_KINDS)
-        .describe(
-          '`operator` is a command on the machine of the service or the link of `vedette up`, `setup` its setup link.',
-        ),
-      id: z.string().nullable(),
-      name: z.string().nullable().describe('The email of the user, or the name of the key.'),
-    }),
+    id: numberIdOf('the entry'),
+    at: z.iso.datetime().describe('When it was done.'),
+    actor: z
+      .strictObject({
+        kind: z
+          .enum(ACTOR_KINDS)
+          .describe(
+            '`operator` is a command on the machine of the service or the link of `vedette up`, `setup` its setup link.',
+          ),
+        id: z.string().nullable().describe('The id of the user or key; null for others.'),
+        name: z.string().nullable().describe('The email of the user, or the name of the key.'),
+      })
+      .describe('Who did it.'),
     address: z.string().nullable().describe('The IP address; null for a command.'),
-    action: z.enum(AUDIT_ACTIONS),
-    kind: z.enum(AUDIT_KINDS),
-    resourceId: z.string().nullable(),
-    resourceName: z.string().nullable(),
+    action,
+    kind: z.enum(AUDIT_KINDS).describe('The kind of the resource.'),
+    resourceId: z.string().nullable().describe('The id of the resource; null if it has none.'),
+    resourceName: z
+      .string()
+      .nullable()
+      .describe('The name of the resource at the time; null if it has none.'),
     changes: z.array(change).describe('Without secrets. A long value ends with `… (cut)`.'),
     droppedChanges: z.number().describe('Changed fields that are left out of a long entry.'),
     count: z

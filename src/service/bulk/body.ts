@@ -33,7 +33,7 @@ const selection = {
 export const bulkBody = z
   .discriminatedUnion('action', [
     z.strictObject({
-      action: z.literal('create'),
+      action: z.literal('create').describe('Creates checks.'),
       checks: z
         .array(z.record(z.string(), z.unknown()))
         .min(1)
@@ -48,7 +48,7 @@ export const bulkBody = z
       dryRun,
     }),
     z.strictObject({
-      action: z.literal('update'),
+      action: z.literal('update').describe('Changes fields of checks.'),
       ...selection,
       changes: z
         .record(z.string(), z.unknown())
@@ -62,9 +62,13 @@ export const bulkBody = z
       ...selection,
       dryRun,
     }),
-    z.strictObject({ action: z.literal('delete'), ...selection, dryRun }),
     z.strictObject({
-      action: z.literal('run'),
+      action: z.literal('delete').describe('Deletes checks.'),
+      ...selection,
+      dryRun,
+    }),
+    z.strictObject({
+      action: z.literal('run').describe('Requests a run of each check.'),
       ...selection,
       location: z
         .string()
@@ -142,10 +146,12 @@ export type BulkResult = z.output<typeof result>;
 
 export const bulkResponse = z.strictObject({
   dryRun: z.boolean().describe('Whether nothing was written.'),
-  counts: z.strictObject({
-    total: z.int(),
-    succeeded: z.int(),
-    failed: z.int().describe('Those with an `error`.'),
-  }),
-  results: z.array(result),
+  counts: z
+    .strictObject({
+      total: z.int().describe('How many checks the request is for.'),
+      succeeded: z.int().describe('Those without an `error`.'),
+      failed: z.int().describe('Those with an `error`.'),
+    })
+    .describe('How many checks have which outcome.'),
+  results: z.array(result).describe('The outcome for each check, in order.'),
 });

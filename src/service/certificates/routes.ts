@@ -1,25 +1,34 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { clientCertificateSchema } from '../../model/check/client-certificate.ts';
 import { STORED_CHECK_TYPES } from '../../model/enums.ts';
+import { certificateFacts } from '../../wire/v1/common-detail.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { READ } from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery } from '../http/resources/parameters.ts';
+import {
+  asShown,
+  checkTypeOf,
+  idOf,
+  namedCheck,
+  SHOWN_CHECK,
+} from '../http/resources/shown-fields.ts';
 import { type Certificates, MAX_CHECKS, type ShownFacts } from './certificates.ts';
 
 const TAGS = ['Certificates'];
 
 const facts = z
   .strictObject({
-    subject: z.string(),
-    issuer: z.string(),
-    validFrom: z.string(),
-    validTo: z.string(),
-    serialNumber: z.string(),
+    subject: asShown(certificateFacts.shape.subject),
+    issuer: asShown(certificateFacts.shape.issuer),
+    validFrom: asShown(certificateFacts.shape.validFrom),
+    validTo: asShown(certificateFacts.shape.validTo),
+    serialNumber: asShown(certificateFacts.shape.serialNumber),
     fingerprint256: z.string().describe('The same for all checks that see this certificate.'),
     names: z.array(z.string()).describe('The first 50 of its alternative names.'),
-    nameCount: z.int(),
+    nameCount: z.int().describe('How many alternative names it has.'),
   })
   .meta({ title: 'CertificateFacts' });
 const daysRemaining = z
@@ -28,10 +37,10 @@ const daysRemaining = z
 
 const seen = z
   .strictObject({
-    checkId: z.string(),
-    name: z.string().describe('Of the check.'),
-    checkType: z.enum(STORED_CHECK_TYPES),
-    activated: z.boolean(),
+    checkId: SHOWN_CHECK.checkId,
+    name: SHOWN_CHECK.name,
+    checkType: checkTypeOf(STORED_CHECK_TYPES),
+    activated: SHOWN_CHECK.activated,
     daysRemaining,
     seenAt: z.iso.datetime().describe('The slot of the run that saw it last.'),
     location: z.string().nullable().describe('Of that run; null if its result is gone.'),
@@ -42,9 +51,11 @@ const seen = z
   .meta({ title: 'SeenCertificate' });
 
 const ofClient = z.strictObject({
-  id: z.string(),
-  host: z.string(),
-  daysRemaining: daysRemaining.nullable(),
+  id: idOf('the client certificate'),
+  host: asShown(clientCertificateSchema.shape.host),
+  daysRemaining: daysRemaining
+    .nullable()
+    .describe(`${daysRemaining.description} null if it cannot be read.`),
   certificate: facts.nullable().describe('null if it cannot be read.'),
   checkCount: z
     .int()
@@ -52,7 +63,7 @@ const ofClient = z.strictObject({
       'Checks that use TLS with a host it matches: URL and API checks with https, TCP checks with `tls`, and DNS checks over TLS or HTTPS. Hosts with variables do not count.',
     ),
   checks: z
-    .array(z.strictObject({ id: z.string(), name: z.string() }))
+    .array(namedCheck)
     .describe(`The first ${MAX_CHECKS} of them by name.`),
 });
 

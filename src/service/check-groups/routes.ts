@@ -4,6 +4,7 @@ import { checkGroupFields } from '../../model/check/check-group.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { numberParam, pageQuery } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
+import { numberIdOf } from '../http/resources/shown-fields.ts';
 import { warningsSchema } from '../http/resources/warnings.ts';
 import type { CheckGroups, GroupView } from './check-groups.ts';
 
@@ -13,7 +14,11 @@ const changes = z.strictObject({
   id: z.number().optional().describe('The same as in the path.'),
 });
 const body = checkGroupFields.extend(ignored(['warnings']));
-const response = checkGroupFields.extend({ id: z.number(), ...TIMES, warnings: warningsSchema });
+const response = checkGroupFields.extend({
+  id: numberIdOf('the group'),
+  ...TIMES,
+  warnings: warningsSchema,
+});
 
 /** Groups of checks, and the settings that their checks share. */
 export function checkGroupsRoutes({

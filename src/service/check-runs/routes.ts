@@ -5,6 +5,7 @@ import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { checkId, READ } from '../http/resources/check-parameters.ts';
 import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { uuidParam } from '../http/resources/parameters.ts';
+import { createdAt, idOf, SHOWN_CHECK } from '../http/resources/shown-fields.ts';
 import { type CheckRun, type CheckRuns, RUN_REASONS, RUN_STATES } from './check-runs.ts';
 
 const TAGS = ['Check runs'];
@@ -26,8 +27,8 @@ const body = z
   .transform((given) => given ?? { location: null });
 
 const fields = {
-  id: z.string(),
-  checkId: z.string(),
+  id: idOf('the run'),
+  checkId: SHOWN_CHECK.checkId,
   location: z.string().describe('The private location that makes the run.'),
   reason: z
     .enum(RUN_REASONS)
@@ -40,7 +41,7 @@ const fields = {
   slot: z.iso.datetime().describe('When it is due, which identifies it.'),
   checkRunId: z.number().describe('The `checkRunId` of its results: the slot in milliseconds.'),
   sequenceId: z.string().describe('The `sequenceId` of its results.'),
-  created_at: z.iso.datetime(),
+  created_at: createdAt,
   notAfter: z.iso.datetime().describe('The run does not start after this time.'),
   resultId: z
     .string()

@@ -6,6 +6,7 @@ import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { whileClientWaits } from '../http/request-signal.ts';
 import { CREATE, checkId, READ } from '../http/resources/check-parameters.ts';
 import { queryNumber, uuidParam } from '../http/resources/parameters.ts';
+import { checkTypeOf, createdAt, idOf, SHOWN_CHECK } from '../http/resources/shown-fields.ts';
 import { shownResult } from '../results/result-schemas.ts';
 import { explanation } from '../results/runs/explanation-schema.ts';
 import { type CheckTrials, TRIAL_STATES, type Trial } from './check-trials.ts';
@@ -48,20 +49,20 @@ const query = z.strictObject({
 
 const response = z
   .strictObject({
-    id: z.string(),
+    id: idOf('the trial'),
     state: z
       .enum(TRIAL_STATES)
       .describe(
         '`waiting` for an agent, `running` at one, `finished` with a result, `missed`: the agent did not run it, `expired`: no agent ran it in time or its result did not come.',
       ),
     checkId: z.string().nullable().describe('The check that would be changed.'),
-    name: z.string().describe('The name of the check.'),
-    checkType: z.enum(RUNNABLE_CHECK_TYPES),
+    name: SHOWN_CHECK.name,
+    checkType: checkTypeOf(RUNNABLE_CHECK_TYPES),
     target: z.string().describe('Where its request goes, without credentials.'),
     location: z.string().describe('The private location.'),
-    created_at: z.iso.datetime(),
+    created_at: createdAt,
     startBy: z.iso.datetime().describe('It expires if no agent took it by then.'),
-    endedAt: z.iso.datetime().nullable(),
+    endedAt: z.iso.datetime().nullable().describe('When it ended; null until then.'),
     reason: z
       .string()
       .nullable()

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ALERT_CHANNEL_SHAPES } from '../../model/alerting/alert-channel.ts';
 import { CHECK_SHAPES, commonFields } from '../../model/check/check.ts';
 import { heartbeatCheckSchema, rhythmFields } from '../../model/check/heartbeat.ts';
 import { changedApiRequestSchema } from '../../model/check/request/http.ts';
@@ -6,25 +7,43 @@ import { retryStrategySchema } from '../../model/check/retry.ts';
 import { MAX_OWN_VARIABLES, ownVariableSchema } from '../../model/check/variable.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import { asShown, SHOWN_CHECK } from '../http/resources/shown-fields.ts';
 import { warningsSchema } from '../http/resources/warnings.ts';
 
-const keyValues = z.array(z.object({ key: z.string(), value: z.string(), locked: z.boolean() }));
+const { config: email } = ALERT_CHANNEL_SHAPES.EMAIL.shape;
+const { config: webhook } = ALERT_CHANNEL_SHAPES.WEBHOOK.shape;
+const { config: slack } = ALERT_CHANNEL_SHAPES.SLACK.shape;
+const { config: sms } = ALERT_CHANNEL_SHAPES.SMS.shape;
+const { key, locked, value: pairValue } = webhook.shape.queryParameters.unwrap().element.shape;
+const pair = z.object({
+  key: asShown(key),
+  value: asShown(pairValue),
+  locked: z.boolean().describe(locked.description ?? ''),
+});
 
 /** src/model/README.md, "Fields of every check". */
 const alertChannels = z
   .object({
-    email: z.array(z.object({ address: z.string() })),
-    webhook: z.array(
-      z.object({
-        url: z.string(),
-        name: z.string(),
-        method: z.string(),
-        headers: keyValues,
-        queryParameters: keyValues,
-      }),
-    ),
-    slack: z.array(z.object({ url: z.string() })),
-    sms: z.array(z.object({ number: z.string(), name: z.string() })),
+    email: z
+      .array(z.object({ address: asShown(email.shape.address) }))
+      .describe('Those that send mails.'),
+    webhook: z
+      .array(
+        z.object({
+          url: asShown(webhook.shape.url),
+          name: asShown(webhook.shape.name),
+          method: asShown(webhook.shape.method),
+          headers: z.array(pair).describe(webhook.shape.headers.description ?? ''),
+          queryParameters: z.array(pair).describe(webhook.shape.queryParameters.description ?? ''),
+        }),
+      )
+      .describe('Those that send requests.'),
+    slack: z
+      .array(z.object({ url: asShown(slack.shape.url) }))
+      .describe('Those that send messages to Slack.'),
+    sms: z
+      .array(z.object({ number: asShown(sms.shape.number), name: asShown(sms.shape.name) }))
+      .describe('Those that send text messages.'),
     omitted: z
       .int()
       .optional()
@@ -79,10 +98,10 @@ const responseFields = {
   variables: variables.describe(
     "Values for the check's templates; they take precedence over all other variables.",
   ),
-  id: z.string(),
+  id: SHOWN_CHECK.checkId,
   created_at: z.iso.date().describe('The day of its creation, in UTC.'),
   updated_at: z.iso.datetime().nullable().describe('null until the first update.'),
-  alertChannels,
+  alertChannels: alertChannels.describe('The channels that receive the alerts of the check.'),
   warnings: warningsSchema,
 };
 
@@ -137,7 +156,7 @@ function schemasOf(type: RunnableCheckType): TypeSchemas {
       ...optionalFieldsOf(fields),
       ...ignored(['created_at', 'updated_at', 'alertChannels', 'warnings']),
       variables: changedVariables,
-      ...(type === 'API' ? { request: changedApiRequestSchema.optional() } : {}),
+      ...(type === 'API' ? { request: changedApiRequestSchema.optional().describe(fields.request.description ?? '') } : {}),
       checkType: checkType.optional(),
       id: z.string().optional().describe('The same as in the path.'),
     }),

@@ -4,10 +4,17 @@ import { clientCertificateSchema } from '../../model/check/client-certificate.ts
 import { crudRoutes } from '../http/resources/crud.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
+import { idOf } from '../http/resources/shown-fields.ts';
 import type { ClientCertificates, StoredCertificate } from './client-certificates.ts';
 
 const { host, cert, ca } = clientCertificateSchema.shape;
-const response = z.strictObject({ id: z.string(), host, cert, ca: ca.unwrap(), ...TIMES });
+const response = z.strictObject({
+  id: idOf('the client certificate'),
+  host,
+  cert,
+  ca: ca.unwrap().describe(ca.description ?? ''),
+  ...TIMES,
+});
 const changes = z.strictObject({
   ...optionalFieldsOf(clientCertificateSchema.shape),
   ...ignored(['created_at', 'updated_at']),

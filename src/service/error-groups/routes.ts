@@ -5,6 +5,7 @@ import { callerOf } from '../http/access/authentication.ts';
 import { checkId, READ } from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { idOf, runLocation, runStartedAt, SHOWN_CHECK } from '../http/resources/shown-fields.ts';
 import { type ErrorGroup, type ErrorGroups, type FailedRun, MAX_FAILURES } from './error-groups.ts';
 import {
   archivedQuery,
@@ -19,18 +20,18 @@ const PATH = '/v1/error-groups';
 const groupId = uuidParam.describe('One of errorGroupIds of a result.');
 const response = z.strictObject({
   ...errorGroupFields,
-  checkId: z.string(),
+  checkId: SHOWN_CHECK.checkId,
   checkName: z.string().nullable().describe('null if the check is gone.'),
 });
 const failedRun = z
   .strictObject({
-    resultId: z.string(),
-    location: z.string(),
-    startedAt: z.iso.datetime(),
+    resultId: idOf('the final result of the run'),
+    location: runLocation,
+    startedAt: runStartedAt,
   })
   .nullable();
 const occurrences = z.strictObject({
-  checkId: z.string(),
+  checkId: SHOWN_CHECK.checkId,
   first: failedRun.describe('The earliest failed run whose result is stored; null if none is.'),
   last: failedRun.describe('The latest.'),
   locations: z.array(z.string()).describe('Where these and the runs between them were.'),

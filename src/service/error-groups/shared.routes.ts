@@ -6,6 +6,7 @@ import { CONDITIONAL, READ } from '../http/resources/check-parameters.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { booleanQuery } from '../http/resources/parameters.ts';
 import { ignored } from '../http/resources/resource-schemas.ts';
+import { idOf } from '../http/resources/shown-fields.ts';
 import type { ErrorGroup, ErrorGroupKind, ErrorGroups } from './error-groups.ts';
 
 /** `archived` of a list. */
@@ -16,7 +17,7 @@ export const archivedQuery = booleanQuery(false)
 
 /** The fields of both kinds of groups: src/service/README.md, "Error groups and test sessions". */
 export const errorGroupFields = {
-  id: z.string(),
+  id: idOf('the group'),
   errorHash: z.string().describe('SHA-256 of cleanedErrorMessage, in hex digits.'),
   rawErrorMessage: z
     .string()

@@ -5,6 +5,7 @@ import { RUN_RESULTS } from '../../model/result/run-result.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { READ } from '../http/resources/check-parameters.ts';
 import { numberParam, uuidParam } from '../http/resources/parameters.ts';
+import { createdAt, idOf, numberIdOf, SHOWN_CHECK } from '../http/resources/shown-fields.ts';
 import type { GroupRun, GroupRuns, StoredMember } from './group-runs.ts';
 import { GROUP_VERDICTS, SKIP_REASONS } from './progress.ts';
 
@@ -39,7 +40,7 @@ const CHECK_RUN_STATES = [
 ] as const;
 
 const checkOfRun = z.strictObject({
-  checkId: z.string(),
+  checkId: SHOWN_CHECK.checkId,
   name: z.string().describe('The name of the check at the request.'),
   groupOrder: z.number().nullable().describe('At the request.'),
   location: z.string().nullable().describe('The private location; null if the check is not run.'),
@@ -64,8 +65,8 @@ const checkOfRun = z.strictObject({
 
 const response = z
   .strictObject({
-    id: z.string(),
-    groupId: z.number(),
+    id: idOf('the run'),
+    groupId: numberIdOf('the group'),
     groupName: z.string().describe('The name of the group at the request.'),
     location: z.string().nullable().describe('The only private location to run in; null: all.'),
     state: z
@@ -80,12 +81,17 @@ const response = z
         '`failed`: a run failed, `incomplete`: a run has no verdict, because it expired, was cancelled or its agent had a fault, `degraded`, `passed`. null until it has ended.',
       ),
     concurrency: z.number().describe('How many checks run at once in each location.'),
-    requestedBy: z.strictObject({
-      kind: z.enum(['key', 'user']),
-      id: z.string().describe('The id of the API key or the user.'),
-    }),
-    created_at: z.iso.datetime(),
-    endedAt: z.iso.datetime().nullable(),
+    requestedBy: z
+      .strictObject({
+        kind: z.enum(['key', 'user']).describe('Whether it was an API key or a user.'),
+        id: idOf('the API key or the user'),
+      })
+      .describe('Who requested it.'),
+    created_at: createdAt,
+    endedAt: z.iso
+      .datetime()
+      .nullable()
+      .describe('When the last of its runs ended, or it was cancelled; null until then.'),
     checks: z.array(checkOfRun).describe('Each check in each location, in their order.'),
   })
   .meta({ title: 'CheckGroupRun' });

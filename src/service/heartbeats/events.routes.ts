@@ -5,6 +5,7 @@ import { callerOf } from '../http/access/authentication.ts';
 import { checkId, READ } from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { idOf } from '../http/resources/shown-fields.ts';
 import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { EventWithStats, HeartbeatEvent, HeartbeatEvents } from './events.ts';
 import { HEARTBEAT_STATES } from './heartbeat-state-machine.ts';
@@ -13,13 +14,13 @@ const TAGS = ['Heartbeats'];
 const PATH = '/v1/checks/heartbeats/:checkId/events';
 
 const event = z.strictObject({
-  id: z.string(),
+  id: idOf('the event'),
   state: z
     .enum(HEARTBEAT_STATES)
     .describe(
       '`EARLY`: a ping within half a period after the one before. `RECEIVED`: in time. `GRACE`: within the grace. `LATE`: after the grace. `FAILING`: no ping until the end of the grace.',
     ),
-  timestamp: z.iso.datetime(),
+  timestamp: z.iso.datetime().describe('When the ping came, or the heartbeat failed.'),
   source: z
     .string()
     .describe('The method and the address of the ping; for `FAILING`, that there was none.'),
@@ -38,16 +39,23 @@ const entry = event
 
 /** src/service/README.md, "Heartbeats". */
 const stats = z.strictObject({
-  successRatio: z.strictObject({
-    previousPeriod: z.number().describe('Percent, in the period of equal length before.'),
-    currentPeriod: z.number().describe('Percent of events that are not `FAILING`, up to now.'),
-  }),
+  successRatio: z
+    .strictObject({
+      previousPeriod: z.number().describe('Percent, in the period of equal length before.'),
+      currentPeriod: z.number().describe('Percent of events that are not `FAILING`, up to now.'),
+    })
+    .describe('The share of events that are not `FAILING`.'),
   totalEntitiesCurrentPeriod: z.number().describe('The number of events in the current period.'),
 });
 const response = z
   .strictObject({
-    event,
-    stats: z.strictObject({ last24Hours: stats, last7Days: stats }),
+    event: event.describe('The event.'),
+    stats: z
+      .strictObject({
+        last24Hours: stats.describe('The last 24 hours.'),
+        last7Days: stats.describe('The last 7 days.'),
+      })
+      .describe('The events of the heartbeat until now.'),
   })
   .meta({ title: 'HeartbeatEventWithStats' });
 

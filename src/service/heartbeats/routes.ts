@@ -1,7 +1,11 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { heartbeatFields, rhythmFields } from '../../model/check/heartbeat.ts';
+import {
+  heartbeatCheckSchema,
+  heartbeatFields,
+  rhythmFields,
+} from '../../model/check/heartbeat.ts';
 import { heartbeatResponse } from '../checks/check-schemas.ts';
 import type { Checks, CheckView } from '../checks/checks.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
@@ -30,7 +34,7 @@ const PATH = '/v1/checks/heartbeats';
 const TYPE = 'HEARTBEAT';
 
 const params = z.object({ id: checkId });
-const type = z.literal(TYPE).optional();
+const type = heartbeatCheckSchema.shape.checkType.optional();
 const response: z.ZodType<Record<string, unknown>> = heartbeatResponse;
 const created = z.strictObject({ ...heartbeatFields, ...ignored(['warnings']), checkType: type });
 const changes = z.strictObject({

@@ -24,9 +24,13 @@ const plain = (description: string) => ({
   content: { 'text/plain': { schema: z.string() } },
 });
 const HEALTH = z.object({
-  version: z.string(),
-  state: z.enum(['running', 'draining']),
-  database: z.enum(['answers', 'silent', 'refuses']),
+  version: z.string().describe('The version of the service.'),
+  state: z.enum(['running', 'draining']).describe('`draining` while the service stops.'),
+  database: z
+    .enum(['answers', 'silent', 'refuses'])
+    .describe(
+      '`silent`: no answer in 2 s. `refuses`: results cannot be stored, because its disk is full or it is read-only.',
+    ),
 });
 
 /** A probe without an answer by then has failed. */

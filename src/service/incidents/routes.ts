@@ -14,6 +14,7 @@ import type { RawBody } from '../http/resources/given-fields.ts';
 import type { Page } from '../http/resources/paging.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
+import { idOf } from '../http/resources/shown-fields.ts';
 import {
   type DashboardIncidents,
   dashboardIncidents,
@@ -28,11 +29,11 @@ import {
 import { incidentUpdatesRoutes, updatesQuery } from './updates.routes.ts';
 import type { StoredUpdate } from './updates.ts';
 
-const UPDATE_IDS = { id: z.string(), incidentId: z.string() };
+const UPDATE_IDS = { id: idOf('the update'), incidentId: idOf('the incident') };
 const dashboardUpdate = incidentUpdateSchema.extend({ ...UPDATE_IDS, ...TIMES });
 const pageUpdate = pageIncidentUpdateSchema.extend({
   ...UPDATE_IDS,
-  publicIncidentUpdateDate: z.iso.datetime(),
+  publicIncidentUpdateDate: z.iso.datetime().describe('The time that readers see.'),
   ...TIMES,
 });
 
@@ -41,17 +42,21 @@ const time = z
   .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
   .describe('YYYY-MM-DD HH:MM:SS, in UTC.');
 const dashboardIncident = z.strictObject({
-  id: z.string(),
+  id: UPDATE_IDS.incidentId,
   name: incidentChangesSchema.shape.name,
   impact: incidentChangesSchema.shape.impact,
-  dashboardId: z.int().nullable(),
-  startedAt: time,
-  stoppedAt: time.nullable(),
+  dashboardId: z.int().nullable().describe('The dashboard that shows it; null for none.'),
+  startedAt: time.describe(`When the incident becomes active. ${time.description}`),
+  stoppedAt: time
+    .nullable()
+    .describe(
+      `When the incident becomes inactive; null while that is unknown. ${time.description}`,
+    ),
   incidentUpdates: z.array(dashboardUpdate).describe('Oldest first.'),
   ...TIMES,
 });
 export const pageIncident = pageIncidentChangesSchema.extend({
-  id: z.string(),
+  id: UPDATE_IDS.incidentId,
   incidentUpdates: z.array(pageUpdate).describe('Oldest first.'),
   lastUpdateStatus: z.enum(INCIDENT_STATUSES).describe('The status of the latest update.'),
   ...TIMES,

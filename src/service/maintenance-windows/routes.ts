@@ -8,6 +8,7 @@ import {
 import { crudRoutes } from '../http/resources/crud.ts';
 import { numberParam, pageQuery } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import { numberIdOf } from '../http/resources/shown-fields.ts';
 import type {
   InstantComparison,
   InstantFilter,
@@ -59,7 +60,7 @@ const changes = z.strictObject({
 });
 const time = z.iso.datetime();
 const response = maintenanceWindowSchema.extend({
-  id: z.number(),
+  id: numberIdOf('the window'),
   startsAt: time.describe('When the first occurrence starts.'),
   endsAt: time.describe('When the first occurrence ends.'),
   repeatEndsAt: time.nullable().describe('No occurrence starts at or after this time.'),

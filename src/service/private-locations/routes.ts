@@ -17,6 +17,7 @@ import {
   presentKeyTimes,
   TIMES,
 } from '../http/resources/resource-schemas.ts';
+import { idOf } from '../http/resources/shown-fields.ts';
 import type { LocationKey, LocationKeys } from './location-keys.ts';
 import type { PrivateLocation, PrivateLocations } from './private-locations.ts';
 
@@ -33,7 +34,7 @@ const changes = z.strictObject({
   id: z.string().optional().describe('The same as in the path.'),
 });
 const response = privateLocationSchema.extend({
-  id: z.string(),
+  id: idOf('the location'),
   silentSince: z.iso
     .datetime()
     .nullable()
@@ -44,7 +45,7 @@ const response = privateLocationSchema.extend({
 });
 const keyResponse = z
   .strictObject({
-    id: z.string(),
+    id: idOf('the key'),
     ...KEY_PARTS,
     ...KEY_TIMES,
   })

@@ -15,8 +15,8 @@ const STATES = ['online', 'silent', 'idle', 'new'] as const;
 const response = z
   .strictObject({
     id: z.string().describe('The id of the location.'),
-    slug: z.string(),
-    name: z.string(),
+    slug: z.string().describe('The name of the location in checks.'),
+    name: z.string().describe('The name of the location for people.'),
     state: z
       .enum(STATES)
       .describe(
@@ -30,10 +30,12 @@ const response = z
       .datetime()
       .nullable()
       .describe('The last poll of any of its agents; null if it never had one.'),
-    agents: z.strictObject({
-      live: z.int().describe('Agents that poll.'),
-      known: z.int().describe('Also ended agents and, for a month, those that are gone.'),
-    }),
+    agents: z
+      .strictObject({
+        live: z.int().describe('Agents that poll.'),
+        known: z.int().describe('Also ended agents and, for a month, those that are gone.'),
+      })
+      .describe('How many agents the location has.'),
     versions: z.array(z.string()).describe('Of the agents that poll.'),
     checks: z.int().describe('Checks that run in the location.'),
     unassignedChecks: z.int().describe('Those that no agent runs at the moment.'),

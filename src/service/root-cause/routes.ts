@@ -6,6 +6,7 @@ import { analysisRequestSchema, analysisSchema } from '../../model/result/root-c
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { idOf } from '../http/resources/shown-fields.ts';
 import type { RootCauseAnalyses, StoredAnalysis } from './root-cause-analyses.ts';
 
 const TAGS = ['Root cause analyses'];
@@ -15,29 +16,30 @@ const PATH = '/v1/root-cause-analyses';
 /** Each looks at a week of results. */
 const REQUESTS_PER_MINUTE = 60;
 
+const analysisId = idOf('the analysis');
 const pending = z
   .strictObject({
-    id: z.string(),
+    id: analysisId,
     status: z.literal('PENDING').describe('It is being made: ask again.'),
   })
   .meta({ title: 'PendingRootCauseAnalysis' });
 /** src/service/README.md, "Root cause analyses". */
 const completed = z
   .strictObject({
-    id: z.string(),
-    checkId: z.string().nullable(),
+    id: analysisId,
+    checkId: z.string().nullable().describe('The id of the check; null if the check is gone.'),
     checkName: z.string().nullable().describe('null if the check is gone.'),
     resultId: z.string().describe('The result of the failed run.'),
     errorGroupId: z.string().nullable().describe('The error group of the failure; null for none.'),
-    checkType: z.string(),
+    checkType: z.string().describe('The type of the check.'),
     provider: z
       .string()
       .describe('Who made it: `rules`, or `openai` for a model behind an OpenAI-compatible API.'),
-    model: z.string(),
+    model: z.string().describe('The model that made it; for `rules`, their version.'),
     durationMs: z.number().describe('How long it took to make it.'),
-    status: z.literal('COMPLETED'),
-    created_at: z.iso.date(),
-    analysis: analysisSchema,
+    status: z.literal('COMPLETED').describe('It is complete.'),
+    created_at: z.iso.date().describe('The day of its creation, in UTC.'),
+    analysis: analysisSchema.describe('What was found.'),
   })
   .meta({ title: 'RootCauseAnalysis' });
 

@@ -7,6 +7,7 @@ import { userOf } from '../http/access/authentication.ts';
 import { refuseForeignPage } from '../http/access/same-origin.ts';
 import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';
+import { asShown, createdAt, idOf } from '../http/resources/shown-fields.ts';
 import { emailSchema } from '../users/email.ts';
 import { givenPassword } from '../users/password-hashing.ts';
 import type { Users } from '../users/users.ts';
@@ -17,21 +18,27 @@ export const SESSION_TAGS = ['Sessions'];
 /** The access of routes about the user who is signed in. */
 export const USER = { user: true, audit: 'by its feature' } as const;
 
-const account = z.strictObject({ id: z.string(), name: z.string(), role: z.enum(ROLES) });
+const account = z.strictObject({
+  id: idOf('the account'),
+  name: z.string().describe('The name of the account.'),
+  role: z.enum(ROLES).describe('What the user may do in it; each role includes those before it.'),
+});
 const session = z
   .strictObject({
-    user: z.strictObject({ id: z.string(), email: z.string() }),
+    user: z
+      .strictObject({ id: idOf('the user'), email: asShown(emailSchema) })
+      .describe('Who is signed in.'),
     accounts: z
       .array(account)
       .describe('Those of the user. Requests without `x-service-account` are about the first.'),
   })
   .meta({ title: 'CurrentSession' });
 const fields = {
-  id: z.string(),
+  id: idOf('the session'),
   current: z.boolean().describe('Whether it is the session of this request.'),
   address: z.string().describe('The address from which the user signed in.'),
-  userAgent: z.string(),
-  created_at: z.iso.datetime(),
+  userAgent: z.string().describe('The User-Agent with which the user signed in.'),
+  created_at: createdAt,
   lastUsedAt: z.iso.datetime().describe('To the minute.'),
   endsAt: z.iso.datetime().describe('It ends earlier if it is not used.'),
 };

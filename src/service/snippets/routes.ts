@@ -4,9 +4,14 @@ import { snippetSchema } from '../../model/account/snippet.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { numberParam, pageQuery } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
+import { numberIdOf } from '../http/resources/shown-fields.ts';
 import type { Snippets, StoredSnippet } from './snippets.ts';
 
-const response = z.strictObject({ id: z.number(), ...snippetSchema.shape, ...TIMES });
+const response = z.strictObject({
+  id: numberIdOf('the snippet'),
+  ...snippetSchema.shape,
+  ...TIMES,
+});
 const changes = z.strictObject({
   ...optionalFieldsOf(snippetSchema.shape),
   ...ignored(['created_at', 'updated_at']),

@@ -7,6 +7,7 @@ import { callerOf } from '../http/access/authentication.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import { asShown, idOf } from '../http/resources/shown-fields.ts';
 import { warningsSchema } from '../http/resources/warnings.ts';
 import { pageIncident, presentPageIncident } from '../incidents/routes.ts';
 import { cardServiceResponse, DAYS, presentCardService, presentDays } from './services.routes.ts';
@@ -22,33 +23,40 @@ const changes = z.strictObject({
   ...ignored(['hasPassword', 'warnings']),
   id: z.string().optional().describe('The same as in the path.'),
 });
+const cardFields = {
+  id: idOf('the card'),
+  name: z.string().describe('The heading of the card.'),
+};
 const card = z.strictObject({
-  id: z.string(),
-  name: z.string(),
+  ...cardFields,
   ...DAYS,
-  services: z.array(cardServiceResponse),
+  services: z.array(cardServiceResponse).describe('Its services in display order.'),
 });
 const body = statusPageSchema.extend(ignored(['warnings']));
+const pageId = idOf('the page');
 const response = statusPageSchema.omit({ password: true }).extend({
   hasPassword: z.boolean().describe('Whether readers can open the page with a password.'),
-  id: z.string(),
-  cards: z.array(card),
+  id: pageId,
+  cards: z.array(card).describe('The cards of the page in display order.'),
   warnings: warningsSchema,
 });
 
 const state = z.enum(SERVICE_STATES).describe('The worst of the open incidents that name it.');
 const summaryResponse = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  url: z.string(),
+  id: pageId,
+  name: asShown(statusPageSchema.shape.name),
+  url: asShown(statusPageSchema.shape.url),
   state: z.enum(SERVICE_STATES).describe('The worst of its services.'),
-  cards: z.array(
-    z.strictObject({
-      id: z.string(),
-      name: z.string(),
-      services: z.array(z.strictObject({ id: z.string(), name: z.string(), state })),
-    }),
-  ),
+  cards: z
+    .array(
+      z.strictObject({
+        ...cardFields,
+        services: z
+          .array(cardServiceResponse.pick({ id: true, name: true }).extend({ state }))
+          .describe('Its services in display order.'),
+      }),
+    )
+    .describe('The cards of the page in display order.'),
   incidents: z
     .array(pageIncident)
     .describe('The open ones, newest first, 100 at most, each with its first update.'),

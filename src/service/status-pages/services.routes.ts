@@ -1,9 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
-import { statusPageServiceSchema } from '../../model/status-page/status-page.ts';
+import { serviceIdSchema, statusPageServiceSchema } from '../../model/status-page/status-page.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import { asShown, idOf } from '../http/resources/shown-fields.ts';
 import type { CardService, StatusPageServices, StoredService } from './services.ts';
 
 const changes = z.strictObject({
@@ -19,8 +20,8 @@ export const DAYS = {
 };
 
 const serviceResponse = statusPageServiceSchema.extend({
-  id: z.string(),
-  accountId: z.string(),
+  id: asShown(serviceIdSchema),
+  accountId: idOf('the account'),
   ...DAYS,
 });
 

@@ -12,11 +12,11 @@ const MAX_BAD_RECORDS = 20;
 
 /** A slot, or several, without a run. */
 export const missedRunSchema = z.strictObject({
-  checkId: id,
-  slot: instant,
-  lastSlot: instant,
-  count: z.int().min(1).max(1_000_000),
-  reason: openCode,
+  checkId: id.describe('The id of the check in its file.'),
+  slot: instant.describe('The first missed slot, in milliseconds since 1970.'),
+  lastSlot: instant.describe('The last missed slot; equal to `slot` if there is only one.'),
+  count: z.int().min(1).max(1_000_000).describe('The number of slots.'),
+  reason: openCode.describe('Why; the documentation has a table of the reasons.'),
 });
 
 /**

@@ -14,6 +14,7 @@ import { listResponse } from '../http/json/json-response.ts';
 import { READ, WRITE } from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { booleanQuery, NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { createdAt, idOf } from '../http/resources/shown-fields.ts';
 import { shownResult } from '../results/result-schemas.ts';
 import { missedRunSchema } from './read-report.ts';
 import type { StoredSession, TestSessions } from './test-sessions.ts';
@@ -50,30 +51,39 @@ const body = testSessionFactsSchema.extend({
 
 const count = z.int().min(0);
 const response = z.strictObject({
-  id: z.string(),
+  id: idOf('the session'),
   link: z.string().describe('The path of the session in this API.'),
   ...Object.fromEntries(
-    Object.entries(testSessionFactsSchema.shape).map(([name, field]) => [name, field.unwrap()]),
+    Object.entries(testSessionFactsSchema.shape).map(([name, field]) => [
+      name,
+      field.unwrap().describe(field.description ?? ''),
+    ]),
   ),
   hasFailures: z
     .boolean()
     .describe('Whether any run failed, had an error, was cancelled or was missed.'),
   counts: z
     .strictObject({
-      passed: count,
-      degraded: count,
-      failed: count,
+      passed: count.describe('Runs that passed and were not degraded.'),
+      degraded: count.describe('Runs that passed but were degraded.'),
+      failed: count.describe('Runs that failed.'),
       error: count.describe('Runs without a verdict, by a fault outside the target.'),
-      cancelled: count,
-      missed: count,
+      cancelled: count.describe('Runs that were cancelled.'),
+      missed: count.describe('Slots without a run.'),
     })
     .describe('Runs by their outcome.'),
   results: count.describe('All results, including attempts before a retry.'),
-  missed: z.array(missedRunSchema),
+  missed: z.array(missedRunSchema).describe('The slots without a run.'),
   errorGroupIds: z.array(z.string()).describe('Of all its results, at most 1000.'),
-  startedAt: z.iso.datetime().nullable().describe('null without a result.'),
-  stoppedAt: z.iso.datetime().nullable(),
-  created_at: z.iso.datetime(),
+  startedAt: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the first of its results began; null without a result.'),
+  stoppedAt: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the last of its results ended; null without a result.'),
+  created_at: createdAt,
   updated_at: z.iso.datetime().nullable().describe('When results were last added; null for never.'),
 });
 

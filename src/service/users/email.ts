@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** RFC 5321 4.5.3.1.3, without the angle brackets. */
 const MAX_CHARS = 254;
 
-export const emailSchema = z.email().max(MAX_CHARS);
+export const emailSchema = z.email().max(MAX_CHARS).describe('The email address of the user.');
 
 /** The stored form: people write their address with and without capitals. */
 export function emailOf(text: string): string {

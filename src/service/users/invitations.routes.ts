@@ -9,6 +9,7 @@ import { pageOf } from '../http/resources/cursor-paging.ts';
 import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { createdAt, idOf } from '../http/resources/shown-fields.ts';
 import {
   clientOf,
   giveSession,
@@ -27,9 +28,12 @@ const fields = {
   email: emailSchema,
   role: z.enum(ROLES).describe('The role of the user in the account.'),
 };
-const times = alsoAs({ created_at: z.iso.datetime(), expiresAt: z.iso.datetime() }, 'expires_at');
+const times = alsoAs(
+  { created_at: createdAt, expiresAt: z.iso.datetime().describe('Until when the link works.') },
+  'expires_at',
+);
 const response = z
-  .strictObject({ id: z.string(), ...fields, ...times })
+  .strictObject({ id: idOf('the invitation'), ...fields, ...times })
   .meta({ title: 'Invitation' });
 const newResponse = response
   .extend({
@@ -130,7 +134,9 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
             'A new user chooses a password. A user who has one gives that password, or is signed in and gives none.',
           body: z.strictObject({
             token: z.string().max(100).describe('The end of the link.'),
-            password: givenPassword.optional(),
+            password: givenPassword
+              .optional()
+              .describe('A new password or, of a user who has one, that password.'),
           }),
           response: { 204: z.null().describe('Signed in; the cookie of the session is set.') },
         },

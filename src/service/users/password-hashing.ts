@@ -26,7 +26,10 @@ const MAX_WAITING = 20;
 const RETRY_SECONDS = 5;
 
 /** A password to check. Longer ones cost no work. */
-export const givenPassword = z.string().max(4 * MAX_PASSWORD_CHARS);
+export const givenPassword = z
+  .string()
+  .max(4 * MAX_PASSWORD_CHARS)
+  .describe('The password that the user has.');
 
 export interface Passwords {
   /**

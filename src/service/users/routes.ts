@@ -7,6 +7,8 @@ import { pageOf } from '../http/resources/cursor-paging.ts';
 import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { asShown, idOf } from '../http/resources/shown-fields.ts';
+import { emailSchema } from './email.ts';
 import type { Member, Users } from './users.ts';
 
 const TAGS = ['Users'];
@@ -18,11 +20,14 @@ const PATH = '/v1/users';
 const params = z.object({ id: uuidParam });
 const role = z.enum(ROLES).describe('What the user may do; each role includes those before it.');
 const fields = {
-  id: z.string(),
-  email: z.string(),
+  id: idOf('the user'),
+  email: asShown(emailSchema),
   role,
   created_at: z.iso.datetime().describe('When the user joined the account.'),
-  lastSignInAt: z.iso.datetime().nullable(),
+  lastSignInAt: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the user last signed in; null for never.'),
 };
 const response = z.strictObject(alsoAs(fields, 'last_sign_in_at'));
 

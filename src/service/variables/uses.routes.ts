@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { variableKeySchema } from '../../model/check/variable.ts';
 import { callerOf } from '../http/access/authentication.ts';
+import { asShown, namedCheck } from '../http/resources/shown-fields.ts';
 import { MAX_CHECKS, MAX_CHECKS_OF_ONE, MAX_KEYS, type VariableUses } from './uses.ts';
 
 /** Each looks at the requests of all checks. */
@@ -12,7 +13,7 @@ const response = z.strictObject({
   uses: z
     .array(
       z.strictObject({
-        key: z.string(),
+        key: asShown(variableKeySchema),
         isDefined: z
           .boolean()
           .describe(
@@ -20,7 +21,7 @@ const response = z.strictObject({
           ),
         checkCount: z.int().describe('How many checks name it and do not define it themselves.'),
         checks: z
-          .array(z.strictObject({ id: z.string(), name: z.string() }))
+          .array(namedCheck)
           .describe(
             `The first of them by name: ${MAX_CHECKS}, or with \`key\` ${MAX_CHECKS_OF_ONE}.`,
           ),

@@ -16,32 +16,52 @@ import { dnsDetail, httpDetail, icmpDetail, tcpDetail } from './result-details.t
  */
 export const checkResultSchema = z
   .object({
-    resultType: z.enum(['FINAL', 'ATTEMPT']),
-    id,
-    name: text(1024),
-    checkId: id,
-    checkType: z.enum(RUNNABLE_CHECK_TYPES),
-    hasFailures: z.boolean(),
-    hasErrors: z.boolean(),
-    isDegraded: z.boolean(),
-    isCancelled: z.boolean(),
-    overMaxResponseTime: z.boolean(),
-    runLocation: locationName,
-    startedAt: isoTime,
-    stoppedAt: isoTime,
-    created_at: isoTime,
-    responseTime: duration,
+    resultType: z
+      .enum(['FINAL', 'ATTEMPT'])
+      .describe('FINAL for the last attempt of a run, ATTEMPT for those before it.'),
+    id: id.describe('The id of the result.'),
+    name: text(1024).describe('The name of the check.'),
+    checkId: id.describe('The id of the check.'),
+    checkType: z.enum(RUNNABLE_CHECK_TYPES).describe('The type of the check.'),
+    hasFailures: z
+      .boolean()
+      .describe('Whether the attempt failed: by an error, an assertion, or a limit.'),
+    hasErrors: z
+      .boolean()
+      .describe('Whether the agent itself was at fault; nothing is known of the target then.'),
+    isDegraded: z
+      .boolean()
+      .describe('Whether it passed, but over the threshold for degraded checks.'),
+    isCancelled: z
+      .boolean()
+      .describe('Whether a user cancelled the run before it was complete: it has no verdict.'),
+    overMaxResponseTime: z
+      .boolean()
+      .describe('Whether the response time is over `maxResponseTime`; never for ICMP.'),
+    runLocation: locationName.describe('The location that made the run; `local` for a file.'),
+    startedAt: isoTime.describe('When the attempt began.'),
+    stoppedAt: isoTime.describe('When the attempt ended.'),
+    created_at: isoTime.describe('When the agent wrote the result.'),
+    responseTime: duration.describe(
+      'The time of the target in milliseconds, without set-up in the agent.',
+    ),
     apiCheckResult: httpDetail.nullable(),
-    tcpCheckResult: tcpDetail.nullable(),
-    dnsCheckResult: dnsDetail.nullable(),
-    icmpCheckResult: icmpDetail.nullable(),
-    browserCheckResult: z.null(),
-    multiStepCheckResult: z.null(),
+    tcpCheckResult: tcpDetail.nullable().describe(detailText('TCP')),
+    dnsCheckResult: dnsDetail.nullable().describe(detailText('DNS')),
+    icmpCheckResult: icmpDetail.nullable().describe(detailText('ICMP')),
+    browserCheckResult: z.null().describe('Always null.'),
+    multiStepCheckResult: z.null().describe('Always null.'),
     agenticCheckResult: z.null(),
-    checkRunId: instant,
-    attempts: z.int().min(0).max(10),
-    sequenceId: id,
-    errorGroupIds: boundedList(id, 100),
+    checkRunId: instant.describe('The slot of the run in milliseconds since 1970.'),
+    attempts: z
+      .int()
+      .min(0)
+      .max(10)
+      .describe('FINAL: the retries that were made. ATTEMPT: the attempts before this one.'),
+    sequenceId: id.describe('The id of the run, which all its attempts have.'),
+    errorGroupIds: boundedList(id, 100).describe(
+      'The error groups of the failure, set by the service; empty without one.',
+    ),
   })
   .superRefine((result, context) => {
     const own = DETAIL_FIELDS[result.checkType];
@@ -61,6 +81,10 @@ export const checkResultSchema = z
       context.addIssue({ code: 'custom', path: ['id'], message });
     }
   });
+
+function detailText(type: string): string {
+  return `The details of a ${type} check; null for other types.`;
+}
 
 /** The field with the details of each check type. */
 export const DETAIL_FIELDS = {

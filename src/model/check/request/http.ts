@@ -13,8 +13,8 @@ export const BODY_TYPES = ['JSON', 'FORM', 'RAW', 'GRAPHQL', 'NONE'] as const;
 const value = z.string().max(20_000);
 const keyValue = z
   .strictObject({
-    key: z.string().min(1).max(2048),
-    value: value.default(''),
+    key: z.string().min(1).max(2048).describe('The name of the header or parameter.'),
+    value: value.default('').describe('Its value.'),
     locked: z
       .boolean()
       .default(false)
@@ -73,8 +73,9 @@ export const urlRequestSchema = z
 export type UrlRequest = z.infer<typeof urlRequestSchema>;
 
 const MAX_HEADERS = 100;
-const password = z.string().max(1024);
-const basicAuth = z.strictObject({ username: z.string().max(1024), password });
+const password = z.string().max(1024).describe('The password, returned as ********.');
+const username = z.string().max(1024).describe('The user name.');
+const basicAuth = z.strictObject({ username, password });
 
 const apiRequest = z.strictObject({
   method: z.enum(API_METHODS).default('GET').describe('The HTTP method.'),
@@ -128,7 +129,11 @@ export type ApiRequest = z.infer<typeof apiRequestSchema>;
  */
 export const changedApiRequestSchema = apiRequest.extend({
   headers: z
-    .array(keyValue.extend({ value: value.nullable().optional() }))
+    .array(
+      keyValue.extend({
+        value: value.nullable().optional().describe('Its value; see `headers`.'),
+      }),
+    )
     .max(MAX_HEADERS)
     .optional()
     .describe(
@@ -136,8 +141,11 @@ export const changedApiRequestSchema = apiRequest.extend({
     ),
   basicAuth: basicAuth
     .extend({
-      username: basicAuth.shape.username.optional(),
-      password: password.nullable().optional(),
+      username: username.optional(),
+      password: password
+        .nullable()
+        .optional()
+        .describe('The password. If it is omitted or ********, the stored one may stay.'),
     })
     .nullable()
     .optional()

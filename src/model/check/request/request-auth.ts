@@ -95,13 +95,21 @@ export type RequestAuth = z.infer<typeof requestAuthSchema>;
 
 const { password, secretAccessKey, sessionToken, clientSecret } = fields;
 
+function removable(secret: z.ZodOptional<z.ZodString>) {
+  return secret
+    .unwrap()
+    .nullable()
+    .optional()
+    .describe(secret.description ?? '');
+}
+
 /** In an update, before stored secrets are filled in. */
 export const changedAuthSchema = authObject
   .extend({
-    password: password.unwrap().nullable().optional(),
-    secretAccessKey: secretAccessKey.unwrap().nullable().optional(),
-    sessionToken: sessionToken.unwrap().nullable().optional(),
-    clientSecret: clientSecret.unwrap().nullable().optional(),
+    password: removable(password),
+    secretAccessKey: removable(secretAccessKey),
+    sessionToken: removable(sessionToken),
+    clientSecret: removable(clientSecret),
   })
   .meta({ title: 'RequestAuthChanges' });
 

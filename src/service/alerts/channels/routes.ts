@@ -15,6 +15,7 @@ import { whileClientWaits } from '../../http/request-signal.ts';
 import { crudRoutes } from '../../http/resources/crud.ts';
 import { numberParam, pageQuery } from '../../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../../http/resources/resource-schemas.ts';
+import { numberIdOf } from '../../http/resources/shown-fields.ts';
 import { type AlertChannels, type ChannelView, MAX_SERVED_CHECKS } from './alert-channels.ts';
 
 const TAG = 'Alert channels';
@@ -41,7 +42,10 @@ const servedChecks = z
   .strictObject({
     total: z.int().describe('How many there are.'),
     checks: z
-      .array(z.strictObject({ id: z.string(), name: z.string() }))
+      .array(z.strictObject({
+          id: z.string().describe('The id of the check.'),
+          name: z.string().describe('The name of the check.'),
+        }))
       .describe(`At most ${MAX_SERVED_CHECKS} of them, by name.`),
   })
   .meta({ title: 'ServedChecks' })
@@ -49,20 +53,23 @@ const servedChecks = z
   .describe(
     'The checks that the channel is notified of; omitted in lists. Ignored in requests.',
   );
-const added = { id: z.number(), ...TIMES, servedChecks };
+const added = { id: numberIdOf('the channel'), ...TIMES, servedChecks };
 
 function serviceResponse<Type extends ServiceChannelType>(type: Type) {
   const config = publicConfigSchema(type);
   return z.strictObject({ type: z.literal(type), config, ...commonFields, ...added });
 }
 
+const { config: webhook } = ALERT_CHANNEL_SHAPES.WEBHOOK.shape;
+
 const response = z.discriminatedUnion('type', [
   ALERT_CHANNEL_SHAPES.EMAIL.extend(added),
   ALERT_CHANNEL_SHAPES.WEBHOOK.extend({
     ...added,
-    config: ALERT_CHANNEL_SHAPES.WEBHOOK.shape.config.omit({ webhookSecret: true }).extend({
-      hasWebhookSecret: z.boolean().describe('Whether notices are signed.'),
-    }),
+    config: webhook
+      .omit({ webhookSecret: true })
+      .extend({ hasWebhookSecret: z.boolean().describe('Whether notices are signed.') })
+      .describe(webhook.description ?? ''),
   }),
   ALERT_CHANNEL_SHAPES.SLACK.extend(added),
   ALERT_CHANNEL_SHAPES.SMS.extend(added),

@@ -6,6 +6,7 @@ import { PROBLEM_RULES } from '../../../model/alerting/monitoring-problems.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { numberParam, pageQuery, repeatable, uuidParam } from '../../http/resources/parameters.ts';
+import { createdAt } from '../../http/resources/shown-fields.ts';
 import { subjectName } from '../monitoring-problems/subject.ts';
 import { noticeTypeOf } from '../notice.ts';
 import { channelSummary } from '../recipients/routes.ts';
@@ -42,7 +43,7 @@ const response = z
       .nullable()
       .describe('What is wrong with monitoring itself, or was, in one line; null for all others.'),
     alertId: z.string().describe('As /v1/check-alerts has it for checks.'),
-    alertType: z.enum(NOTICE_TYPES),
+    alertType: z.enum(NOTICE_TYPES).describe('What the notice reports.'),
     reminder: z.number().describe('0 for the notice itself, then 1, 2, … for its reminders.'),
     state: z
       .enum(STATES)
@@ -58,8 +59,11 @@ const response = z
       .describe(
         "The first 200 characters of the receiver's answer. Only for admin keys: null for all others.",
       ),
-    created_at: z.iso.datetime(),
-    lastAttemptAt: z.iso.datetime().nullable(),
+    created_at: createdAt,
+    lastAttemptAt: z.iso
+      .datetime()
+      .nullable()
+      .describe('When it was last sent; null before the first attempt.'),
     nextAttemptAt: z.iso
       .datetime()
       .nullable()

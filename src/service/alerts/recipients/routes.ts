@@ -5,12 +5,13 @@ import { ALERT_CHANNEL_TYPES } from '../../../model/alerting/alert-channel.ts';
 import { alertSettingsSchema } from '../../../model/alerting/alert-settings.ts';
 import { keyOf } from '../../http/access/authentication.ts';
 import { checkId, READ } from '../../http/resources/check-parameters.ts';
+import { numberIdOf } from '../../http/resources/shown-fields.ts';
 import { type AlertRecipients, NOTIFICATIONS, SILENCE_REASONS } from './recipients.ts';
 
 export const channelSummary = z
   .strictObject({
-    id: z.number(),
-    type: z.enum(ALERT_CHANNEL_TYPES),
+    id: numberIdOf('the channel'),
+    type: z.enum(ALERT_CHANNEL_TYPES).describe('The type of the channel.'),
     name: z
       .string()
       .describe('The address, the name of the webhook or recipient, or the host of Slack.'),
@@ -24,12 +25,17 @@ const response = z
       .enum(['CHECK', 'GROUP', 'ACCOUNT'])
       .describe('Whose settings they are: see "Settings" in Alerts.'),
     silences: z
-      .array(z.strictObject({ code: z.enum(SILENCE_REASONS), message: z.string() }))
+      .array(
+        z.strictObject({
+          code: z.enum(SILENCE_REASONS).describe('The reason, for programs.'),
+          message: z.string().describe('The reason in one sentence.'),
+        }),
+      )
       .describe('Why nobody is notified of a failure now; empty if somebody is.'),
     recipients: z
       .array(
         z.strictObject({
-          channel: channelSummary,
+          channel: channelSummary.describe('The channel.'),
           activated: z.boolean().describe('Whether the subscription is.'),
           notifications: z
             .array(z.enum(NOTIFICATIONS))

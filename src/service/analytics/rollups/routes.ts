@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { callerOf } from '../../http/access/authentication.ts';
 import { checkId, READ } from '../../http/resources/check-parameters.ts';
 import { queryNumber } from '../../http/resources/parameters.ts';
+import { SHOWN_CHECK } from '../../http/resources/shown-fields.ts';
 import type { Availability, CheckAvailability, IntervalCounts } from './availability.ts';
 
 const DEFAULT_DAYS = 90;
@@ -27,7 +28,7 @@ const counts = {
 const missed = z.int().describe('Slots that were not run. Availability does not contain them.');
 
 const response = z.strictObject({
-  checkId: z.string(),
+  checkId: SHOWN_CHECK.checkId,
   ...counts,
   missed,
   usualResponseTime: z
@@ -37,10 +38,15 @@ const response = z.strictObject({
       'Milliseconds, an estimate: the median of the daily averages of passed runs in the last 7 days (UTC), before the first complete day of the hourly ones. Of ICMP checks, that of the average latency. null before the first complete hour.',
     ),
   days: z
-    .array(z.strictObject({ date: z.iso.date(), ...counts, missed }))
+    .array(z.strictObject({ date: z.iso.date().describe('The day, in UTC.'), ...counts, missed }))
     .describe('Days in UTC, the current one last.'),
   quarterHours: z
-    .array(z.strictObject({ start: z.iso.datetime(), ...counts }))
+    .array(
+      z.strictObject({
+        start: z.iso.datetime().describe('When the quarter hour begins.'),
+        ...counts,
+      }),
+    )
     .describe('The last 24 hours by quarter hours, the current one last.'),
 });
 

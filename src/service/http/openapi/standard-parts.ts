@@ -15,7 +15,10 @@ interface ErrorForm {
   readonly attributes?: Readonly<Record<string, z.ZodType>>;
 }
 
-const retryAfterSeconds = z.int().optional().describe('When to try again.');
+const retryAfterSeconds = z
+  .int()
+  .optional()
+  .describe('Seconds until a repeated request may succeed.');
 
 const FORMS: Readonly<Record<ErrorStatus, ErrorForm>> = {
   400: {
@@ -26,7 +29,7 @@ const FORMS: Readonly<Record<ErrorStatus, ErrorForm>> = {
         .array(
           z.object({
             path: z.string().describe('For example `body.request.port` or `query.limit`.'),
-            message: z.string(),
+            message: z.string().describe('What is wrong there.'),
           }),
         )
         .optional()
@@ -71,12 +74,14 @@ const FORMS: Readonly<Record<ErrorStatus, ErrorForm>> = {
   413: {
     name: 'ContentTooLarge',
     description: 'The body is too large.',
-    attributes: { limitBytes: z.int().optional() },
+    attributes: { limitBytes: z.int().optional().describe('The bytes that are allowed.') },
   },
   415: {
     name: 'UnsupportedMediaType',
     description: 'The body is of the wrong type.',
-    attributes: { allowed: z.array(z.string()).optional() },
+    attributes: {
+      allowed: z.array(z.string()).optional().describe('The content types that are accepted.'),
+    },
   },
   422: {
     name: 'IdempotencyKeyReused',
@@ -85,7 +90,10 @@ const FORMS: Readonly<Record<ErrorStatus, ErrorForm>> = {
   429: {
     name: 'TooManyRequests',
     description: 'Too many requests; `Retry-After` says when to try again.',
-    attributes: { limit: z.int().optional(), retryAfterSeconds },
+    attributes: {
+      limit: z.int().optional().describe('Requests allowed in a minute.'),
+      retryAfterSeconds,
+    },
   },
   503: {
     name: 'ServiceUnavailable',
@@ -212,11 +220,14 @@ function jsonOf(schema: string): object {
 }
 
 function errorJsonSchema({ status, attributes }: ErrorForm & { readonly status: ErrorStatus }) {
+  const { statusCode, error, attributes: others } = errorSchema.shape;
   return jsonSchemaOf(
     errorSchema.extend({
-      statusCode: z.literal(status),
-      error: z.literal(STATUS_CODES[status] ?? 'Error'),
-      ...(attributes === undefined ? {} : { attributes: z.looseObject(attributes) }),
+      statusCode: z.literal(status).describe(statusCode.description ?? ''),
+      error: z.literal(STATUS_CODES[status] ?? 'Error').describe(error.description ?? ''),
+      ...(attributes === undefined
+        ? {}
+        : { attributes: z.looseObject(attributes).describe(others.description ?? '') }),
     }),
   );
 }

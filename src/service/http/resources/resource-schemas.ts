@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { repeatedField } from '../../../model/repeated-field.ts';
 import { alsoAs, withOldNames } from './deprecated-names.ts';
+import { createdAt } from './shown-fields.ts';
 
 /** The times of a resource in a response. */
 export const TIMES = {
-  created_at: z.iso.datetime(),
+  created_at: createdAt,
   updated_at: z.iso.datetime().nullable().describe('null until it was first updated.'),
 };
 
@@ -27,7 +29,7 @@ export const KEY_PARTS = {
 /** The times of a key in a response. */
 export const KEY_TIMES = alsoAs(
   {
-    created_at: z.iso.datetime(),
+    created_at: createdAt,
     lastUsedAt: z.iso.datetime().nullable().describe('To the minute; null if it was never used.'),
     revokedAt: z.iso.datetime().nullable().describe('null while it is active.'),
   },
@@ -61,6 +63,6 @@ export function optionalFieldsOf(fields: Fields): Record<string, z.ZodOptional<z
 /** Fields of a response that an update may repeat: they change nothing. */
 export function ignored(names: readonly string[]): Record<string, z.ZodOptional<z.ZodType>> {
   return Object.fromEntries(
-    names.map((name) => [name, z.unknown().optional().meta({ readOnly: true })]),
+    names.map((name) => [name, repeatedField]),
   );
 }

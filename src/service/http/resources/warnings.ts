@@ -21,8 +21,8 @@ export const warningsSchema = z
   .array(
     z
       .strictObject({
-        code: z.enum(WARNING_CODES),
-        message: z.string(),
+        code: z.enum(WARNING_CODES).describe('What has no effect, for programs.'),
+        message: z.string().describe('What has no effect now, and what to do.'),
         path: z.string().optional().describe('The field, for example `privateLocations[0]`.'),
       })
       .meta({ title: 'Warning' }),

@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { callerOf } from '../../http/access/authentication.ts';
 import { checkId, READ } from '../../http/resources/check-parameters.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';
+import { SHOWN_CHECK } from '../../http/resources/shown-fields.ts';
 import { parseWindow, windowQuery } from '../../http/resources/window-parameters.ts';
 import type { MissedRow, MissedSlotsFeature } from './missed-slots.ts';
 
 const response = z.array(
   z.strictObject({
-    checkId: z.string(),
-    location: z.string(),
+    checkId: SHOWN_CHECK.checkId,
+    location: z.string().describe('The slug of the location that should have made the run.'),
     slot: z.iso.datetime().describe('The first missed slot.'),
     lastSlot: z.iso
       .datetime()

@@ -1,16 +1,26 @@
 import { z } from 'zod';
 import { RUN_RESULTS } from '../../../model/result/run-result.ts';
+import { idOf, runLocation } from '../../http/resources/shown-fields.ts';
 import type { Explanation } from './runs.ts';
+
+const resultId = idOf('the result');
+const result = z
+  .enum(RUN_RESULTS)
+  .describe('How it ended; `error` and `cancelled` say nothing of the target.');
+const errorCode = z
+  .string()
+  .nullable()
+  .describe('One of the error codes; null if there is none.');
 
 export const attempt = z
   .strictObject({
-    resultId: z.string(),
+    resultId,
     number: z.number().describe('From 1.'),
-    location: z.string(),
-    result: z.enum(RUN_RESULTS),
-    startedAt: z.iso.datetime(),
+    location: runLocation,
+    result,
+    startedAt: z.iso.datetime().describe('When the attempt began.'),
     responseTime: z.number().describe('Milliseconds.'),
-    errorCode: z.string().nullable().describe('One of the error codes; null if there is none.'),
+    errorCode,
     response: z
       .string()
       .nullable()
@@ -24,10 +34,10 @@ export const slot = z.iso.datetime().describe('When it was due.');
 /** Why a result is as it is, and what to do. */
 export const explanation = z
   .strictObject({
-    resultId: z.string(),
-    result: z.enum(RUN_RESULTS),
+    resultId,
+    result,
     reasons: z.array(z.string()).describe('Why it did not pass, the first one first.'),
-    errorCode: z.string().nullable(),
+    errorCode,
     meaning: z.string().nullable().describe('What the error code means.'),
     phase: z.string().nullable().describe('Where it failed or was slow, such as `dns`.'),
     advice: z.string().nullable().describe('What to try first.'),

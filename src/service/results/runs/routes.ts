@@ -7,6 +7,7 @@ import { callerOf } from '../../http/access/authentication.ts';
 import { checkId } from '../../http/resources/check-parameters.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { repeatable } from '../../http/resources/parameters.ts';
+import { idOf } from '../../http/resources/shown-fields.ts';
 import { parseWindow, windowQuery } from '../../http/resources/window-parameters.ts';
 import { attempt, explanation, presentExplanation, slot } from './explanation-schema.ts';
 import type { RunSummary, Runs } from './runs.ts';
@@ -31,7 +32,7 @@ const run = z
   .strictObject({
     ...attempt.shape,
     slot,
-    sequenceId: z.string(),
+    sequenceId: idOf('the run, as in its results'),
     retried: z.array(attempt).describe('The attempts before the last one, in order.'),
   })
   .meta({ title: 'RunSummary' });

@@ -11,7 +11,9 @@ const TAGS = ['Check statuses'];
 
 const filters = { type: typeFilter, ...checkFilters };
 const counts = z.strictObject(
-  Object.fromEntries(CHECK_STATES.map((state) => [state, z.int()])) as Record<CheckState, z.ZodInt>,
+  Object.fromEntries(
+    CHECK_STATES.map((state) => [state, z.int().describe(`How many checks are ${state}.`)]),
+  ) as Record<CheckState, z.ZodInt>,
 );
 
 const breakdown = z.strictObject({
@@ -29,7 +31,7 @@ const breakdown = z.strictObject({
           .datetime()
           .nullable()
           .describe('Since when no agent of the private location polls; null otherwise.'),
-        counts,
+        counts: counts.describe('How many of its checks are in each state.'),
       }),
     )
     .describe(

@@ -14,6 +14,7 @@ import {
 import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { booleanQuery, pageQuery } from '../../http/resources/parameters.ts';
 import { TIMES } from '../../http/resources/resource-schemas.ts';
+import { checkTypeOf, runLocation, SHOWN_CHECK } from '../../http/resources/shown-fields.ts';
 import type { CheckStatuses, StatusView } from './check-statuses.ts';
 import { STATUS_ORDERS } from './sort-names.ts';
 
@@ -22,13 +23,8 @@ const TAGS = ['Check statuses'];
 const perCell = z.array(z.int());
 
 const status = z.strictObject({
-  name: z.string(),
-  checkId: z.string(),
-  checkType: z.enum(STORED_CHECK_TYPES),
-  activated: z.boolean(),
-  muted: z.boolean(),
-  tags: z.array(z.string()),
-  groupId: z.number().nullable(),
+  ...SHOWN_CHECK,
+  checkType: checkTypeOf(STORED_CHECK_TYPES),
   locations: z
     .array(z.string())
     .describe('The private and public locations in which the check runs; of a heartbeat none.'),
@@ -53,8 +49,14 @@ const status = z.strictObject({
   longestRun: z.number().nullable().describe('The longest response time ever, in ms.'),
   shortestRun: z.number().nullable().describe('The shortest response time ever, in ms.'),
   lastRunAt: z.iso.datetime().nullable().describe('The slot of the last run.'),
-  lastRunLocation: z.string().nullable(),
-  lastCheckRunId: z.string().nullable(),
+  lastRunLocation: z
+    .string()
+    .nullable()
+    .describe('The location of the last run; null if there was none, and of a heartbeat.'),
+  lastCheckRunId: z
+    .string()
+    .nullable()
+    .describe('The `checkRunId` of the last run as text; null if there was none.'),
   lastResponseTime: z
     .number()
     .nullable()
@@ -69,7 +71,7 @@ const status = z.strictObject({
     .strictObject({
       code: z.string().nullable().describe('null if the target answered.'),
       message: z.string().nullable().describe('At most 500 bytes.'),
-      location: z.string(),
+      location: runLocation,
       at: z.iso.datetime().describe('The slot of the run.'),
     })
     .nullable()

@@ -7,7 +7,7 @@ import { uuidParam } from '../../http/resources/parameters.ts';
 import { DOMAIN_PROBLEMS, type DomainChecks } from './domain-check.ts';
 
 const response = z.strictObject({
-  customDomain: z.string(),
+  customDomain: z.string().describe('The custom domain of the page.'),
   isReady: z.boolean().describe('Whether readers get the page there, by HTTPS.'),
   addresses: z
     .array(z.string())

@@ -6,6 +6,7 @@ import { covers } from '../../http/access/authenticator.ts';
 import type { AuditedResource } from '../../http/plugins/audit.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../../http/resources/parameters.ts';
+import { createdAt, idOf } from '../../http/resources/shown-fields.ts';
 import { type ShownSubscriber, SUBSCRIBER_STATES, type Subscribers } from './subscribers.ts';
 
 const TAGS = ['Status pages'];
@@ -14,8 +15,8 @@ const PATH = '/v1/status-pages/:statusPageId/subscribers';
 const params = z.object({ statusPageId: uuidParam });
 const response = z
   .strictObject({
-    id: z.string(),
-    kind: z.enum(['email', 'webhook']),
+    id: idOf('the subscriber'),
+    kind: z.enum(['email', 'webhook']).describe('How messages are sent.'),
     address: z
       .string()
       .nullable()
@@ -32,9 +33,15 @@ const response = z
       .nullable()
       .describe('The ids of the services whose incidents are sent; null for all of the page.'),
     bounces: z.number().describe('Messages in a row that the address refused.'),
-    confirmedAt: z.iso.datetime().nullable(),
-    suspendedUntil: z.iso.datetime().nullable(),
-    created_at: z.iso.datetime(),
+    confirmedAt: z.iso
+      .datetime()
+      .nullable()
+      .describe('When the address was confirmed; null until then.'),
+    suspendedUntil: z.iso
+      .datetime()
+      .nullable()
+      .describe('Until when it gets no messages; null if it is not suspended.'),
+    created_at: createdAt,
   })
   .meta({ title: 'StatusPageSubscriber' });
 

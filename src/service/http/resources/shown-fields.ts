@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { commonFields } from '../../../model/check/check.ts';
+
+/** Fields that the responses of several features have, described here once. */
+
+/** The id of what a response shows, such as `idOf('the check')`. */
+export function idOf(thing: string) {
+  return z.string().describe(`The id of ${thing}.`);
+}
+
+/** A sequential id. */
+export function numberIdOf(thing: string) {
+  return z.number().describe(`The id of ${thing}.`);
+}
+
+/** A text with the description that the field of another resource has. */
+export function asShown(field: z.ZodType): z.ZodString {
+  return z.string().describe(field.description ?? '');
+}
+
+export const createdAt = z.iso.datetime().describe('When it was created.');
+
+/** What others than the check itself show of it, described as its own fields are. */
+export const SHOWN_CHECK = {
+  checkId: idOf('the check'),
+  name: asShown(commonFields.name),
+  activated: z.boolean().describe(commonFields.activated.description ?? ''),
+  muted: z.boolean().describe(commonFields.muted.description ?? ''),
+  tags: z.array(z.string()).describe(commonFields.tags.description ?? ''),
+  groupId: z
+    .number()
+    .nullable()
+    .describe('The id of the group that the check belongs to; null for none.'),
+};
+
+/** @param types those that the checks of the response may have */
+export function checkTypeOf<const Types extends readonly [string, ...string[]]>(types: Types) {
+  return z.enum(types).describe('The type of the check.');
+}
+
+/** A check in a list of those that use something. */
+export const namedCheck = z.strictObject({ id: SHOWN_CHECK.checkId, name: SHOWN_CHECK.name });
+
+export const runLocation = z.string().describe('The slug of the location that made the run.');
+export const runStartedAt = z.iso.datetime().describe('When the run began.');
