@@ -8,6 +8,7 @@ import { type Authenticator, keyHashOf } from '../http/access/authenticator.ts';
 import { CURSOR_START, type Cursors, cursorsOf, pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery } from '../http/resources/parameters.ts';
 import type { EventFollower, Events, FollowedEvent, StoredEvent } from './events.ts';
+import { EVENT_KINDS } from './kinds.ts';
 import { MAX_HEARTBEATS } from './open-streams.ts';
 
 /** A client that reads more slowly is disconnected. It resumes with its last cursor. */
@@ -16,7 +17,11 @@ const MAX_UNREAD_BYTES = 1024 * 1024;
 const RECONNECT_MS = 2_000;
 
 const event = z.strictObject({
-  kind: z.string().describe('What happened, for example `check.updated`.'),
+  // Also kinds that only a newer replica knows, which must not make the response invalid.
+  kind: z
+    .string()
+    .describe('What happened; a later release may have further kinds.')
+    .meta({ enum: EVENT_KINDS }),
   resourceId: z.string().describe('The id of the resource.'),
   at: z.iso.datetime().describe('When it happened.'),
   data: z.record(z.string(), z.unknown()).describe('Depends on the kind.'),

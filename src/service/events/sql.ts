@@ -8,7 +8,7 @@ export const EVENTS_CHANNEL = 'vedette_events';
 
 export type StoredEvent = {
   readonly id: number;
-  /** For example `check.updated`. */
+  /** One of EVENT_KINDS, or another of a newer replica. */
   readonly kind: string;
   readonly resourceId: string;
   readonly data: Readonly<Record<string, unknown>>;
