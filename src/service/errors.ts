@@ -59,7 +59,7 @@ export function errorBody(
 }
 
 /** The most problems in an answer: a caller fixes the first ones first. */
-const MAX_PROBLEMS = 20;
+export const MAX_PROBLEMS = 20;
 /** The most problems that validation collects. */
 export const MAX_FOUND_PROBLEMS = 1000;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { MAX_FOUND_PROBLEMS, type RequestProblem } from '../../errors.ts';
+import { nearestName } from '../../../runtime/text/nearest-name.ts';
+import { MAX_FOUND_PROBLEMS, MAX_PROBLEMS, type RequestProblem } from '../../errors.ts';
 
 /** The part of a request, in Fastify's terms. */
 export type RequestPart = 'body' | 'params' | 'querystring' | 'headers';
@@ -18,6 +19,9 @@ export type Validation<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly RequestProblem[] };
 
+/** The library does not say in an issue which fields the object has that raised it. */
+type Issue = z.core.$ZodIssue & { readonly fields?: readonly string[] };
+
 const CONTEXT = { async: false, reportInput: true } as const;
 
 /**
@@ -34,7 +38,11 @@ export function validate<Schema extends z.ZodType>(
   if (parsed.issues.length === 0) return { ok: true, value: parsed.value as z.output<Schema> };
   const issues = parsed.issues
     .slice(0, MAX_FOUND_PROBLEMS)
-    .map((issue) => z.core.util.finalizeIssue(issue, CONTEXT, z.core.config()));
+    .map((raw, index): Issue => {
+      const issue = z.core.util.finalizeIssue(raw, CONTEXT, z.core.config());
+      if (index >= MAX_PROBLEMS || !(raw.inst instanceof z.ZodObject)) return issue;
+      return { ...issue, fields: Object.keys(raw.inst.shape) };
+    });
   return { ok: false, problems: problemsOf({ issues }, part) };
 }
 
@@ -44,13 +52,13 @@ export function validate<Schema extends z.ZodType>(
  * MAX_FOUND_PROBLEMS at most.
  */
 export function problemsOf(
-  { issues }: { readonly issues: readonly z.core.$ZodIssue[] },
+  { issues }: { readonly issues: readonly Issue[] },
   part: RequestPart,
 ): readonly RequestProblem[] {
   const found: RequestProblem[] = [];
   for (const issue of issues) {
     if (found.length >= MAX_FOUND_PROBLEMS) break;
-    found.push(...problemsIn(issue, part, []));
+    found.push(...problemsIn(issue, part, [], found.length));
   }
   return found.slice(0, MAX_FOUND_PROBLEMS);
 }
@@ -64,17 +72,22 @@ export function problemAt(
   return { path: pathText(part, path), message };
 }
 
+/** @param before how many problems come before those of the issue */
 function problemsIn(
-  issue: z.core.$ZodIssue,
+  issue: Issue,
   part: RequestPart,
   outer: readonly PropertyKey[],
+  before: number,
 ): readonly RequestProblem[] {
   const path = [...outer, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, MAX_FOUND_PROBLEMS).map((key) => ({
-      path: pathText(part, [...path, key]),
-      message: 'is not a known field',
-    }));
+    const { keys, fields: known = [] } = issue;
+    // Only for problems that the response shows: a search for all of them would block the service.
+    return keys.slice(0, MAX_FOUND_PROBLEMS).map((key, index) => {
+      const nearest = before + index < MAX_PROBLEMS ? nearestName(key, known) : null;
+      const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
+      return { path: pathText(part, [...path, key]), message: `is not a known field${hint}` };
+    });
   }
   if (issue.code === 'invalid_union') {
     // Reports the issues of the branch that matched furthest.
@@ -83,7 +96,8 @@ function problemsIn(
       (best, branch) => (depthOf(branch) > depthOf(best) ? branch : best),
       first,
     );
-    if (depthOf(nearest) > 0) return nearest.flatMap((inner) => problemsIn(inner, part, path));
+    if (depthOf(nearest) > 0)
+      return nearest.flatMap((inner) => problemsIn(inner, part, path, before));
   }
   return [{ path: pathText(part, path), message: sentence(issue, part, path) }];
 }

@@ -227,7 +227,9 @@ describe.each(databases)('on %s', (kind) => {
       expect(changed.json).toEqual({ ...group, archivedUntilNextEvent: true });
       const wrong = await change(group.id, { archiveForever: true });
       expect(wrong.status).toBe(400);
-      expect(problemsIn(wrong)).toEqual(['body.archiveForever is not a known field']);
+      expect(problemsIn(wrong)).toEqual([
+        'body.archiveForever is not a known field; did you mean archiveForEver?',
+      ]);
       expect((await change(group.id, { archiveForEver: 'yes' })).status).toBe(400);
     });
 

@@ -143,7 +143,7 @@ describe('validation', () => {
     });
     expect(reply.json.attributes.problems).toEqual([
       { path: 'body.name', message: 'is missing; it must be text' },
-      { path: 'body.nam', message: 'is not a known field' },
+      { path: 'body.nam', message: 'is not a known field; did you mean name?' },
     ]);
     const empty = await service.ask('/v1/things', { method: 'POST' });
     expect(empty.json.message).toBe('body is missing; it must be an object');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { MAX_FOUND_PROBLEMS } from '../../../../../src/service/errors.ts';
+import { MAX_FOUND_PROBLEMS, MAX_PROBLEMS } from '../../../../../src/service/errors.ts';
 import {
   parseBody,
   unstorableTexts,
@@ -71,6 +71,40 @@ describe('a judgement', () => {
         ? { ok: true, value: parsed.data }
         : { ok: false, problems: problemsOf(parsed.error, 'body') },
     );
+  });
+});
+
+describe('an unknown field', () => {
+  const schema = z.strictObject({
+    name: z.string().optional(),
+    channels: z.array(CHANNEL).optional(),
+    settings: z.strictObject({ interval: z.int() }).nullable().default(null),
+  });
+  const problems = (body: unknown) => {
+    const parsed = validate(z.preprocess((given) => given, schema), body, 'body');
+    return parsed.ok ? [] : parsed.problems.map(({ path, message }) => `${path} ${message}`);
+  };
+
+  it.each([
+    [{ nmae: 'a' }, 'body.nmae is not a known field; did you mean name?'],
+    [
+      { channels: [{ type: 'EMAIL', address: 'a@b.test', adress: 'a' }] },
+      'body.channels[0].adress is not a known field; did you mean address?',
+    ],
+    [
+      { settings: { interval: 1, Intervall: 5 } },
+      'body.settings.Intervall is not a known field; did you mean interval?',
+    ],
+    [{ colour: 'red' }, 'body.colour is not a known field'],
+    [{ ['n'.repeat(5_000)]: 1 }, `body["${'n'.repeat(60)}"] is not a known field`],
+  ])('of %j is said to be unknown, with the field that is nearest', (body, problem) => {
+    expect(problems(body)).toEqual([problem]);
+  });
+
+  it('gets no search for the nearest one after those that a response shows', () => {
+    const found = problems(Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`name${n}`, 1])));
+    const hints = found.map((problem) => problem.endsWith('; did you mean name?'));
+    expect(hints).toEqual(Array.from({ length: 40 }, (_, n) => n < MAX_PROBLEMS));
   });
 });
 
