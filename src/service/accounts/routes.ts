@@ -77,7 +77,7 @@ export function accountsRoutes({ accounts }: { readonly accounts: Accounts }): F
         description: 'Omitted fields do not change.',
         params,
         body: changes,
-        response: { 200: response },
+        response: { 200: response.describe('The account, as it is now.') },
       },
       handler: async (request) => {
         const { accountId } = callerOf(request);

@@ -32,7 +32,7 @@ export function bulkChecksRoutes({
           description:
             'Each check is written by itself and has a result of its own, with the status and the error of the request for it alone: some may fail while others succeed. All actions but `run` need the role `write`. Groups have no such request: change their checks by the filter `groupId`.',
           body: bulkBody,
-          response: { 200: bulkResponse },
+          response: { 200: bulkResponse.describe('The outcome for each check.') },
         },
       },
       async (request, reply) => {

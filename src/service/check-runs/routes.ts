@@ -73,7 +73,7 @@ export function checkRunsRoutes({
             'Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run. Read the run by its id once a second until its state is `done`, `expired` or `cancelled`, or follow `check_run.finished` of `/v1/events`; `resultId` then names its result.',
           params: z.object({ id: checkId }),
           body,
-          response: { 201: response },
+          response: { 201: response.describe('The run, which waits for an agent.') },
         },
       },
       async (request, reply) => {

@@ -101,7 +101,7 @@ export function checkTrialsRoutes({
           description:
             'Runs the check once at a connected agent of the location, without retries, artifacts, trace and capture. It changes no status, sends no alert and counts nowhere. The response comes before the run: read the trial by its id until it has ended.',
           body,
-          response: { 201: response },
+          response: { 201: response.describe('The trial, which waits for an agent.') },
         },
       },
       async (request, reply) => {

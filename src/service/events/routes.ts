@@ -52,7 +52,7 @@ export function eventsRoutes({ events, apiKeys, stopping }: EventsRoutesParts): 
           description:
             'With `Accept: text/event-stream` (or any type) a stream, which `cursor` or `Last-Event-ID` resumes. Each event of it has the lines `id` (a cursor), `event` (its kind) and `data` (the JSON of an entry of the list). Otherwise a list of the last two days, newest first.',
           querystring: z.strictObject(pageQuery),
-          response: { 200: z.array(event) },
+          response: { 200: z.array(event).describe('Events, newest first; or a stream of them.') },
         },
       },
       async (request, reply) => {

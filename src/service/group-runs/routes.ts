@@ -117,7 +117,7 @@ export function groupRunsRoutes({
             'In each location by itself, in the order of `groupOrder`: checks with the same one at once, up to the `concurrency` of the group, then the next; those without one last. A check that fails does not stop the others. Deactivated checks are skipped. The response comes before the runs. Read the group run by its id until its state is `ended` or `cancelled`, or follow `group_run.finished` of `/v1/events`.',
           params: z.object({ id: numberParam.describe('The id of the group.') }),
           body,
-          response: { 201: response },
+          response: { 201: response.describe('The run of the group.') },
         },
       },
       async (request, reply) => {

@@ -207,7 +207,7 @@ export function heartbeatsRoutes({
           summary: 'Replace the ping token of a heartbeat check',
           description: 'The ping URL changes; the old one stops working.',
           params,
-          response: { 200: response },
+          response: { 200: response.describe('The heartbeat check with its new ping URL.') },
         },
       },
       async (request) => {

@@ -103,7 +103,7 @@ export function healthRoutes({
           tags: TAGS,
           operationId: 'getHealth',
           summary: 'State of the service as JSON',
-          response: { 200: HEALTH },
+          response: { 200: HEALTH.describe('The state of the service.') },
         },
       },
       async () => {

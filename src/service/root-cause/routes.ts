@@ -22,7 +22,8 @@ const pending = z
     id: analysisId,
     status: z.literal('PENDING').describe('It is being made: ask again.'),
   })
-  .meta({ title: 'PendingRootCauseAnalysis' });
+  .meta({ title: 'PendingRootCauseAnalysis' })
+  .describe('The analysis, which is being made: read it until it is complete.');
 /** src/service/README.md, "Root cause analyses". */
 const completed = z
   .strictObject({

@@ -111,7 +111,7 @@ export function statusPagesRoutes(features: {
           description:
             'For a picture that has changed at its URL, or could not be fetched. `warnings` in the response say what could not be fetched now.',
           params: z.object({ statusPageId: uuidParam }),
-          response: { 200: response },
+          response: { 200: response.describe('The status page.') },
         },
       },
       async (request) => {

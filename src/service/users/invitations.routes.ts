@@ -71,7 +71,7 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
           summary: 'Invite a user to the account by a link',
           description: 'Replaces an earlier invitation of the same email.',
           body: z.strictObject(fields),
-          response: { 201: newResponse },
+          response: { 201: newResponse.describe('The invitation, with its link.') },
         },
       },
       async (request, reply) => {

@@ -80,7 +80,7 @@ export function usersRoutes({ users }: { readonly users: Users }): FastifyPlugin
         summary: 'Change the role of a user; the last admin stays one',
         params,
         body: z.strictObject({ role }),
-        response: { 200: response },
+        response: { 200: response.describe('The user with the new role.') },
       },
       handler: async (request) => {
         const changed = await users.changeRole(

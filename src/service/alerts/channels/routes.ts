@@ -171,7 +171,7 @@ export function alertChannelsRoutes({
             'Responses never contain the secrets of a channel. A client that has them learns here whether an update is needed. An account has 60 comparisons a minute, since each says whether a guess is right.',
           params: z.object({ id: channelId }),
           body: comparedConfig,
-          response: { 200: compareResponse },
+          response: { 200: compareResponse.describe('Whether both are the same.') },
         },
       },
       async (request) => ({
@@ -188,7 +188,7 @@ export function alertChannelsRoutes({
           operationId: 'testAlertChannel',
           summary: 'Send a test notice once and return the outcome',
           params: z.object({ id: channelId }),
-          response: { 200: testResponse },
+          response: { 200: testResponse.describe('Whether the receiver accepted it.') },
         },
       },
       async (request, reply) => {

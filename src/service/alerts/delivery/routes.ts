@@ -118,7 +118,7 @@ export function alertDeliveriesRoutes({
           description:
             'It has all of its attempts again and keeps its id. Later deliveries of the check to the channel wait for it.',
           params: params.extend({ deliveryId: uuidParam.describe('The id of the delivery.') }),
-          response: { 200: response },
+          response: { 200: response.describe('The delivery, which waits to be sent.') },
         },
       },
       async (request) => {

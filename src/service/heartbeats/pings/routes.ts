@@ -42,7 +42,7 @@ export function heartbeatPingsRoutes({
         description:
           'Needs no API key, only the token. Ignores body and query. Pings within a second of another are counted and get the same response.',
         params,
-        response: { 200: response },
+        response: { 200: response.describe('How the ping was counted.') },
       },
       handler: async (request) => {
         const { method, ip, headers } = request;

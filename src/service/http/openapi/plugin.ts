@@ -4,6 +4,7 @@ import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type RouteAccess, routeAccess } from '../access/route-access.ts';
 import { errorSchema } from './error-schema.ts';
+import { responseWords } from './response-words.ts';
 
 const ERROR_RESPONSE = {
   description: 'An error',
@@ -98,13 +99,12 @@ function neededText(access: RouteAccess): string {
   return access.kind === 'user' ? 'Needs a user who is signed in.' : '';
 }
 
-/** What each answer is, where its schema does not say: the summary says what the route does. */
 function describedResponses(schema: { response?: unknown; summary?: string } | undefined): object {
   const answers = Object.entries((schema?.response ?? {}) as Record<string, object>);
   return Object.fromEntries(
     answers.map(([status, answer]) => [
       status,
-      { description: `Done: ${schema?.summary ?? 'as asked'}.`, ...answer },
+      { description: responseWords(schema?.summary ?? '', Number(status)), ...answer },
     ]),
   );
 }

@@ -58,7 +58,7 @@ export function checkStateCountsRoutes({
           operationId: 'getCheckStateCounts',
           summary: 'Count the checks in each state',
           querystring: z.strictObject(filters),
-          response: { 200: counts },
+          response: { 200: counts.describe('How many checks are in each state.') },
         },
       },
       async (request) => {
@@ -80,7 +80,7 @@ export function checkStateCountsRoutes({
             by: z.enum(BREAKDOWNS).describe('By what the checks are parted.'),
             ...filters,
           }),
-          response: { 200: breakdown },
+          response: { 200: breakdown.describe('The counts of each tag, group or location.') },
         },
       },
       async (request) => {

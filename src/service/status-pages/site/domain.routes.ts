@@ -49,7 +49,7 @@ export function domainCheckRoutes({
           description:
             'Looks the domain up and asks it for the page, within 15 s. The answer says what to do: which record to set, or what the proxy lacks.',
           params: z.object({ statusPageId: uuidParam }),
-          response: { 200: response },
+          response: { 200: response.describe('What was found at the domain.') },
         },
       },
       async (request, reply) => {

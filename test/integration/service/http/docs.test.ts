@@ -150,7 +150,7 @@ describe('the operations of /openapi.json', () => {
     const { put, patch } = paths['/v1/people/{id}'];
     expect([put.operationId, patch.operationId]).toEqual(['putPerson', 'updatePerson']);
     const list = paths['/v1/people'].get.responses['200'];
-    expect(list.description).toBe('Done: List people.');
+    expect(list.description).toBe('People.');
     const { items } = list.content['application/json'].schema;
     expect(items.$ref).toMatch(/^#\/components\/schemas\/People/);
     const name = items.$ref.split('/').at(-1);
