@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { variableKeySchema } from '../../model/check/variable.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { asShown, namedCheck } from '../http/resources/shown-fields.ts';
-import { MAX_CHECKS, MAX_CHECKS_OF_ONE, MAX_KEYS, type VariableUses } from './uses.ts';
+import { MAX_CHECKS, MAX_CHECKS_OF_ONE, MAX_KEYS, MAX_READ, type VariableUses } from './uses.ts';
 
 /** Each looks at the requests of all checks. */
 const REQUESTS_PER_MINUTE = 30;
@@ -29,6 +29,9 @@ const response = z.strictObject({
     )
     .describe(`At most ${MAX_KEYS}: those that the account lacks first, then by key.`),
   droppedKeys: z.int().describe('How many more there are.'),
+  isComplete: z
+    .boolean()
+    .describe(`false if more than ${MAX_READ} checks have placeholders: the others are not looked at.`),
 });
 
 /** Which checks use which variables: src/service/README.md, "Uses of variables". */
@@ -58,8 +61,8 @@ export function variableUsesRoutes({
       },
       async (request) => {
         const { key = null } = request.query;
-        const { uses, droppedKeys } = await variableUses.list(callerOf(request).accountId, key);
-        return { uses: uses.map((use) => ({ ...use, checks: [...use.checks] })), droppedKeys };
+        const { uses, ...rest } = await variableUses.list(callerOf(request).accountId, key);
+        return { uses: uses.map((use) => ({ ...use, checks: [...use.checks] })), ...rest };
       },
     );
   };

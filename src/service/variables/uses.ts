@@ -14,22 +14,39 @@ export interface VariableUses {
     readonly uses: readonly VariableUse[];
     /** Names beyond those listed. */
     readonly droppedKeys: number;
+    /** Whether no check is left out by MAX_READ. */
+    readonly isComplete: boolean;
   }>;
 }
 
 /** More than the account can define, so that some that are not defined are listed, too. */
 export const MAX_KEYS = 3_000;
 export const MAX_CHECKS = 10;
+/** The most checks that are looked at, of those with placeholders: more than the service is made for. */
+export const MAX_READ = 50_000;
 /** The most checks that are listed for one variable. */
 export const MAX_CHECKS_OF_ONE = 1_000;
 
-export function createVariableUses({ store }: { readonly store: Store }): VariableUses {
+/** @param maxRead default: MAX_READ */
+export function createVariableUses({
+  store,
+  maxRead = MAX_READ,
+}: {
+  readonly store: Store;
+  readonly maxRead?: number;
+}): VariableUses {
   return {
     async list(accountId, key) {
       const maxChecks = key === null ? MAX_CHECKS : MAX_CHECKS_OF_ONE;
-      const asked = { accountId, key, maxKeys: MAX_KEYS, maxChecks };
-      const { uses, total } = await findVariableUses(store, asked);
-      return { uses, droppedKeys: total - uses.length };
+      const { uses, total, read } = await findVariableUses(store, {
+        accountId,
+        key,
+        maxKeys: MAX_KEYS,
+        maxChecks,
+        // One more shows whether there are more.
+        maxRead: maxRead + 1,
+      });
+      return { uses, droppedKeys: total - uses.length, isComplete: read <= maxRead };
     },
   };
 }

@@ -11,12 +11,18 @@ export type VariableUse = {
   readonly isDefined: boolean;
 };
 
+type Totals = {
+  /** null if there is no name. */
+  readonly total: number | null;
+  readonly read: number;
+};
+
 /** A placeholder (src/model/check/template.ts) in JSON, where a tab is `\t`. */
 const PLACEHOLDER = String.raw`\{\{(?: |\\t)*([A-Za-z_][A-Za-z0-9_]*)(?: |\\t)*\}\}`;
 
 /**
  * The names in placeholders of requests, without those that a check defines itself. Those without a variable
- * of the account come first, then by key.
+ * of the account come first, then by key. Looks at `maxRead` checks at most.
  */
 export async function findVariableUses(
   sql: Sql,
@@ -25,6 +31,7 @@ export async function findVariableUses(
     key,
     maxKeys,
     maxChecks,
+    maxRead,
   }: {
     readonly accountId: string;
     /** null: all. */
@@ -32,30 +39,47 @@ export async function findVariableUses(
     readonly maxKeys: number;
     /** Named for each variable. */
     readonly maxChecks: number;
+    /** Checks with placeholders. */
+    readonly maxRead: number;
   },
-): Promise<{ readonly uses: readonly VariableUse[]; readonly total: number }> {
-  const rows = await sql.query<VariableUse & { readonly total: number }>(
-    `with used as (
-       select distinct c.id, c.name, names.key
+): Promise<{
+  readonly uses: readonly VariableUse[];
+  readonly total: number;
+  /** Checks with placeholders that were looked at. */
+  readonly read: number;
+}> {
+  const rows = await sql.query<(VariableUse | { readonly key: null }) & Totals>(
+    `with looked_at as (
+       select c.id, c.name, array(
+         select distinct m[1] from regexp_matches(request.text, $2, 'g') m
+         where length(m[1]) <= ${MAX_KEY_CHARS} and ($3::text is null or m[1] = $3)
+           and not coalesce(c.body -> 'variables', '[]') @> jsonb_build_array(jsonb_build_object('key', m[1]))
+       ) as keys
        from checks c
        -- Assertions have no placeholders. Without the offset the text would be made twice.
        cross join lateral (select ((c.body -> 'request') - 'assertions')::text as text offset 0) request
-       cross join lateral (select m[1] as key from regexp_matches(request.text, $2, 'g') m) names
        where c.account_id = $1 and c.check_type in ('URL', 'API', 'TCP')
-         and strpos(request.text, '{{') > 0 and length(names.key) <= ${MAX_KEY_CHARS}
-         and ($3::text is null or names.key = $3)
-         and not coalesce(c.body -> 'variables', '[]') @> jsonb_build_array(jsonb_build_object('key', names.key))
+         -- Finding a text takes a fraction of the time of matching the pattern.
+         and strpos(request.text, '{{') > 0 and strpos(request.text, coalesce($3::text, '{{')) > 0
+       limit $6::bigint
+     ), used as (
+       select id, name, unnest(keys) as key from looked_at
      ), counted as (
        select key, count(*) as check_count,
          to_jsonb((array_agg(jsonb_build_object('id', id, 'name', name) order by name, id))[1:$4::int]) as checks
        from used group by key
      )
-     select key, check_count, checks, is_defined, count(*) over () as total
-     from (select counted.*, exists (select 1 from variables v
-         where v.account_id = $1 and v.key = counted.key) as is_defined from counted) as named
-     order by is_defined, key collate "C" limit $5::bigint`,
-    [accountId, PLACEHOLDER, key, maxChecks, maxKeys],
+     select (select count(*) from looked_at) as read, listed.*
+     -- One row, also without a name.
+     from (values (1)) as one left join (
+       select key, check_count, checks, is_defined, count(*) over () as total
+       from (select counted.*, exists (select 1 from variables v
+           where v.account_id = $1 and v.key = counted.key) as is_defined from counted) as named
+       order by is_defined, key collate "C" limit $5::bigint
+     ) as listed on true
+     order by is_defined, key collate "C"`,
+    [accountId, PLACEHOLDER, key, maxChecks, maxKeys, maxRead],
   );
-  const uses = rows.map(({ total: _, ...use }) => use);
-  return { uses, total: rows[0]?.total ?? 0 };
+  const uses = rows.flatMap(({ total: _, read: __, ...use }) => (use.key === null ? [] : [use]));
+  return { uses, total: rows[0]?.total ?? 0, read: rows[0]?.read ?? 0 };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createVariableUses } from '../../../../src/service/variables/uses.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { useAccounts, useRunningService } from '../../../support/service/service-fixture.ts';
 
@@ -63,8 +64,10 @@ describe.each(databases)('on %s', (kind) => {
           ]),
         ],
         droppedKeys: 0,
+        isComplete: true,
       });
-      expect((await service().theirs.get(PATH)).json).toEqual({ uses: [], droppedKeys: 0 });
+      const none = { uses: [], droppedKeys: 0, isComplete: true };
+      expect((await service().theirs.get(PATH)).json).toEqual(none);
     });
 
     it('leave out what is no placeholder, what assertions compare with, and what a check defines itself', async () => {
@@ -98,6 +101,22 @@ describe.each(databases)('on %s', (kind) => {
       expect(one.uses.map(({ key }: { key: string }) => key)).toEqual(['TOKEN']);
       expect(one.uses[0].checks.map(({ name }: { name: string }) => name)).toEqual(names);
       expect((await mine.get(`${PATH}?key=a-b`)).status).toBe(400);
+    });
+
+    it('look at no more checks than the bound, of those with placeholders, and say so', async () => {
+      await make(api('Plain', {}));
+      for (const name of ['A', 'B']) await make(api(name, { body: '{{TOKEN}}' }));
+      const { store, mine } = service();
+      const within = async (maxRead: number, key: string | null = null) => {
+        const uses = createVariableUses({ store, maxRead });
+        return uses.list(mine.accountId, key);
+      };
+      expect(await within(2)).toMatchObject({ uses: [{ checkCount: 2 }], isComplete: true });
+      expect(await within(1)).toMatchObject({ isComplete: false });
+      // Text that only contains the name is looked at, and found not to be a placeholder of it.
+      await make(api('C', { body: '{{TOKENS}}' }));
+      expect(await within(3, 'TOKEN')).toMatchObject({ uses: [{ checkCount: 2 }] });
+      expect(await within(3, 'OTHER')).toEqual({ uses: [], droppedKeys: 0, isComplete: true });
     });
   });
 });
