@@ -22,7 +22,6 @@ import { HandbookPages, handbookRoutes } from './handbook/routes.ts';
 import { healthRoutes } from './health.routes.ts';
 import type { InFlight } from './in-flight.ts';
 import { createServiceMetrics, type FeatureCounts, NO_COUNTS } from './metrics.ts';
-import { addOpenApi } from './openapi/plugin.ts';
 import { ApiDocuments, openApiRoutes } from './openapi/routes.ts';
 import { addAudit } from './plugins/audit.ts';
 import { addCompression } from './plugins/compression.ts';
@@ -191,12 +190,11 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addCompression(app);
   if (parts.auditLog !== undefined) addAudit(app, parts.auditLog);
   addSchemas(app, { clock, log });
-  await addOpenApi(app, VERSION);
 
   const { store, takesResults = async () => true } = parts;
   const databaseAnswers = () => ping(store).then(() => true);
   const probes = { databaseAnswers, takesResults };
-  const documents = new ApiDocuments(app);
+  const documents = new ApiDocuments(app, VERSION);
   app.decorate('documents', documents);
   await app.register(healthRoutes({ version: VERSION, clock, metrics, ...probes, stopping }));
   await app.register(openApiRoutes(documents));

@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import {
+  brotliCompress,
+  brotliCompressSync,
+  constants,
+  gzip as gzipCallback,
+  gzipSync,
+} from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { STYLE } from '../../../handbook/html/style.ts';
 import { acceptedCoding, addVary, type Coding } from '../content-coding.ts';
+
+const brotli = promisify(brotliCompress);
+const gzip = promisify(gzipCallback);
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 /** A page may have its style and its icon, and send its search form to the service. */
@@ -20,9 +30,18 @@ export interface Encoded {
 }
 
 export function encoded(content: string | Buffer): Encoded {
-  const tag = createHash('sha256').update(content).digest('base64url').slice(0, 22);
   const packed = { br: brotliCompressSync(content, BROTLI), gzip: gzipSync(content) };
-  return { plain: Buffer.from(content), packed, tag };
+  return { plain: Buffer.from(content), packed, tag: tagOf(content) };
+}
+
+/** The same for a long document, which other threads compress while requests are answered. */
+export async function encodedByThreads(content: string): Promise<Encoded> {
+  const [br, zipped] = await Promise.all([brotli(content, BROTLI), gzip(content)]);
+  return { plain: Buffer.from(content), packed: { br, gzip: zipped }, tag: tagOf(content) };
+}
+
+function tagOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('base64url').slice(0, 22);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { operationAnchor } from '../../../handbook/html/operations.ts';
 import { pageHtml } from '../../../handbook/html/page.ts';
 import { anchorOf } from '../../../handbook/markdown.ts';
+import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
 import { type CurlParameter, type CurlRequest, curlText, smallestOf } from './curl.ts';
 import type { FindExample } from './examples.ts';
@@ -49,8 +50,11 @@ export interface ApiPageParts {
   readonly exampleOf: FindExample;
 }
 
-/** The document as one page of HTML, by resource. Everything in it is escaped. Reading needs no script. */
-export function apiPage(document: OpenApiDocument, parts: ApiPageParts): string {
+/**
+ * The document as one page of HTML, by resource. Everything in it is escaped. Reading needs no script. Yields
+ * to the event loop after each operation.
+ */
+export async function apiPage(document: OpenApiDocument, parts: ApiPageParts): Promise<string> {
   const { publicUrl } = parts;
   const { version, description } = document.info;
   const forms = new Forms();
@@ -64,6 +68,7 @@ export function apiPage(document: OpenApiDocument, parts: ApiPageParts): string 
         tag,
         `${byTag.get(tag) ?? ''}${operationHtml({ method, path, operation, tag }, forms, parts)}`,
       );
+      await yieldToEventLoop();
     }
   }
   const schemas = Object.entries(document.components?.schemas ?? {}).map(

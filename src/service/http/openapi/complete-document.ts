@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { describeOperation, type OperationFacts } from './describe-operation.ts';
 import { readExamples } from './examples.ts';
 import { asObject, type Json, NamedSchemas } from './named-schemas.ts';
@@ -14,19 +15,19 @@ export interface DocumentParts {
 
 /**
  * The document for programs: that of the routes' own schemas, with the name of each operation, its errors,
- * its headers, and named schemas.
+ * its headers, and named schemas. Yields to the event loop after each operation.
  */
-export function completeDocument(document: object, parts: DocumentParts): Json {
+export async function completeDocument(document: object, parts: DocumentParts): Promise<Json> {
   const { paths: _, components, ...rest } = document as Json;
   const { publicUrl } = parts;
   const { schemas, ...standard } = standardComponents();
   const named = new NamedSchemas(schemas);
-  const described = describedPaths(document, parts);
-  eachSchema(described, (schema, direction, operationId) => {
+  const described = await describedPaths(document, parts);
+  await eachSchema(described, (schema, direction, operationId) => {
     named.collect(operationId, direction, schema);
     return schema;
   });
-  const lifted = eachSchema(described, (schema, direction) => named.lift(direction, schema));
+  const lifted = await eachSchema(described, (schema, direction) => named.lift(direction, schema));
   return {
     ...rest,
     // Without PUBLIC_URL, the service that the document was read from.
@@ -43,9 +44,12 @@ export function completeDocument(document: object, parts: DocumentParts): Json {
 
 /**
  * The same operations with the schemas where they are used, for people: with parameters, headers and errors in
- * place of references to them.
+ * place of references to them. Yields to the event loop after each operation.
  */
-export function documentForReaders(document: object, parts: Pick<DocumentParts, 'facts'>): Json {
+export async function documentForReaders(
+  document: object,
+  parts: Pick<DocumentParts, 'facts'>,
+): Promise<Json> {
   const standard: Json = standardComponents();
   const isSchema = (reference: string): boolean => reference.startsWith('#/components/schemas/');
   const inPlace = (holder: unknown): unknown => {
@@ -54,7 +58,7 @@ export function documentForReaders(document: object, parts: Pick<DocumentParts, 
     const [kind = '', name = ''] = reference.split('/').slice(2);
     return asObject(standard[kind])[name];
   };
-  const paths = eachOperation(describedPaths(document, parts), (operation) => {
+  const paths = await eachOperation(await describedPaths(document, parts), (operation) => {
     const { parameters = [] } = operation;
     return {
       ...operation,
@@ -68,27 +72,37 @@ export function documentForReaders(document: object, parts: Pick<DocumentParts, 
   return { ...(document as Json), paths };
 }
 
-function describedPaths(document: object, { facts }: Pick<DocumentParts, 'facts'>): Json {
+function describedPaths(
+  document: object,
+  { facts }: Pick<DocumentParts, 'facts'>,
+): Promise<Json> {
   return eachOperation(asObject((document as Json).paths), (operation, method, path) => {
     const known = facts.get(`${method.toUpperCase()} ${path}`);
     return known === undefined ? operation : describeOperation(operation, known);
   });
 }
 
-function eachOperation(
+async function eachOperation(
   paths: Json,
   change: (operation: Json, method: string, path: string) => Json,
-): Json {
-  return mapped(paths, (item, path) =>
-    mapped(asObject(item), (operation, method) =>
-      METHODS.has(method) ? change(asObject(operation), method, path) : operation,
-    ),
-  );
+): Promise<Json> {
+  const changed: { [path: string]: Json } = {};
+  for (const [path, item] of Object.entries(paths)) {
+    const operations: { [method: string]: unknown } = {};
+    for (const [method, operation] of Object.entries(asObject(item))) {
+      operations[method] = METHODS.has(method)
+        ? change(asObject(operation), method, path)
+        : operation;
+      await yieldToEventLoop();
+    }
+    changed[path] = operations;
+  }
+  return changed;
 }
 
 type Change = (schema: Json, direction: 'input' | 'output', operationId: string) => unknown;
 
-function eachSchema(paths: Json, change: Change): Json {
+function eachSchema(paths: Json, change: Change): Promise<Json> {
   return eachOperation(paths, ({ requestBody, responses, ...rest }) => {
     const id = String(rest.operationId);
     return {

@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
+import { type FastifyInstance, fastify, type RouteOptions } from 'fastify';
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type RouteAccess, routeAccess } from '../access/route-access.ts';
@@ -36,8 +36,46 @@ const transformSchemas = createJsonSchemaTransform({ zodToJsonConfig: { override
 /** What every client needs first; /docs/api-guide has the whole of it. */
 const DESCRIPTION = `The API of the monitoring service. Send an API key as \`Authorization: Bearer vk_…\`. Every error has the same form, and its \`message\` says what to do. Lists have pages, or cursors that lose and repeat nothing: begin with \`cursor=start\`, and go on with \`X-Next-Cursor\` until \`Link\` has no \`next\`. Send a POST with an \`Idempotency-Key\`, so that it can be repeated, and an update with \`If-Match\`, so that it overwrites no other. After 429 and 503 wait as long as \`Retry-After\` says.`;
 
+/**
+ * Whether the document has the route. The agent protocol is defined in src/wire; users need no description
+ * of its routes, nor of pages, nor of HEAD for what GET returns.
+ */
+export function isDescribed({ method, schema, config }: RouteOptions): boolean {
+  const isHead = [method].flat().every((each) => each === 'HEAD');
+  return !isHead && schema?.hide !== true && routeAccess(config).kind !== 'agent';
+}
+
+/**
+ * The OpenAPI 3.1 document of some routes of another app. Blocks the event loop while their schemas are
+ * converted: some milliseconds for each route. The library takes all routes of its app at once, which for the
+ * whole API is most of a second.
+ */
+export async function describeRoutes(
+  routes: readonly RouteOptions[],
+  version: string,
+): Promise<object> {
+  const app = fastify({ exposeHeadRoutes: false });
+  // No request comes, so no schema is compiled.
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => () => '');
+  await addOpenApi(app, version);
+  for (const { method, url, schema, config } of routes) {
+    app.route({
+      method,
+      url,
+      ...(schema === undefined ? {} : { schema }),
+      ...(config === undefined ? {} : { config }),
+      handler: async () => null,
+    });
+  }
+  await app.ready();
+  const document = app.swagger();
+  await app.close();
+  return document;
+}
+
 /** Collects every route that is added after it into one OpenAPI 3.1 document. */
-export async function addOpenApi(app: FastifyInstance, version: string): Promise<void> {
+async function addOpenApi(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -68,10 +106,7 @@ export async function addOpenApi(app: FastifyInstance, version: string): Promise
     },
     transform: (document) => {
       const { schema, url } = transformSchemas(document);
-      if (schema?.hide === true) return { schema, url };
       const access = routeAccess(document.route.config);
-      // The agent protocol is defined in src/wire; users need no description of these routes.
-      if (access.kind === 'agent') return { schema: { ...schema, hide: true }, url };
       const needed = neededText(access);
       const description = [schema?.description, needed].filter(Boolean).join('\n\n');
       return {

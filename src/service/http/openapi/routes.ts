@@ -1,11 +1,19 @@
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
-import { asPage, type Encoded, encoded, sendEncoded } from '../handbook/responses.ts';
+import type { FastifyInstance, FastifyPluginAsync, RouteOptions } from 'fastify';
+import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
+import {
+  asPage,
+  type Encoded,
+  encoded,
+  encodedByThreads,
+  sendEncoded,
+} from '../handbook/responses.ts';
 import { apiPage, type OpenApiDocument } from './api-page.ts';
 import { API_PAGE_SCRIPT } from './api-page-script.ts';
 import { completeDocument, documentForReaders } from './complete-document.ts';
 import { factsOf, type OperationFacts } from './describe-operation.ts';
 import { exampleFinder } from './examples.ts';
-import type { Json } from './named-schemas.ts';
+import { asObject, type Json } from './named-schemas.ts';
+import { describeRoutes, isDescribed } from './plugin.ts';
 
 const OPEN = { public: true } as const;
 const HIDDEN = { hide: true } as const;
@@ -16,43 +24,78 @@ declare module 'fastify' {
   }
 }
 
+/** How many routes are converted at once: each takes some milliseconds. */
+const ROUTES_AT_ONCE = 4;
+
+interface Made {
+  readonly json: Encoded;
+  readonly page: Encoded;
+}
+
 /**
- * The document for programs, and a page of it for people. They are made for the first request, which takes a
- * second: at each start it would be a quarter of the time until the service serves, and few starts need them.
+ * The document for programs, and a page of it for people. They are made for the first request, because few starts
+ * need them. That takes a second of CPU time, mostly for converting schemas, so it is done in slices: other
+ * requests are answered meanwhile.
  */
 export class ApiDocuments {
-  readonly #app: FastifyInstance;
+  readonly #version: string;
+  readonly #publicUrl: string | null;
+  readonly #routes: RouteOptions[] = [];
   readonly #facts = new Map<string, OperationFacts>();
-  #json: Encoded | null = null;
-  #page: Encoded | null = null;
+  #made: Promise<Made> | null = null;
 
   /** Describes the routes that are added to the app from now on. */
-  constructor(app: FastifyInstance) {
-    this.#app = app;
+  constructor(app: FastifyInstance, version: string) {
+    this.#version = version;
+    this.#publicUrl = app.lists.publicUrl;
     app.addHook('onRoute', (route) => {
       for (const [operation, facts] of factsOf(route)) this.#facts.set(operation, facts);
+      if (isDescribed(route)) this.#routes.push(route);
     });
   }
 
-  get json(): Encoded {
-    this.#make();
-    return this.#json as Encoded;
+  async json(): Promise<Encoded> {
+    return (await this.#once()).json;
   }
 
-  get page(): Encoded {
-    this.#make();
-    return this.#page as Encoded;
+  async page(): Promise<Encoded> {
+    return (await this.#once()).page;
   }
 
-  #make(): void {
-    if (this.#json !== null) return;
-    const document = this.#app.swagger();
-    const { publicUrl } = this.#app.lists;
+  /** Requests that come while they are made wait for the same ones. */
+  #once(): Promise<Made> {
+    this.#made ??= this.#make().catch((error: unknown) => {
+      this.#made = null;
+      throw error;
+    });
+    return this.#made;
+  }
+
+  async #make(): Promise<Made> {
+    const publicUrl = this.#publicUrl;
     const parts = { facts: this.#facts, publicUrl };
-    const complete: Json = completeDocument(document, parts);
-    this.#json = encoded(JSON.stringify(complete));
-    const shown = documentForReaders(document, parts) as unknown as OpenApiDocument;
-    this.#page = encoded(apiPage(shown, { publicUrl, exampleOf: exampleFinder(complete) }));
+    const document = await this.#describe();
+    const complete = await completeDocument(document, parts);
+    const json = await encodedByThreads(JSON.stringify(complete));
+    const shown = (await documentForReaders(document, parts)) as unknown as OpenApiDocument;
+    const exampleOf = exampleFinder(complete);
+    const page = await encodedByThreads(await apiPage(shown, { publicUrl, exampleOf }));
+    return { json, page };
+  }
+
+  /** All routes as one document. */
+  async #describe(): Promise<Json> {
+    let whole: Json = {};
+    const paths: { [path: string]: Json } = {};
+    for (let first = 0; first < this.#routes.length; first += ROUTES_AT_ONCE) {
+      const routes = this.#routes.slice(first, first + ROUTES_AT_ONCE);
+      whole = (await describeRoutes(routes, this.#version)) as Json;
+      for (const [path, operations] of Object.entries(asObject(whole.paths))) {
+        paths[path] = { ...paths[path], ...asObject(operations) };
+      }
+      await yieldToEventLoop();
+    }
+    return { ...whole, paths };
   }
 }
 
@@ -60,11 +103,11 @@ export class ApiDocuments {
 export function openApiRoutes(documents: ApiDocuments): FastifyPluginAsync {
   return async (app) => {
     app.get('/openapi.json', { config: OPEN, schema: HIDDEN }, async (request, reply) =>
-      sendEncoded(request, reply.type('application/json; charset=utf-8'), documents.json),
+      sendEncoded(request, reply.type('application/json; charset=utf-8'), await documents.json()),
     );
 
     app.get('/docs/api', { config: OPEN, schema: HIDDEN }, async (request, reply) =>
-      sendEncoded(request, asPage(reply, 'script'), documents.page),
+      sendEncoded(request, asPage(reply, 'script'), await documents.page()),
     );
 
     const script = encoded(API_PAGE_SCRIPT);

@@ -69,10 +69,11 @@ describe.each(['/openapi.json', '/docs', '/docs/alerts', '/docs/api'])('%s', (pa
 });
 
 describe('the documents', () => {
-  it('are made and packed once, for whoever reads them', () => {
+  it('are made and packed once, for whoever reads them', async () => {
     const { documents } = service.app;
-    const { json, page } = documents;
-    expect([documents.json === json, documents.page === page]).toEqual([true, true]);
+    const [json, page] = await Promise.all([documents.json(), documents.page()]);
+    expect((await documents.json()) === json).toBe(true);
+    expect((await documents.page()) === page).toBe(true);
   });
 });
 
