@@ -1,3 +1,4 @@
+import { patternParts } from '../../model/check/expressions.ts';
 import { LruCache } from '../../runtime/lru-cache.ts';
 
 /**
@@ -14,7 +15,7 @@ interface Shape {
 }
 
 export interface PatternShape extends Shape {
-  /** Begins with `^`: there is only one start. */
+  /** Begins with `^`, without the flag m: there is only one start. */
   readonly anchored: boolean;
   /** The literal text that every match begins with; empty if there is none. */
   readonly prefix: string;
@@ -52,15 +53,17 @@ function startsIn(text: string, shape: PatternShape, everywhere: number): number
 }
 
 /** null if the pattern has no known bound, or is not valid. */
-export function patternShape(pattern: string): PatternShape | null {
+export function patternShape(text: string): PatternShape | null {
+  const { flags, source: pattern } = patternParts(text);
   const reader: Reader = { pattern, at: 0, prefix: '', prefixOpen: true };
   const shape = readAlternatives(reader, 0);
   if (shape === null || reader.at < pattern.length) return null;
   const isSingle = !/[|]/.test(pattern);
   return {
     ...shape,
-    anchored: isSingle && pattern.startsWith('^'),
-    prefix: isSingle ? reader.prefix : '',
+    // With the flag m, `^` is also after each line break.
+    anchored: isSingle && pattern.startsWith('^') && !flags.includes('m'),
+    prefix: isSingle && !flags.includes('i') ? reader.prefix : '',
   };
 }
 

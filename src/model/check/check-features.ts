@@ -1,3 +1,4 @@
+import { patternParts } from './expressions.ts';
 import type { DnsRequest } from './request/dns.ts';
 import type { ApiRequest, UrlRequest } from './request/http.ts';
 import type { IcmpRequest } from './request/icmp.ts';
@@ -19,7 +20,9 @@ interface AnyFeature {
   readonly field?: string;
   /** Fields of the check itself, and of its group. */
   readonly sharedFields?: readonly string[];
-  readonly unused: readonly unknown[];
+  /** Of each entry of lists of its request. */
+  readonly patternFields?: readonly (readonly [list: string, field: string])[];
+  readonly unused?: readonly unknown[];
 }
 
 /** A field of requests, with the values for which an agent need not know the feature. */
@@ -39,6 +42,12 @@ interface SharedFields {
   readonly unused: readonly [null];
 }
 
+/** Patterns in entries of lists of the request, of which one begins with flags. */
+interface PatternFields {
+  readonly checkTypes: readonly CheckType[];
+  readonly patternFields: readonly (readonly [list: 'assertions' | 'steps', field: string])[];
+}
+
 /**
  * What an agent must know to run a check that uses it. Agents leave out fields that they do not know:
  * without the TLS of a TCP check, for example, they would connect in plain text and report that it passed. So a
@@ -56,6 +65,14 @@ export const CHECK_FEATURES = {
     unused: ['IPv4', 'IPv6'],
   },
   API_SCRIPTS: { checkTypes: ['API'], sharedFields: SCRIPT_FIELD_NAMES, unused: [null] },
+  PATTERN_FLAGS: {
+    checkTypes: ['URL', 'API', 'TCP', 'DNS', 'ICMP'],
+    patternFields: [
+      ['assertions', 'property'],
+      ['assertions', 'regex'],
+      ['steps', 'expect'],
+    ],
+  },
 } as const satisfies Readonly<
   Record<
     string,
@@ -64,6 +81,7 @@ export const CHECK_FEATURES = {
     | RequestField<'DNS'>
     | RequestField<'URL' | 'API' | 'TCP' | 'ICMP'>
     | SharedFields
+    | PatternFields
   >
 >;
 export type CheckFeature = keyof typeof CHECK_FEATURES;
@@ -81,8 +99,15 @@ export function featuresNeededBy(
   group: object | null = null,
 ): readonly CheckFeature[] {
   return CHECK_FEATURE_NAMES.filter((name) => {
-    const { checkTypes, field, sharedFields = [], unused }: AnyFeature = CHECK_FEATURES[name];
+    const {
+      checkTypes,
+      field,
+      sharedFields = [],
+      patternFields = [],
+      unused = [],
+    }: AnyFeature = CHECK_FEATURES[name];
     if (!checkTypes.includes(check.checkType)) return false;
+    if (patternFields.some(([list, each]) => hasFlags(check.request, list, each))) return true;
     const isUsed = (holder: object, each: string): boolean => {
       const text = JSON.stringify(Reflect.get(holder, each) ?? unused[0]);
       return !unused.some((value) => JSON.stringify(value) === text);
@@ -90,5 +115,14 @@ export function featuresNeededBy(
     if (field !== undefined) return isUsed(check.request, field);
     const holders = group === null ? [check] : [check, group];
     return holders.some((holder) => sharedFields.some((each) => isUsed(holder, each)));
+  });
+}
+
+function hasFlags(request: object, list: string, field: string): boolean {
+  const entries: unknown = Reflect.get(request, list);
+  if (!Array.isArray(entries)) return false;
+  return entries.some((entry: Readonly<Record<string, unknown>>) => {
+    const text = entry[field];
+    return typeof text === 'string' && patternParts(text).flags !== '';
   });
 }

@@ -1,4 +1,5 @@
 import { CHECK_FEATURES, type CheckFeature } from '../../model/check/check-features.ts';
+import { PATTERN_FLAGS } from '../../model/check/expressions.ts';
 
 /** That of the body, which trials have too. It may be of a group that was deleted. */
 const GROUP_ID = `(c.body ->> 'groupId')::bigint`;
@@ -18,6 +19,12 @@ function usesOf(feature: (typeof CHECK_FEATURES)[CheckFeature]): string {
     const ofGroup = names.map((name) => `fg.${columnOf(name)} is not null`).join(' or ');
     const group = `exists (select from check_groups fg where fg.id = ${GROUP_ID} and (${ofGroup}))`;
     return [...own, `${GROUP_ID} is not null and ${group}`].join(' or ');
+  }
+  if ('patternFields' in feature) {
+    const hasFlags = `like_regex "^[(][?][${PATTERN_FLAGS}]+[)]"`;
+    return feature.patternFields
+      .map(([list, field]) => `c.body @? '$.request.${list}[*].${field} ? (@ ${hasFlags})'`)
+      .join(' or ');
   }
   const { field, unused } = feature;
   const [byDefault, ...others] = unused.map((each) => `'${JSON.stringify(each)}'::jsonb`);

@@ -1,3 +1,4 @@
+import { patternParts } from '../../../model/check/expressions.ts';
 import { mappingOf, textOf, textsOf } from '../common/fields.ts';
 import { patternFromGo } from '../common/patterns.ts';
 
@@ -48,12 +49,13 @@ function readRule(raw: unknown): Rule | null {
   const { source_labels, separator, regex, target_label, replacement, action } = mappingOf(raw);
   const pattern = patternFromGo(textOf(regex) ?? '(.*)');
   if (pattern === null) return null;
+  const { flags, source: inner } = patternParts(pattern);
   return {
     action: (textOf(action) ?? 'replace').toLowerCase(),
     sources: textsOf(source_labels),
     separator: textOf(separator) ?? ';',
     // The whole value must match.
-    pattern: new RegExp(`^(?:${pattern})$`, 's'),
+    pattern: new RegExp(`^(?:${inner})$`, `s${flags.replace('s', '')}`),
     target: textOf(target_label) ?? '',
     replacement: textOf(replacement) ?? '$1',
   };

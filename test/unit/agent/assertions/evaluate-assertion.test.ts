@@ -115,6 +115,8 @@ describe('what each source gives', () => {
     ['nothing', null, null],
     ['(no)?id', null, null],
     ['i(d)', null, 'd'],
+    ['(?i)ID=(\\d+)', null, '17'],
+    ['', '(?i)ID=18$', 'id=18'],
   ])('text by property %j and regex %j is %j', (property, regex, actual) => {
     const result = outcome({ source: 'TEXT_BODY', property, regex }, text('id=17; id=18'));
     expect(result.actual).toBe(actual);

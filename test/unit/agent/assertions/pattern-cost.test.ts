@@ -30,6 +30,9 @@ describe('patterns that may blow up are never called cheap', () => {
     'a*b',
     '\\u{1F600}',
     '(?i:a)b',
+    '(?i)a*b',
+    '(?m)^a*a*b',
+    '(?i)(a+)+$',
     'a{2',
     '((((a+)?)?)?){9}',
   ])('%s', (pattern) => {
@@ -45,6 +48,8 @@ describe('ordinary patterns are cheap', () => {
     '"status":"(\\w+)"',
     '^<html>',
     'Welcome',
+    '(?i)welcome',
+    '(?s)<title>(.*?)</title>',
     'lorem (ipsum|dolor)$',
     'id=[^&]{1,32}',
   ])('%s on a page of 50 KB', (pattern) => {

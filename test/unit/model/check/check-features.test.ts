@@ -20,6 +20,10 @@ describe('the features that a check needs', () => {
     ['URL', { ipFamily: 'IPv6' }, []],
     ['URL', { ipFamily: 'ANY' }, ['SEVERAL_FAMILIES']],
     ['ICMP', { ipFamily: 'BOTH' }, ['SEVERAL_FAMILIES']],
+    ['URL', { assertions: [{ source: 'STATUS_CODE', regex: '^2' }] }, []],
+    ['API', { assertions: [{}, { source: 'TEXT_BODY', regex: '(?i)ok' }] }, ['PATTERN_FLAGS']],
+    ['DNS', { assertions: [{ source: 'TEXT_ANSWER', property: '(?im)^a' }] }, ['PATTERN_FLAGS']],
+    ['TCP', { steps: [{ expect: '(?i)ready' }] }, ['TCP_STEPS', 'PATTERN_FLAGS']],
     // A field of another type.
     ['URL', { tls: 'ON' }, []],
   ])('of %s with %j are %j', (checkType, request, features) => {

@@ -7,6 +7,20 @@ describe('a regular expression', () => {
   });
 
   test.each([
+    ['(?i)ready', /ready/i],
+    ['(?ims)^a.b$', /^a.b$/ims],
+    ['(?u)\\p{L}+', /\p{L}+/u],
+    ['(?s)', /(?:)/s],
+  ])('%j has the flags at its start', (text, pattern) => {
+    expect(parsePattern(text)).toEqual(pattern);
+  });
+
+  test.each([
+    ['(?x)a b', 'Flags at its start may be i, m, s, u'],
+    ['(?g)a', 'Flags at its start may be i, m, s, u'],
+    ['(?ii)a', 'A flag is given twice'],
+    ['a(?i)b', 'Invalid group'],
+    ['(?i)a(', 'Unterminated group'],
     ['a(', 'Unterminated group'],
     ['[z-a]', 'Range out of order in character class'],
     ['*', 'Nothing to repeat'],

@@ -11,9 +11,9 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   JSON_SCHEMA: 'JSONPath, optional',
   JSON_ANSWER: 'JSONPath: $.Answer[0].data',
   JSON_RESPONSE: 'JSONPath: $.packetLoss',
-  TEXT_BODY: 'pattern, optional',
-  TEXT_ANSWER: 'pattern, optional',
-  RESPONSE_DATA: 'pattern, optional',
+  TEXT_BODY: 'pattern, optional, such as (?i)ok',
+  TEXT_ANSWER: 'pattern, optional, such as (?i)ok',
+  RESPONSE_DATA: 'pattern, optional, such as (?i)ok',
   LATENCY: 'avg, min, max or stdDev',
   CERTIFICATE: 'daysRemaining, issuer, keyBits, …',
 };
@@ -76,7 +76,7 @@ function Assertion({ at, index }: { readonly at: string; readonly index: number 
         <Cell
           path={`${at}.regex`}
           index={index}
-          placeholder="pattern, optional"
+          placeholder="pattern, optional, such as (?i)ok"
           onText={(text) => (text === '' ? null : text)}
         />
       )}
