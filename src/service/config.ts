@@ -4,6 +4,7 @@ import {
   listParser,
   network,
   oneOf,
+  onOrOff,
   type ParsedNetwork,
   webOrigin,
   wholeNumber,
@@ -65,6 +66,8 @@ export interface ServiceConfig {
   readonly shutdownGraceMs: number;
   /** For each API key; a route may have a limit of its own. */
   readonly rateLimitPerMinute: number;
+  /** Whether checks of all types may run every 10, 20 or 30 s; otherwise only API and TCP checks. */
+  readonly allowSubMinute: boolean;
   /** How long an agent may be silent before its checks are given to others. */
   readonly leaseMs: number;
   readonly agentLimits: AgentLimits;
@@ -213,6 +216,16 @@ export const SERVICE_VARIABLES = {
     allowed: `a whole number from 1 to ${MAX_RATE}`,
     secret: false,
     parse: wholeNumber(1, MAX_RATE),
+  }),
+  allowSubMinute: variable<boolean>({
+    name: 'ALLOW_SUBMINUTE',
+    default: 'off',
+    whenUnset: false,
+    meaning:
+      'Whether checks of all types may run every 10, 20 or 30 s. If off, only API and TCP checks may.',
+    allowed: 'on or off',
+    secret: false,
+    parse: onOrOff,
   }),
   leaseSeconds: variable<number>({
     name: 'LEASE_SECONDS',
@@ -391,6 +404,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     logLevel: readVariable(env, variables.logLevel),
     shutdownGraceMs: readVariable(env, variables.shutdownGraceSeconds) * 1000,
     rateLimitPerMinute: readVariable(env, variables.rateLimitPerMinute),
+    allowSubMinute: readVariable(env, variables.allowSubMinute),
     leaseMs: readVariable(env, variables.leaseSeconds) * 1000,
     agentLimits: {
       perLocation: readVariable(env, variables.maxAgentsPerLocation),

@@ -187,6 +187,8 @@ export interface FeatureParts {
     /** Default: 365. */
     readonly auditRetentionDays?: number;
     readonly publicUrl?: string | null;
+    /** Default: false. */
+    readonly allowSubMinute?: boolean;
     /** Default: none. */
     readonly dataDir?: ServiceConfig['dataDir'];
     /** Default: none. */
@@ -221,7 +223,8 @@ export interface FeatureParts {
 export function createFeatures(given: FeatureParts): Features {
   const { log } = given;
   const store = recordedStore(given.store);
-  const parts = { ...given, store, allowance: createAllowance(given.plans) };
+  const allowance = createAllowance(given.plans, given.config.allowSubMinute);
+  const parts = { ...given, store, allowance };
   const { leaseMs, agentLimits = DEFAULT_AGENT_LIMITS, retentionDays } = parts.config;
   const partitions = createResultPartitions({ ...parts, retentionDays });
   const variables = createVariables(parts);

@@ -22,7 +22,10 @@ interface AnyFeature {
   readonly sharedFields?: readonly string[];
   /** Of each entry of lists of its request. */
   readonly patternFields?: readonly (readonly [list: string, field: string])[];
+  /** Of the check itself. */
+  readonly ownField?: string;
   readonly unused?: readonly unknown[];
+  readonly used?: unknown;
 }
 
 /** A field of requests, with the values for which an agent need not know the feature. */
@@ -40,6 +43,13 @@ interface SharedFields {
   readonly checkTypes: readonly CheckType[];
   readonly sharedFields: readonly (keyof ScriptFields)[];
   readonly unused: readonly [null];
+}
+
+/** A field of checks, with the value for which an agent must know the feature. */
+interface OwnField {
+  readonly checkTypes: readonly CheckType[];
+  readonly ownField: 'frequency';
+  readonly used: number;
 }
 
 /** Patterns in entries of lists of the request, of which one begins with flags. */
@@ -65,6 +75,12 @@ export const CHECK_FEATURES = {
     unused: ['IPv4', 'IPv6'],
   },
   API_SCRIPTS: { checkTypes: ['API'], sharedFields: SCRIPT_FIELD_NAMES, unused: [null] },
+  /** Agents of earlier releases refuse a check with such a period. */
+  SUB_MINUTE_OF_ALL_TYPES: {
+    checkTypes: ['URL', 'DNS', 'ICMP'],
+    ownField: 'frequency',
+    used: 0,
+  },
   PATTERN_FLAGS: {
     checkTypes: ['URL', 'API', 'TCP', 'DNS', 'ICMP'],
     patternFields: [
@@ -81,6 +97,7 @@ export const CHECK_FEATURES = {
     | RequestField<'DNS'>
     | RequestField<'URL' | 'API' | 'TCP' | 'ICMP'>
     | SharedFields
+    | OwnField
     | PatternFields
   >
 >;
@@ -104,9 +121,12 @@ export function featuresNeededBy(
       field,
       sharedFields = [],
       patternFields = [],
+      ownField,
       unused = [],
+      used,
     }: AnyFeature = CHECK_FEATURES[name];
     if (!checkTypes.includes(check.checkType)) return false;
+    if (ownField !== undefined) return Reflect.get(check, ownField) === used;
     if (patternFields.some(([list, each]) => hasFlags(check.request, list, each))) return true;
     const isUsed = (holder: object, each: string): boolean => {
       const text = JSON.stringify(Reflect.get(holder, each) ?? unused[0]);

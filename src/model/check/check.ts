@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { alertSettingsSchema } from '../alerting/alert-settings.ts';
 import { FREQUENCIES, LOCATIONS, RUNTIME_IDS } from '../enums.ts';
 import { logicalIdField } from '../logical-id.ts';
-import { maxFrequencyOffset, SUB_MINUTE_OFFSETS } from '../schedule/frequency.ts';
+import { FILE_SUB_MINUTE_OFFSETS, maxFrequencyOffset } from '../schedule/frequency.ts';
 import { dnsRequestSchema } from './request/dns.ts';
 import { apiRequestSchema, urlRequestSchema } from './request/http.ts';
 import { icmpRequestSchema } from './request/icmp.ts';
@@ -126,7 +126,7 @@ export const commonFields = {
     .literal(FREQUENCIES)
     .default(10)
     .describe(
-      'Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs.',
+      'Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds.',
     ),
   frequencyOffset: z
     .int()
@@ -134,7 +134,7 @@ export const commonFields = {
     .nullable()
     .default(null)
     .describe(
-      'If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check.',
+      'If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check.',
     ),
 };
 
@@ -198,10 +198,8 @@ function crossFieldRules(check: CommonBody, context: z.RefinementCtx): void {
 
   const { frequency, frequencyOffset, checkType } = check;
   if (frequency === 0) {
-    if (checkType !== 'API' && checkType !== 'TCP') {
-      refuse(['frequency'], `must be 1 or more: only API and TCP checks can run every few seconds`);
-    } else if (!SUB_MINUTE_OFFSETS.some((allowed) => allowed === frequencyOffset)) {
-      refuse(['frequencyOffset'], 'must be 10, 20 or 30 (seconds) when frequency is 0');
+    if (!FILE_SUB_MINUTE_OFFSETS.includes(frequencyOffset ?? 0)) {
+      refuse(['frequencyOffset'], 'must be 10, 15, 20 or 30 (seconds) when frequency is 0');
     }
   } else if (frequencyOffset !== null) {
     const max = maxFrequencyOffset(frequency);

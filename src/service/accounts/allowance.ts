@@ -7,8 +7,10 @@ import {
   planOf,
   UNLIMITED,
 } from '../../model/account/plan.ts';
+import { type SubMinuteFields, subMinuteProblem } from '../../model/schedule/frequency.ts';
 import type { Sql } from '../database/store.ts';
-import { conflict, ServiceError } from '../errors.ts';
+import { conflict, invalid, ServiceError } from '../errors.ts';
+import { bodyProblem } from '../http/resources/input-problems.ts';
 import { countOfPlan, lockAccount } from './sql.ts';
 
 /** The limits of an account's plan. */
@@ -27,7 +29,7 @@ export interface Allowance {
    * be changed.
    *
    * @param before null for a new check
-   * @throws ServiceError 402 that says what the plan has instead
+   * @throws ServiceError 402 that says what the plan has instead; 400 for a period that the service refuses
    */
   admitCheck(accountId: string, check: LimitedCheck, before: LimitedCheck | null): void;
   /** `admitCheck` for a group, whose locations replace those of its checks. */
@@ -39,13 +41,13 @@ export interface LimitedLocations {
   readonly privateLocations: readonly string[] | null;
 }
 
-/** The fields of a check that a plan limits. */
-export interface LimitedCheck extends LimitedLocations {
-  readonly frequency: number;
+/** The fields of a check that a plan or the operator limits. */
+export interface LimitedCheck extends LimitedLocations, SubMinuteFields {
   readonly runParallel: boolean;
 }
 
-export function createAllowance(plans: Plans): Allowance {
+/** @param allowsSubMinute whether checks of all types may run every few seconds (ALLOW_SUBMINUTE) */
+export function createAllowance(plans: Plans, allowsSubMinute = false): Allowance {
   const need = (accountId: string, feature: PlanFeature): void => {
     const plan = planOf(plans, accountId);
     if (plan.features[feature] === false) {
@@ -78,6 +80,11 @@ export function createAllowance(plans: Plans): Allowance {
     need,
 
     admitCheck(accountId, check, before) {
+      const { frequency, frequencyOffset } = check;
+      if (before?.frequency !== frequency || before.frequencyOffset !== frequencyOffset) {
+        const problem = subMinuteProblem(check, allowsSubMinute);
+        if (problem !== null) throw invalid([bodyProblem([problem.field], problem.message)]);
+      }
       if (check.frequency === 0 && before?.frequency !== 0) need(accountId, 'subMinuteChecks');
       if (check.runParallel && before?.runParallel !== true) need(accountId, 'parallelRuns');
       admitLocations(accountId, check, before);

@@ -20,6 +20,9 @@ function usesOf(feature: (typeof CHECK_FEATURES)[CheckFeature]): string {
     const group = `exists (select from check_groups fg where fg.id = ${GROUP_ID} and (${ofGroup}))`;
     return [...own, `${GROUP_ID} is not null and ${group}`].join(' or ');
   }
+  if ('ownField' in feature) {
+    return `c.body -> '${feature.ownField}' = '${JSON.stringify(feature.used)}'::jsonb`;
+  }
   if ('patternFields' in feature) {
     const hasFlags = `like_regex "^[(][?][${PATTERN_FLAGS}]+[)]"`;
     return feature.patternFields

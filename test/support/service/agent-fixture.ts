@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach } from 'vitest';
+import { UNLIMITED } from '../../../src/model/account/plan.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { NO_SECRETS } from '../../../src/scrub/scrubber.ts';
-import { unlimited } from '../../../src/service/accounts/allowance.ts';
+import { createAllowance, unlimited } from '../../../src/service/accounts/allowance.ts';
 import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import {
   type AgentLimits,
@@ -127,7 +128,7 @@ async function makeFixture(
     proxyPasswords,
     agentLimits,
   };
-  const checks = createChecks(parts);
+  const checks = createChecks({ ...parts, allowance: createAllowance(UNLIMITED, true) });
   const locations = createPrivateLocations(parts);
   const checkRuns = createCheckRuns(parts);
   const wake = await createLocationWake(store, clock);

@@ -3878,7 +3878,7 @@ export interface components {
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
             /**
-             * @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs.
+             * @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds.
              * @default 10
              * @enum {number}
              */
@@ -3973,11 +3973,11 @@ export interface components {
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
             /**
-             * @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs.
+             * @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds.
              * @enum {number}
              */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold. */
             degradedResponseTime?: number | null;
@@ -4059,9 +4059,9 @@ export interface components {
             description?: string | null;
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
-            /** @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs. */
+            /** @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds. */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold. */
             degradedResponseTime?: number | null;
@@ -6044,7 +6044,7 @@ export interface components {
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
             /**
-             * @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs.
+             * @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds.
              * @default 10
              * @enum {number}
              */
@@ -6119,11 +6119,11 @@ export interface components {
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
             /**
-             * @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs.
+             * @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds.
              * @enum {number}
              */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold. */
             degradedResponseTime?: number | null;
@@ -6197,9 +6197,9 @@ export interface components {
             description?: string | null;
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
-            /** @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs. */
+            /** @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds. */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold. */
             degradedResponseTime?: number | null;
@@ -7610,7 +7610,7 @@ export interface components {
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
             /**
-             * @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs.
+             * @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds.
              * @default 10
              * @enum {number}
              */
@@ -7685,11 +7685,11 @@ export interface components {
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
             /**
-             * @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs.
+             * @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds.
              * @enum {number}
              */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Percent. A run is degraded if its packet loss is this high or higher. */
             degradedPacketLossThreshold?: number;
@@ -7763,9 +7763,9 @@ export interface components {
             description?: string | null;
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
-            /** @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs. */
+            /** @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds. */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Percent. A run is degraded if its packet loss is this high or higher. */
             degradedPacketLossThreshold?: number;
@@ -11476,7 +11476,7 @@ export interface components {
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
             /**
-             * @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs.
+             * @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds.
              * @default 10
              * @enum {number}
              */
@@ -11551,11 +11551,11 @@ export interface components {
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
             /**
-             * @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs.
+             * @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds.
              * @enum {number}
              */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold. */
             degradedResponseTime?: number | null;
@@ -11630,9 +11630,9 @@ export interface components {
             description?: string | null;
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
-            /** @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs. */
+            /** @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds. */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold. */
             degradedResponseTime?: number | null;
@@ -12354,9 +12354,9 @@ export interface components {
             description?: string | null;
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
-            /** @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs. */
+            /** @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds. */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold. */
             degradedResponseTime?: number | null;
@@ -12422,9 +12422,9 @@ export interface components {
             description?: string | null;
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
-            /** @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs. */
+            /** @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds. */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold. */
             degradedResponseTime?: number | null;
@@ -12482,9 +12482,9 @@ export interface components {
             description?: string | null;
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
-            /** @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs. */
+            /** @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds. */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Percent. A run is degraded if its packet loss is this high or higher. */
             degradedPacketLossThreshold?: number;
@@ -12542,9 +12542,9 @@ export interface components {
             description?: string | null;
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
-            /** @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs. */
+            /** @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds. */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold. */
             degradedResponseTime?: number | null;
@@ -12602,9 +12602,9 @@ export interface components {
             description?: string | null;
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
-            /** @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs. */
+            /** @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds. */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold. */
             degradedResponseTime?: number | null;
@@ -12793,7 +12793,7 @@ export interface components {
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
             /**
-             * @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs.
+             * @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds.
              * @default 10
              * @enum {number}
              */
@@ -12868,11 +12868,11 @@ export interface components {
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
             /**
-             * @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs.
+             * @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds.
              * @enum {number}
              */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold. */
             degradedResponseTime?: number | null;
@@ -12946,9 +12946,9 @@ export interface components {
             description?: string | null;
             /** @description The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file. */
             logicalId?: string | null;
-            /** @description Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs. */
+            /** @description Minutes between runs. 0: `frequencyOffset` gives the seconds between runs, see Checks that run every few seconds. */
             frequency?: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
+            /** @description If `frequency` is 0: the seconds between runs, 10, 20 or 30, or 15 without a service (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check. */
             frequencyOffset?: number | null;
             /** @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold. */
             degradedResponseTime?: number | null;

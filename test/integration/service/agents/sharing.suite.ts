@@ -340,12 +340,18 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       });
       const flags = [{ source: 'RESPONSE_DATA', comparison: 'NOT_NULL', regex: '(?i)ready' }];
       await fixture.addCheck('flags', { request: { ...tcp, assertions: flags } });
+      await fixture.addCheck('often', {
+        checkType: 'URL',
+        frequency: 0,
+        frequencyOffset: 10,
+        request: { url: 'http://shop.test/' },
+      });
       const old = fixture.agent('agent-a', { capabilities: { features: [] } });
       await old.look();
       await fixture.assigner.pass();
       await old.look();
       expect(old.ids).toEqual(['plain']);
-      const newer = ['auth', 'flags', 'secure', 'serials', 'steps'];
+      const newer = ['auth', 'flags', 'often', 'secure', 'serials', 'steps'];
       const owners = await ownersOf(fixture);
       for (const id of newer) expect(owners.get(id)).toBe('- feature_not_supported');
       const { id: runId } = await fixture.checkRuns.request(fixture.accountId, 'secure', {

@@ -30,6 +30,13 @@ describe('the features that a check needs', () => {
     expect(featuresNeededBy({ checkType, request })).toEqual(features);
   });
 
+  test('include short periods of types that had none', () => {
+    const check = { checkType: 'DNS', request: {}, frequency: 0 };
+    expect(featuresNeededBy(check)).toEqual(['SUB_MINUTE_OF_ALL_TYPES']);
+    expect(featuresNeededBy({ ...check, frequency: 1 } as typeof check)).toEqual([]);
+    expect(featuresNeededBy({ ...check, checkType: 'TCP' })).toEqual([]);
+  });
+
   test('include scripts if an API check or its group has one', () => {
     const check = { checkType: 'API', request: {} };
     expect(featuresNeededBy({ ...check, setupScript: 'a()' } as typeof check)).toEqual([

@@ -89,7 +89,7 @@ describe('limits of check fields', () => {
       'API',
       'frequencyOffset',
       { frequency: 0, frequencyOffset: 20 },
-      { frequency: 0, frequencyOffset: 15 },
+      { frequency: 0, frequencyOffset: 25 },
     ],
     ['TCP', 'request.port', { request: { port: 65_535 } }, { request: { port: 65_536 } }],
     ['TCP', 'request.port', { request: { port: 1 } }, { request: { port: 0 } }],
@@ -165,8 +165,9 @@ describe('rules between the fields of a check', () => {
     ]);
   });
 
-  it.each(['URL', 'DNS', 'ICMP'] as const)('%s cannot run every few seconds', (type) => {
-    expect(problemsOf(type, { frequency: 0, frequencyOffset: 10 })).toEqual(['frequency']);
+  it.each(['URL', 'API', 'TCP', 'DNS', 'ICMP'] as const)('%s can run every few seconds', (type) => {
+    expect(problemsOf(type, { frequency: 0, frequencyOffset: 15 })).toEqual([]);
+    expect(problemsOf(type, { frequency: 0 })).toEqual(['frequencyOffset']);
   });
 
   it('onlyOn is allowed only for checks with a status code', () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { PLAN_LIMITS, planOf, plansSchema, UNLIMITED } from '../../../../src/model/account/plan.ts';
 import { LOCATIONS } from '../../../../src/model/enums.ts';
-import { createAllowance } from '../../../../src/service/accounts/allowance.ts';
+import { createAllowance, type LimitedCheck } from '../../../../src/service/accounts/allowance.ts';
 import { type AccountUse, entitlementsOf } from '../../../../src/service/accounts/entitlements.ts';
+import type { ServiceError } from '../../../../src/service/errors.ts';
 
 const PLANS = plansSchema.parse({
   plans: {
@@ -84,42 +85,76 @@ it('a location is available only if something runs there', () => {
 });
 
 describe('a check', () => {
-  const check = {
+  const check: LimitedCheck = {
+    checkType: 'API',
     frequency: 1,
+    frequencyOffset: null,
     runParallel: false,
     locations: ['eu-west-1'],
     privateLocations: ['cellar'],
   };
-  const admit = (accountId: string, fields: Partial<typeof check>) => () =>
+  const admit = (accountId: string, fields: Partial<LimitedCheck>) => () =>
     createAllowance(PLANS).admitCheck(accountId, { ...check, ...fields }, null);
+  const often = { frequency: 0, frequencyOffset: 10 } as const;
 
   it('is admitted if its plan has all that it needs', () => {
     expect(admit('small', {})).not.toThrow();
-    expect(admit('big', { frequency: 0, privateLocations: ['a', 'b', 'c'] })).not.toThrow();
+    expect(admit('big', { ...often, privateLocations: ['a', 'b', 'c'] })).not.toThrow();
   });
 
   it.each([
-    [{ frequency: 0 }, /^The plan Hobby does not allow it: .*10, 20 or 30 seconds/],
+    [often, /^The plan Hobby does not allow it: .*10, 20 or 30 seconds/],
     [{ locations: ['us-east-1'] }, /the location us-east-1 is not in it/],
     [{ privateLocations: ['a', 'b'] }, /locations of a check: 2 at most/],
   ])('is refused with %j', (fields, message) => {
     expect(admit('small', fields)).toThrow(message);
   });
+
+  const refusal = (fields: Partial<LimitedCheck>, allowsSubMinute: boolean) => {
+    try {
+      const allowance = createAllowance(PLANS, allowsSubMinute);
+      allowance.admitCheck('big', { ...check, ...fields }, null);
+      return null;
+    } catch (thrown) {
+      return (thrown as ServiceError).message;
+    }
+  };
+
+  it.each(['URL', 'DNS', 'ICMP'] as const)(
+    'of type %s runs every few seconds only if the operator allows it',
+    (checkType) => {
+      expect(refusal({ ...often, checkType }, false)).toContain('ALLOW_SUBMINUTE=on');
+      expect(refusal({ ...often, checkType }, true)).toBeNull();
+      const stored: LimitedCheck = { ...check, ...often, checkType };
+      const change = () => createAllowance(PLANS).admitCheck('big', stored, stored);
+      expect(change).not.toThrow();
+    },
+  );
+
+  it('runs every 15 seconds in no service', () => {
+    for (const allowsSubMinute of [false, true]) {
+      expect(refusal({ ...often, frequencyOffset: 15 }, allowsSubMinute)).toContain(
+        '15 is only for check files without a service',
+      );
+    }
+  });
 });
 
 describe('a check from a larger plan', () => {
-  const before = {
+  const before: LimitedCheck = {
+    checkType: 'TCP',
     frequency: 0,
+    frequencyOffset: 30,
     runParallel: true,
     locations: ['us-east-1', 'us-west-1'],
     privateLocations: ['cellar'],
   };
-  const change = (fields: Partial<typeof before>) => () =>
+  const change = (fields: Partial<LimitedCheck>) => () =>
     createAllowance(PLANS).admitCheck('small', { ...before, ...fields }, before);
 
-  it.each([
+  it.each<[Partial<LimitedCheck>]>([
     [{}],
-    [{ frequency: 5 }],
+    [{ frequency: 5, frequencyOffset: null }],
     [{ locations: ['us-west-1'] }],
     [{ locations: ['eu-west-1', 'us-west-1'] }],
     [{ locations: [], privateLocations: ['a', 'b', 'c'] }],
@@ -135,9 +170,11 @@ describe('a check from a larger plan', () => {
   });
 
   it('that gave something up does not get it back', () => {
-    const slow = { ...before, frequency: 1, locations: [] };
+    const slow: LimitedCheck = { ...before, frequency: 1, frequencyOffset: null, locations: [] };
     const { admitCheck } = createAllowance(PLANS);
-    expect(() => admitCheck('small', { ...slow, frequency: 0 }, slow)).toThrow(/10, 20 or 30/);
+    expect(() => admitCheck('small', { ...slow, frequency: 0, frequencyOffset: 10 }, slow)).toThrow(
+      /10, 20 or 30/,
+    );
     expect(() => admitCheck('small', before, slow)).toThrow(/10, 20 or 30/);
   });
 });

@@ -20,6 +20,8 @@ const SECONDS = Object.keys({
   20: true,
   30: true,
 } satisfies Record<(typeof SUB_MINUTE_OFFSETS)[number], true>);
+const LIMITED =
+  'Only API and TCP checks run every few seconds, unless the operator of the service allows it for all (ALLOW_SUBMINUTE).';
 const MINUTE_MS = 60_000;
 
 /** When and where the check runs. */
@@ -45,11 +47,9 @@ function Every() {
   const minutes = valueAt(draft, 'frequency') ?? facts?.default;
   const offset = valueAt(draft, 'frequencyOffset') ?? null;
   const isSeconds = minutes === 0;
-  // The other types refuse it.
-  const seconds = type === 'API' || type === 'TCP' ? SECONDS : [];
   const value = isSeconds ? `${String(offset)} s` : String(minutes);
   const options = [
-    ...seconds.map((each) => ({ value: `${each} s`, label: `${each} s` })),
+    ...SECONDS.map((each) => ({ value: `${each} s`, label: `${each} s` })),
     ...(facts?.values ?? [])
       .filter((each) => each !== 0)
       .map((each) => ({ value: String(each), label: duration(Number(each) * MINUTE_MS) })),
@@ -60,10 +60,11 @@ function Every() {
     if (inSeconds !== null) change('frequencyOffset', Number(inSeconds[1]));
     else if (isSeconds) change('frequencyOffset', null);
   };
+  const isLimited = isSeconds && type !== 'API' && type !== 'TCP';
   const problem = problemAt('frequency') ?? (isSeconds ? problemAt('frequencyOffset') : null);
   return (
     <div data-field="frequency">
-      <Field label={labelOf('frequency')} problem={problem}>
+      <Field label={labelOf('frequency')} hint={isLimited ? LIMITED : undefined} problem={problem}>
         {(at) => (
           <select {...at} value={value} onChange={(event) => set(event.currentTarget.value)}>
             {!options.some((option) => option.value === value) && (

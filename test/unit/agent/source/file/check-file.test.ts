@@ -252,8 +252,8 @@ describe('the checks of a check file', () => {
       'maxResponseTime of check "a" is not for ICMP checks, only for URL, API, TCP, DNS',
     ],
     [
-      '{ id: a, checkType: URL, frequency: 0, request: { url: "http://h" } }',
-      'only API and TCP checks can run every few seconds, not 0',
+      '{ id: a, checkType: URL, frequency: 0, frequencyOffset: 12, request: { url: "http://h" } }',
+      'frequencyOffset of check "a" must be 10, 15, 20 or 30 (seconds) when frequency is 0, not 12',
     ],
     [
       '{ id: a, checkType: URL, request: { url: "http://h", assertions: [{ source: STATUS_CODE, comparison: EQUALS, target: 200 }] } }',
@@ -409,14 +409,14 @@ variables: [{ key: A, value: 1 }, { key: A, value: x }]
 `;
     const problems = (await problemsOf(text)).map((problem) => problem.replace(/;.*/, ''));
     expect(problems).toEqual([
-      expect.stringMatching(/^2:5: checks\[0\]\.frequencyOffset .* must be 10, 20 or 30/),
+      expect.stringMatching(/^2:5: checks\[0\]\.frequencyOffset .* must be 10, 15, 20 or 30/),
       expect.stringMatching(/^3:16: checks\[0\]\.checkType .* must be one of .* not "HTTP"/),
       expect.stringMatching(/^4:5: checks\[0\]\.colour .* is not a known key/),
       expect.stringMatching(/^7:12: checks\[0\]\.request\.url .* must be an http or https URL/),
       expect.stringMatching(
         /^8:\d+: checks\[0\]\.request\.assertions\[0\]\.regex .* is not a valid/,
       ),
-      expect.stringMatching(/^9:5: checks\[1\]\.frequencyOffset .* must be 10, 20 or 30/),
+      expect.stringMatching(/^9:5: checks\[1\]\.frequencyOffset .* must be 10, 15, 20 or 30/),
       '11:5: the key "checkType" is given twice',
       expect.stringMatching(/^13:14: checks\[1\]\.request\.hostname .* is missing/),
       expect.stringMatching(/^14:5: checks\[2\]\.checkType .* is missing/),
