@@ -29,6 +29,8 @@ export interface ProbeContext {
   readonly learnSecrets?: ((values: readonly string[]) => Promise<void>) | undefined;
   /** The whole body is wanted, whether or not an assertion reads it: a script does. */
   readonly wantsBody?: boolean | undefined;
+  /** The header of HTTP requests of checks that ask for it. */
+  readonly traceparent?: string | undefined;
   /** For texts that are cut: see cut-scrubbed.ts. The result scrubs all others. */
   readonly scrub: Scrub;
 }

@@ -31,6 +31,8 @@ export interface AttemptOptions {
   readonly onBody?: (bytes: number) => void;
   /** IPv6 does not fall back to IPv4, which has an attempt of its own. */
   readonly staysInFamily?: boolean;
+  /** See ProbeContext. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface Attempt {
@@ -100,7 +102,7 @@ async function attemptStarved(
 ): Promise<Attempt> {
   const { clock } = parts;
   const { opening, signal, keepLongBody, room: reservedMemory, isBrief = false } = options;
-  const { onBody, staysInFamily } = options;
+  const { onBody, staysInFamily, traceparent } = options;
   const log = new JobLog(clock, { isBrief, scrub: (text) => context.scrub(text) });
   const bodyMemory = reservedMemory ?? parts.bodyRoom.open(keepLongBody);
   const startedAtMs = clock.wallMs();
@@ -115,6 +117,7 @@ async function attemptStarved(
     log,
     onBody,
     staysInFamily,
+    traceparent,
     ownSecrets: NO_OWN_SECRETS,
     scrub: NOT_SCRUBBED,
     sent: new SentRequests(),

@@ -40,7 +40,7 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<MissedReas
     return reportMissed(run, 'agent_starved', parts);
   }
   for (let { retriesMade } = run; ; retriesMade += 1) {
-    const attempt = await attemptUnstarved(run, plan, retriesMade, parts);
+    const attempt = await attemptUnstarved(run, plan, { retriesMade, sequenceId }, parts);
     const cancelled = { ...name, retriesMade };
     if (isRunCancelled(run.signal)) {
       return await reportCancelled(

@@ -1,5 +1,6 @@
 import type { RetryPlan } from '../../model/check/retry.ts';
 import type { MissedReason } from '../../model/result/result.ts';
+import { traceparentOf } from '../../model/result/trace-context.ts';
 import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { BodyMemory } from '../probes/http/body/body-memory.ts';
@@ -29,7 +30,7 @@ const MIN_MEMORY_WAIT_MS = 5_000;
 export async function attemptUnstarved(
   { check, slotMs, signal, permit }: Run,
   plan: RetryPlan,
-  retriesMade: number,
+  { retriesMade, sequenceId }: { readonly retriesMade: number; readonly sequenceId: string },
   parts: RunnerParts,
 ): Promise<Attempt | MissedReason> {
   const most = Math.max(plan.maxRetries, retriesMade) + 1;
@@ -40,11 +41,13 @@ export async function attemptUnstarved(
   const { clock } = parts;
   const { frequency, frequencyOffset } = check;
   const slotEndMs = slotMs + slotRuleOf(check.id, frequency, frequencyOffset).periodMs;
+  const traceparent = traceparentOf(sequenceId, retriesMade + 1);
   let again = '';
   let room: BodyMemory | undefined;
   let memoryWaits = 0;
   for (let repeats = 0; ; repeats += 1) {
-    const options = { opening: `${title}${again}`, signal, keepLongBody, isBrief, room };
+    const opening = `${title}${again}`;
+    const options = { opening, signal, keepLongBody, isBrief, room, traceparent };
     const attempt = await permit.attempt(async (waits) => {
       const watch = watchWork(clock, parts.starvation, waits);
       try {

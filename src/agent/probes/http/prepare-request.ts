@@ -21,6 +21,8 @@ export interface PreparedRequest {
   readonly skipSSL: boolean;
   readonly ipFamily: FamilyChoice;
   readonly echo: HttpRequestEcho;
+  /** The agent's header, if it is sent. */
+  readonly traceparent?: string;
   /** Sentences for the job log about parts of the check's request that are not sent unchanged. */
   readonly notes: readonly string[];
 }
@@ -66,10 +68,12 @@ const URL_CHECK_PARTS = {
  * sensitive headers are masked, long parts cut at 10 KB.
  *
  * @param scrub for parts of the echo that are cut
+ * @param traceparent sent if the check asks for it
  */
 export function prepareRequest(
   request: UrlRequest | ApiRequest,
   scrub: Scrub = NOT_SCRUBBED,
+  traceparent: string | undefined = undefined,
 ): PreparedRequest {
   const parts = 'headers' in request ? request : { ...URL_CHECK_PARTS, ...request };
   const notes: string[] = [];
@@ -89,6 +93,9 @@ export function prepareRequest(
     headers.push(['content-length', String(body?.length ?? 0)]);
   }
 
+  const sent = parts.traceparent && !hasHeader(headers, 'traceparent') ? traceparent : undefined;
+  if (sent !== undefined) headers.push(['traceparent', sent]);
+
   if (parts.auth !== null && parts.headers.some(({ key }) => isAuthorization(key))) {
     notes.push('The header Authorization of the check replaces auth.');
   }
@@ -103,7 +110,14 @@ export function prepareRequest(
       scrub,
     ),
   };
-  return { method, url, headers, body, followRedirects, skipSSL, ipFamily, echo, notes };
+  return {
+    ...{ method, url, headers, body, followRedirects, skipSSL, ipFamily, echo, notes },
+    ...(sent === undefined ? {} : { traceparent: sent }),
+  };
+}
+
+function hasHeader(headers: readonly Header[], name: string): boolean {
+  return headers.some(([known]) => known.toLowerCase() === name);
 }
 
 function isAuthorization(name: string): boolean {
@@ -129,8 +143,7 @@ function headersOf(
   });
   dropRepeatedHost(headers, notes);
   const addDefault = (name: string, value: string | null): void => {
-    const isSet = headers.some(([known]) => known.toLowerCase() === name);
-    if (value !== null && !isSet) headers.push([name, value]);
+    if (value !== null && !hasHeader(headers, name)) headers.push([name, value]);
   };
   addDefault('content-type', CONTENT_TYPES[parts.bodyType]);
   addDefault('authorization', basicAuthorization(credentials));

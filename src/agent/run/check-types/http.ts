@@ -46,7 +46,11 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
       };
       const { request } = check;
       const auth = 'auth' in request ? chooseAuthorizer(request, { ...route, tokens }) : null;
-      const outcome = await probeHttp(prepareRequest(request, context.scrub), context, {
+      const prepared = prepareRequest(request, context.scrub, context.traceparent);
+      if (prepared.traceparent !== undefined) {
+        context.log.info(`Sending traceparent: ${prepared.traceparent}`);
+      }
+      const outcome = await probeHttp(prepared, context, {
         ...route,
         auth,
         keepBody,

@@ -59,11 +59,19 @@ const followRedirects = z
   .default(true)
   .describe('Whether redirects are followed, at most 10.');
 
+const traceparent = z
+  .boolean()
+  .default(false)
+  .describe(
+    'Whether requests carry the header traceparent (W3C Trace Context), which is also in the job log. A header of the check with this name replaces it.',
+  );
+
 export const urlRequestSchema = z
   .strictObject({
     url,
     method: z.literal('GET').default('GET').describe('The HTTP method, always GET.'),
     followRedirects,
+    traceparent,
     skipSSL,
     ipFamily,
     assertions: assertionsOf(ASSERTION_SOURCES.URL),
@@ -110,6 +118,7 @@ const apiRequest = z.strictObject({
       'Digest authentication, an AWS signature or an OAuth2 token; in place of `basicAuth`. See Authentication of API checks.',
     ),
   followRedirects,
+  traceparent,
   skipSSL,
   ipFamily,
   assertions: assertionsOf(ASSERTION_SOURCES.API),

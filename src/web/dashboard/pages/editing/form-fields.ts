@@ -30,6 +30,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   'request.pingCount': 'Echo requests',
   'request.ipFamily': 'Address family',
   'request.followRedirects': 'Follow redirects',
+  'request.traceparent': 'Send traceparent',
   'request.skipSSL': 'Accept any certificate',
   shouldFail: 'Expect it to fail',
   'request.headers[].key': 'Name of the header',

@@ -64,6 +64,7 @@ export function Target() {
       {tls !== 'OFF' && <Tls />}
       <FactField path="request.ipFamily" />
       <FactField path="request.followRedirects" />
+      <FactField path="request.traceparent" />
       {type !== 'TCP' && isUsed('skipSSL', ENCRYPTED) && <FactField path="request.skipSSL" />}
       <FactField path="shouldFail" />
     </Section>
