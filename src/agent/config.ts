@@ -12,6 +12,7 @@ import {
   readableFolder,
   readFromEnv,
 } from './config/operator-variables.ts';
+import { type OtlpConfig, readOtlp } from './config/otlp.ts';
 import { readProxies } from './config/proxies.ts';
 import { targetsByName } from './config/variable-targets.ts';
 import { VARIABLES } from './config/variables.ts';
@@ -45,6 +46,8 @@ export interface DaemonConfig extends RunConfig {
   readonly metricTags: readonly string[];
   /** Whether `/probe` is served. */
   readonly probeEndpoint: boolean;
+  /** null: no export. */
+  readonly otlp: OtlpConfig | null;
   readonly externalObservability: boolean;
   /** Whether network failures are traced and captured. */
   readonly evidence: EvidenceMode;
@@ -192,6 +195,7 @@ function readDaemonConfig(env: Environment): DaemonConfig {
     healthPort: readVariable(env, VARIABLES.healthPort),
     metricTags: readVariable(env, VARIABLES.metricTags),
     probeEndpoint: readVariable(env, VARIABLES.probeEndpoint),
+    otlp: readOtlp(env),
     externalObservability: readVariable(env, VARIABLES.externalObservability),
     evidence: readVariable(env, VARIABLES.evidence),
     shutdownGraceMs: readVariable(env, VARIABLES.shutdownGraceSeconds) * 1000,

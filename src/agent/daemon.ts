@@ -37,6 +37,8 @@ export interface DaemonParts {
   readonly secrets: Pick<SecretsVault, 'take' | 'admit' | 'missing'>;
   /** null: no diagnostic passes. */
   readonly evidence: EvidenceBudget | null;
+  /** Gets every result, too. */
+  readonly onResult?: ((result: CheckResult) => void) | undefined;
   /** No run starts before this resolves; checks are read meanwhile. */
   readonly ready: Promise<void>;
 }
@@ -268,8 +270,9 @@ export class Daemon implements RunProgress {
   }
 
   #sendResult(result: CheckResult): void {
-    const { backend, metrics } = this.#parts;
+    const { backend, metrics, onResult } = this.#parts;
     metrics.finished(result);
+    onResult?.(result);
     backend.sink.result(result);
   }
 

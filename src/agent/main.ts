@@ -1,5 +1,6 @@
 import { systemClock } from '../runtime/clock.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
+import { loadSequentially } from '../runtime/load-sequentially.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { VERSION } from '../runtime/version.ts';
 import { isInTime } from '../runtime/wait.ts';
@@ -9,7 +10,7 @@ import { Daemon } from './daemon.ts';
 import { NO_EVIDENCE, openEvidence } from './evidence/open-evidence.ts';
 import { endOrphans } from './evidence/orphans.ts';
 import type { FaultReports } from './fault-reports/fault-reports.ts';
-import { createMetrics } from './health/metrics.ts';
+import { type AgentMetrics, createMetrics } from './health/metrics.ts';
 import {
   HEALTH_OF_START,
   type HealthResponse,
@@ -17,6 +18,7 @@ import {
   textResponse,
 } from './health/readiness-and-liveness.ts';
 import { startHealthServer } from './health/server.ts';
+import type { OtlpExporter } from './otlp/exporter.ts';
 import type { ProbeRequest } from './probe-endpoint/probe-endpoint.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { openStarvationSources } from './run/starvation/starvation.ts';
@@ -99,6 +101,9 @@ export async function runAgent(parts: AgentParts): Promise<void> {
       config.evidence === 'off'
         ? endOrphans({ log }).then(() => NO_EVIDENCE)
         : openEvidence({ clock, log, resolver, capturesSecrets, onPass, signal: stop.now });
+    const exporter = await openExporter({ ...parts, metrics, healthPort: server.port });
+    const exporting = new AbortController();
+    const exported = exporter?.run(exporting.signal);
     const watching = new AbortController();
     const watched = secrets.watch(watching.signal);
     try {
@@ -124,6 +129,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
         tools: toolParts,
         secrets,
         evidence,
+        onResult: exporter === null ? undefined : (result) => exporter.result(result),
         ready: warmUp(tools.parts, stop.stopping),
       });
       daemon = connected;
@@ -131,6 +137,8 @@ export async function runAgent(parts: AgentParts): Promise<void> {
       probe = (request) => connected.probes.answer(request);
       await connected.run(stop);
     } finally {
+      exporting.abort();
+      await exported;
       watching.abort();
       await watched;
       (await openingEvidence).close();
@@ -139,4 +147,23 @@ export async function runAgent(parts: AgentParts): Promise<void> {
   } finally {
     await server.close();
   }
+}
+
+/** null without OTEL_EXPORTER_OTLP_ENDPOINT. */
+async function openExporter({
+  config: { otlp },
+  log,
+  secrets,
+  metrics,
+  healthPort,
+}: AgentParts & {
+  readonly metrics: AgentMetrics;
+  readonly healthPort: number;
+}): Promise<OtlpExporter | null> {
+  if (otlp === null) return null;
+  // Loaded only if it is used.
+  loadSequentially(import.meta.url, './otlp/exporter.js');
+  const { createOtlpExporter } = await import('./otlp/exporter.ts');
+  const options = { config: otlp, metrics, secrets, log, healthPort };
+  return createOtlpExporter({ ...options, clock: systemClock, version: VERSION });
 }

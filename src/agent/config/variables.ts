@@ -15,6 +15,7 @@ import { type Exemption, exemption } from '../net/proxy/no-proxy.ts';
 import type { HttpProxy } from '../net/proxy/proxy-url.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';
 import { MAX_OPERATOR_VARIABLES, variableName } from './operator-variables.ts';
+import { OTLP_VARIABLES } from './otlp-variables.ts';
 import { hostAndPort, locationKey, proxyUrl, serviceUrl, tagPattern } from './parsers.ts';
 import { type VariableTarget, variableTarget } from './variable-targets.ts';
 
@@ -172,6 +173,7 @@ export const VARIABLES = {
     secret: false,
     parse: onOrOff,
   }),
+  ...OTLP_VARIABLES,
   externalObservability: variable<boolean>({
     name: 'EXTERNAL_OBSERVABILITY',
     default: 'on',

@@ -85,10 +85,12 @@ export function hasSameLabels(one: LabelledCheck | undefined, other: LabelledChe
   );
 }
 
-/** All labels in the text format, without braces. */
-export function labelsOf(check: LabelledCheck, location: string): string {
+export function labelsOf(
+  check: LabelledCheck,
+  location: string,
+): Readonly<Record<(typeof CHECK_LABELS)[number], string>> {
   const { target, tags } = check;
-  return labelsText({ ...identityOf(check), target, location, tags });
+  return { ...identityOf(check), target, location, tags };
 }
 
 /** Only those that the metrics of the previous release had. */

@@ -123,6 +123,13 @@ export const METRIC_TABLE = {
     meaning:
       'When the service last answered, in seconds since the epoch. Refusals of the key or of the protocol version do not count.',
   },
+  exportDropped: {
+    name: 'vedette_otlp_dropped_total',
+    type: 'counter',
+    labels: ['signal', 'reason'],
+    meaning:
+      'Spans (traces) and data points (metrics) that were not exported by OTLP, by reason: queue (too many waited), late (the next export of metrics was due), refused (by the receiver), stopped (with the agent).',
+  },
   healthConnectionsClosed: {
     name: 'vedette_health_connections_closed_total',
     type: 'counter',

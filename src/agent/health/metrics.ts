@@ -7,6 +7,12 @@ import { sharedMetricsText } from '../../runtime/metrics/metrics-text.ts';
 import { collectProcessMetrics } from '../../runtime/metrics/process-metrics.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import type { BackendStatus } from '../backend/backend-status.ts';
+import {
+  EXPORT_DROP_REASONS,
+  EXPORT_SIGNALS,
+  type ExportDropReason,
+  type ExportSignal,
+} from '../otlp/export-drops.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
 import { BODY_USES, type BodyUse } from '../probes/http/body/body-memory.ts';
 import { SHEDDABLE, type Sheddable } from '../run/starvation/load-shedding.ts';
@@ -16,7 +22,7 @@ import {
   type SpoolDropReason,
   type SpoolKind,
 } from '../spool/spool.ts';
-import { createCheckGauges } from './check-gauges.ts';
+import { type CheckMetric, createCheckGauges } from './check-gauges.ts';
 import type { GaugedCheck } from './check-labels.ts';
 import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
 import { RecentMaximum } from './recent-maximum.ts';
@@ -59,6 +65,8 @@ export interface AgentMetrics {
   uploaded(count: number): void;
   /** The service permanently rejected records. */
   rejected(kind: SpoolKind, count: number): void;
+  /** Spans or data points that no receiver got. */
+  exportDropped(signal: ExportSignal, count: number, reason: ExportDropReason): void;
   /** A connection to the health port was closed by its bounds. */
   connectionClosed(state: ClosedState): void;
   setChecks(checks: readonly GaugedCheck[]): void;
@@ -68,6 +76,8 @@ export interface AgentMetrics {
   readonly totals: { readonly missedSlots: number; readonly droppedLines: number };
   /** How late the latest run of the last five minutes began, in whole milliseconds; null if none began. */
   maxLatenessMs(): number | null;
+  /** The metrics of checks, without deprecated ones. Each is read when it is its turn. */
+  checkMetrics(): Iterable<CheckMetric>;
   /** All metrics (Prometheus text format 0.0.4). Concurrent calls share one rendering. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -120,6 +130,7 @@ export function createMetrics({
   const uploaded = new Counter(options(METRIC_TABLE.uploaded));
   const rejected = new Counter(options(METRIC_TABLE.rejected));
   const spoolDropped = new Counter(options(METRIC_TABLE.spoolDropped));
+  const exportDropped = new Counter(options(METRIC_TABLE.exportDropped));
   const connectionsClosed = new Counter(options(METRIC_TABLE.healthConnectionsClosed));
   const checkCount = new Gauge(options(METRIC_TABLE.checks));
   new Gauge(options(METRIC_TABLE.buildInfo)).set({ version }, 1);
@@ -162,6 +173,9 @@ export function createMetrics({
   for (const outcome of ['made', 'busy']) evidence.inc({ outcome }, 0);
   for (const what of SHEDDABLE) shed.inc({ what }, 0);
   for (const use of BODY_USES) bodiesWithoutRoom.inc({ use }, 0);
+  for (const signal of EXPORT_SIGNALS) {
+    for (const reason of EXPORT_DROP_REASONS) exportDropped.inc({ signal, reason }, 0);
+  }
   for (const state of CLOSED_STATES) connectionsClosed.inc({ state }, 0);
   for (const kind of LINE_KINDS) droppedResults.inc({ kind }, 0);
   for (const kind of SPOOL_KINDS) {
@@ -203,6 +217,7 @@ export function createMetrics({
     spoolDropped: (kind, count, reason) => spoolDropped.inc({ kind, reason }, count),
     uploaded: (count) => uploaded.inc(count),
     rejected: (kind, count) => rejected.inc({ kind }, count),
+    exportDropped: (signal, count, reason) => exportDropped.inc({ signal, reason }, count),
     connectionClosed: (state) => connectionsClosed.inc({ state }),
     setChecks(checks) {
       checkCount.set(checks.length);
@@ -213,6 +228,7 @@ export function createMetrics({
       checkFile = checkFileFrom;
       backend = backendFrom;
     },
+    checkMetrics: () => gauges.values(),
     text: sharedMetricsText(registry, gauges.metrics),
   };
 }

@@ -1,6 +1,7 @@
 import type { OpenBackend } from '../../agent/backend/backend.ts';
 import { createFileBackend } from '../../agent/backend/file-backend.ts';
 import { type AgentConfig, loadConfig } from '../../agent/config.ts';
+import { secretsOfOtlp } from '../../agent/config/otlp.ts';
 import { discardReports, NO_REPORTS } from '../../agent/fault-reports/disabled-reports.ts';
 import type { FaultReports } from '../../agent/fault-reports/reporting.ts';
 import { NdjsonSink } from '../../agent/output/ndjson-sink.ts';
@@ -76,11 +77,12 @@ async function reportsFor(
 }
 
 /** The agent's own secrets; a key may be replaced while it runs. */
-function keysOf({ work }: AgentConfig): readonly string[] {
-  if (work.kind === 'file') return [];
+function keysOf({ work, otlp }: AgentConfig): readonly string[] {
+  const ofExport = otlp === null ? [] : secretsOfOtlp(otlp);
+  if (work.kind === 'file') return ofExport;
   const { https, http } = work.proxies;
   const ofProxies = [https, http].flatMap((proxy) => proxy?.secrets ?? []);
-  return [work.key.current, ...ofProxies];
+  return [work.key.current, ...ofProxies, ...ofExport];
 }
 
 function backendFor(config: AgentConfig, printResults: boolean, { stdout }: Terminal): OpenBackend {

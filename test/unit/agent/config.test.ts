@@ -39,6 +39,7 @@ describe('loadConfig', () => {
       healthPort: 8081,
       metricTags: [],
       probeEndpoint: false,
+      otlp: null,
       externalObservability: true,
       evidence: 'on',
       logLevel: 'info',
@@ -59,6 +60,12 @@ describe('loadConfig', () => {
       AGENT_HEALTH_PORT: '0',
       METRIC_TAGS: 'production, team:*',
       PROBE_ENDPOINT: 'on',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/prefix/',
+      OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20abc, x-tenant=a%2Cb',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=production,service.name=other',
+      OTEL_SERVICE_NAME: 'probes',
+      OTEL_METRIC_EXPORT_INTERVAL: '10000',
+      OTLP_TRACES: 'on',
       EXTERNAL_OBSERVABILITY: 'OFF',
       EVIDENCE: 'With-Secrets',
       LOG_LEVEL: 'Debug',
@@ -72,6 +79,14 @@ describe('loadConfig', () => {
       healthPort: 0,
       metricTags: ['production', 'team:*'],
       probeEndpoint: true,
+      otlp: {
+        endpoint: 'http://collector:4318/prefix',
+        headers: { authorization: 'Bearer abc', 'x-tenant': 'a,b' },
+        resource: { 'deployment.environment.name': 'production', 'service.name': 'probes' },
+        metricIntervalMs: 10_000,
+        traces: true,
+        proxies: { https: null, http: null, exemptions: [] },
+      },
       externalObservability: false,
       evidence: 'with-secrets',
       logLevel: 'debug',
@@ -91,6 +106,17 @@ describe('loadConfig', () => {
       executeScripts: true,
       scriptWorkers: 2,
     });
+  });
+
+  it('refuses traces without a receiver, and headers that are none, without showing them', () => {
+    expect(refusalOf({ ...NEEDED, OTLP_TRACES: 'on' })).toMatchObject({ code: 'CONFIG_CONFLICT' });
+    const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318';
+    for (const headers of ['secret-word', 'a b=secret-word', 'host=secret-word']) {
+      const env = { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS: headers };
+      const { code, message } = refusalOf({ ...NEEDED, ...env });
+      expect(code).toBe('CONFIG_INVALID');
+      expect(message).not.toContain('secret-word');
+    }
   });
 
   it('takes an empty value for an unset one', () => {

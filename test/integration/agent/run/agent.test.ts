@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { createFileBackend } from '../../../../src/agent/backend/file-backend.ts';
-import { loadConfig } from '../../../../src/agent/config.ts';
+import { type Environment, loadConfig } from '../../../../src/agent/config.ts';
 import { NO_REPORTS } from '../../../../src/agent/fault-reports/disabled-reports.ts';
 import { runAgent } from '../../../../src/agent/main.ts';
 import type { CheckListener, CheckSource } from '../../../../src/agent/source/check-source.ts';
@@ -12,6 +12,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { EMPTY_VAULT } from '../../../support/samples/secrets.ts';
+import { listenOtlp } from '../../../support/servers/otlp-receiver.ts';
 import { listenTcp } from '../../../support/servers/tcp-servers.ts';
 
 /** Gives sets when it is told to, and takes no notice of being stopped: a file on a dead mount. */
@@ -56,7 +57,7 @@ function oneOffOf(check: Check): OneOff {
 }
 
 /** The whole agent, with the results told. */
-async function startAgent() {
+async function startAgent(env: Environment = {}) {
   const { log } = captureLog();
   const signals = new EventEmitter();
   const stop = new StopSignals({ emitter: signals, clock: new FakeClock(), graceMs: 1000, log });
@@ -64,7 +65,10 @@ async function startAgent() {
   const lines = new EventEmitter();
   const listening = new EventEmitter();
   const ended = runAgent({
-    config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0', EVIDENCE: 'off' }),
+    config: loadConfig({
+      ...{ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0', EVIDENCE: 'off' },
+      ...env,
+    }),
     openBackend: async () =>
       createFileBackend({
         source,
@@ -141,4 +145,28 @@ it('has metrics of the checks that are activated, and of no other', async () => 
   const text = await metrics();
   expect(text).not.toContain('check_id="db"');
   expect(text).toMatch(/^vedette_checks 0$/m);
+});
+
+it('exports metrics and spans of its runs by OTLP, the last ones when it stops', async () => {
+  const receiver = await listenOtlp();
+  onTestFinished(() => receiver.close());
+  const server = await listenTcp((socket) => socket.end());
+  onTestFinished(() => server.close());
+  const { source, lines, signals, ended } = await startAgent({
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
+    OTLP_TRACES: 'on',
+  });
+  const check = checkOf('TCP', { id: 'db', frequency: 1440, request: { port: server.port } });
+  const judged = once(lines, 'result');
+  source.give(check);
+  source.ask(check);
+  await judged;
+  signals.emit('SIGTERM');
+  await ended;
+
+  expect(receiver.faults).toEqual([]);
+  const up = receiver.points.filter(({ metric }) => metric === 'vedette_check_up');
+  expect(up).toMatchObject([{ attributes: { check_id: 'db' }, value: 1 }]);
+  expect(receiver.spans).toContainEqual(expect.objectContaining({ name: 'TCP db' }));
+  expect(receiver.resource).toMatchObject({ 'service.name': 'vedette-agent' });
 });

@@ -1,0 +1,13 @@
+/** What the agent exports by OTLP. */
+export const EXPORT_SIGNALS = ['metrics', 'traces'] as const;
+export type ExportSignal = (typeof EXPORT_SIGNALS)[number];
+
+/**
+ * Why something was not exported:
+ * - `queue`: too much waited
+ * - `late`: the next export of metrics was due
+ * - `refused`: by the receiver, for good
+ * - `stopped`: the agent ended
+ */
+export const EXPORT_DROP_REASONS = ['queue', 'late', 'refused', 'stopped'] as const;
+export type ExportDropReason = (typeof EXPORT_DROP_REASONS)[number];

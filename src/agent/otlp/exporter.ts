@@ -1,0 +1,255 @@
+import { hostname } from 'node:os';
+import type { CheckResult } from '../../model/result/result.ts';
+import { Backoff } from '../../runtime/backoff.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { ThrottledLog } from '../../runtime/throttled-log.ts';
+import { isInTime, sleep } from '../../runtime/wait.ts';
+import type { OtlpConfig } from '../config/otlp.ts';
+import type { AgentMetrics } from '../health/metrics.ts';
+import { Queue } from '../output/queue.ts';
+import type { SecretsVault } from '../secrets/vault.ts';
+import type { ExportDropReason, ExportSignal } from './export-drops.ts';
+import { type ExportRequest, metricRequests } from './metric-requests.ts';
+import { OtlpClient } from './otlp-client.ts';
+import { attributesOf, OWN_TEXTS, type Sender, type Span, tracesRequest } from './otlp-json.ts';
+import { RunSpans } from './run-spans.ts';
+
+export interface ExporterOptions {
+  readonly config: OtlpConfig;
+  readonly metrics: Pick<AgentMetrics, 'checkMetrics' | 'exportDropped'>;
+  readonly secrets: Pick<SecretsVault, 'scrubber'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly version: string;
+  /** Tells the agents of a host apart. */
+  readonly healthPort: number;
+  /** From 0 to under 1. */
+  readonly random?: () => number;
+}
+
+export interface OtlpExporter {
+  /** Takes every result, ATTEMPT and FINAL. Never waits. */
+  result(result: CheckResult): void;
+  /**
+   * Exports until the signal aborts, and then once more what there is, for FLUSH_LIMIT_MS at most. Never
+   * rejects: checks run on without it.
+   */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Results whose spans wait. */
+const MAX_QUEUED = 5_000;
+/** Results of a request: about a quarter of a megabyte of JSON. */
+const MAX_BATCH = 100;
+/** From the first result of a request until it is sent. */
+const GATHER_MS = 5_000;
+const BACKOFF = { minMs: 1_000, maxMs: 60_000 } as const;
+const FLUSH_LIMIT_MS = 2_000;
+const LOG_PERIOD_MS = 600_000;
+
+export function createOtlpExporter(options: ExporterOptions): OtlpExporter {
+  return new Exporter(options);
+}
+
+class Exporter implements OtlpExporter {
+  readonly #options: ExporterOptions;
+  readonly #client: OtlpClient;
+  readonly #sender: Sender;
+  readonly #throttled: ThrottledLog;
+  readonly #backoffs: Readonly<Record<ExportSignal, Backoff>>;
+  readonly #runSpans = new RunSpans();
+  /** The spans of each result. */
+  readonly #waiting = new Queue<readonly Span[]>();
+  #wake = (): void => {};
+
+  constructor(options: ExporterOptions) {
+    const { config, clock, log, version, secrets, healthPort, random = Math.random } = options;
+    this.#options = options;
+    const scrub = (text: string): string => secrets.scrubber.text(text);
+    this.#client = new OtlpClient({ config, clock, version, scrub });
+    const instance = `${hostname()}:${healthPort}`;
+    const own = { 'service.version': version, 'service.instance.id': instance };
+    this.#sender = {
+      resource: { attributes: attributesOf({ ...own, ...config.resource }) },
+      scope: { name: 'vedette', version },
+    };
+    this.#throttled = new ThrottledLog(clock, log, { periodMs: LOG_PERIOD_MS });
+    const backoff = (): Backoff => new Backoff({ ...BACKOFF, random });
+    this.#backoffs = { metrics: backoff(), traces: backoff() };
+  }
+
+  result(result: CheckResult): void {
+    if (!this.#options.config.traces) return;
+    if (this.#waiting.length >= MAX_QUEUED) {
+      const oldest = this.#waiting.shift();
+      this.#dropped('traces', oldest?.length ?? 0, 'queue');
+    }
+    this.#waiting.push(this.#runSpans.endingWith(result));
+    this.#wake();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { config, log } = this.#options;
+    const { endpoint, traces } = config;
+    const what = traces ? 'metrics and traces of checks' : 'metrics of checks';
+    log.info({ endpoint }, `${what} are exported by OTLP`);
+    try {
+      const exports = [this.#exportMetrics(signal)];
+      if (traces) exports.push(this.#exportTraces(signal));
+      await Promise.all(exports);
+    } catch (error) {
+      log.error({ err: error }, `a fault of the agent; please report it: ${messageOf(error)}`);
+    } finally {
+      await this.#client.close();
+    }
+  }
+
+  async #exportMetrics(signal: AbortSignal): Promise<void> {
+    const { clock, config } = this.#options;
+    const { metricIntervalMs: intervalMs } = config;
+    let dueMs = clock.monotonicMs() + intervalMs;
+    while (await sleep(clock, dueMs - clock.monotonicMs(), signal)) {
+      // Missed intervals are left out.
+      dueMs = Math.max(dueMs, clock.monotonicMs() - intervalMs) + intervalMs;
+      const leftMs = dueMs - clock.monotonicMs();
+      const lost = await within(clock, leftMs, signal, (limit) => this.#sendMetrics(limit));
+      // At the end they are sent again.
+      if (!signal.aborted) this.#dropped('metrics', lost, 'late');
+    }
+    const lost = await within(clock, FLUSH_LIMIT_MS, null, (limit) => this.#sendMetrics(limit));
+    this.#dropped('metrics', lost, 'stopped');
+  }
+
+  /** @returns the data points for which no time was left */
+  async #sendMetrics(limit: AbortSignal): Promise<number> {
+    const { metrics, clock } = this.#options;
+    const wallMs = clock.wallMs();
+    const requests = metricRequests(metrics.checkMetrics(), { sender: this.#sender, wallMs });
+    let lost = 0;
+    for (const request of requests) {
+      const isSent = lost === 0 && (await this.#deliver('metrics', request, limit));
+      if (!isSent) lost += request.count;
+    }
+    return lost;
+  }
+
+  async #exportTraces(signal: AbortSignal): Promise<void> {
+    while (await this.#gather(signal)) {
+      const batch = this.#take();
+      if (batch.count > 0 && !(await this.#deliver('traces', batch, signal))) {
+        await this.#flushTraces(batch);
+        return;
+      }
+    }
+    await this.#flushTraces(this.#take());
+  }
+
+  /** What is left when the agent stops, beginning with the batch that was under way. */
+  async #flushTraces(first: ExportRequest): Promise<void> {
+    await within(this.#options.clock, FLUSH_LIMIT_MS, null, async (limit) => {
+      for (let batch = first; batch.count > 0; batch = this.#take()) {
+        if (!(await this.#deliver('traces', batch, limit))) {
+          this.#dropped('traces', batch.count, 'stopped');
+        }
+      }
+    });
+  }
+
+  /** Resolves true when a request is full or its first result has waited, false when the signal aborts. */
+  async #gather(signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#options;
+    if (!(await this.#untilWaiting(1, signal))) return false;
+    const full = new AbortController();
+    const ended = AbortSignal.any([full.signal, signal]);
+    const filling = this.#untilWaiting(MAX_BATCH, ended).then(() => full.abort());
+    await sleep(clock, GATHER_MS, ended);
+    full.abort();
+    await filling;
+    return !signal.aborted;
+  }
+
+  /** Resolves true when so many results wait, false when the signal aborts. */
+  async #untilWaiting(results: number, signal: AbortSignal): Promise<boolean> {
+    while (this.#waiting.length < results) {
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      if (!(await isInTime(woken, signal))) return false;
+    }
+    return !signal.aborted;
+  }
+
+  #take(): ExportRequest {
+    const spans: Span[] = [];
+    for (let results = 0; results < MAX_BATCH; results += 1) {
+      const next = this.#waiting.shift();
+      if (next === null) break;
+      spans.push(...next);
+    }
+    return { body: tracesRequest(this.#sender, spans), count: spans.length };
+  }
+
+  /**
+   * Sends a request until the receiver takes or refuses it.
+   *
+   * @returns false if the signal aborted before
+   */
+  async #deliver(
+    kind: ExportSignal,
+    { body, count }: ExportRequest,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { clock, secrets } = this.#options;
+    const backoff = this.#backoffs[kind];
+    const masked = secrets.scrubber.deep(body, OWN_TEXTS);
+    for (;;) {
+      const outcome = await this.#client.send(kind, masked, signal);
+      switch (outcome.kind) {
+        case 'stopped':
+          return false;
+        case 'accepted':
+          backoff.reset();
+          if (outcome.rejected > 0) this.#refused(kind, outcome.rejected, outcome.problem);
+          return true;
+        case 'refused':
+          backoff.reset();
+          this.#refused(kind, count, outcome.problem);
+          return true;
+        case 'unavailable':
+          this.#warn(kind, outcome.problem, `${kind} cannot be exported by OTLP, and wait`);
+          if (!(await sleep(clock, backoff.next(outcome.retryAfterMs), signal))) return false;
+      }
+    }
+  }
+
+  #refused(kind: ExportSignal, count: number, problem: string): void {
+    this.#dropped(kind, count, 'refused');
+    this.#warn(`${kind} refused`, problem, `the receiver of OTLP refuses ${kind}`);
+  }
+
+  #warn(kind: string, problem: string, message: string): void {
+    this.#throttled.warn(kind, {}, `${message}: ${problem}`);
+  }
+
+  #dropped(kind: ExportSignal, count: number, reason: ExportDropReason): void {
+    if (count > 0) this.#options.metrics.exportDropped(kind, count, reason);
+  }
+}
+
+/** Does something that ends after so long, or when the signal aborts if there is one. */
+async function within<T>(
+  clock: Clock,
+  limitMs: number,
+  signal: AbortSignal | null,
+  act: (limit: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const cancel = clock.after(limitMs, () => limit.abort());
+  try {
+    return await act(signal === null ? limit.signal : AbortSignal.any([limit.signal, signal]));
+  } finally {
+    cancel();
+  }
+}

@@ -1,0 +1,127 @@
+import { rootMessageOf } from '../../model/result/failure-message.ts';
+import type { CheckResult } from '../../model/result/result.ts';
+import { runResultOf } from '../../model/result/run-result.ts';
+import { spanIdOf, traceIdOf } from '../../model/result/trace-context.ts';
+import { LruCache } from '../../runtime/lru-cache.ts';
+import { judgedRunOf } from '../health/judged-run.ts';
+import { attributesOf, SPAN_KINDS, type Span, STATUS_CODES, unixNano } from './otlp-json.ts';
+
+/** Runs between their first attempt and their end. */
+const MAX_OPEN_RUNS = 10_000;
+const MAX_TEXT_CHARS = 1_000;
+
+/**
+ * The spans of runs (src/agent/README.md, "Export by OTLP"). A run of one attempt is one span; else each
+ * attempt has one below that of the run. The phases of an attempt are spans below it.
+ */
+export class RunSpans {
+  /** When a run of several attempts began, epoch milliseconds, by its sequence id. */
+  readonly #begun = new LruCache<number>(MAX_OPEN_RUNS);
+
+  /** The spans that end with a result: an ATTEMPT, or the FINAL of a run. */
+  endingWith(result: CheckResult): readonly Span[] {
+    const { sequenceId, attempts } = result;
+    const attempt = attempts + 1;
+    const isFinal = result.resultType === 'FINAL';
+    const isWhole = isFinal && attempts === 0;
+    const startMs = Date.parse(result.startedAt);
+    const endMs = Date.parse(result.stoppedAt);
+    const traceId = traceIdOf(sequenceId);
+    const spanId = spanIdOf(sequenceId, attempt);
+    const runSpanId = spanIdOf(sequenceId);
+    const title = `${result.checkType} ${result.name}`.toWellFormed();
+    const about = { traceId, endTimeUnixNano: unixNano(endMs), status: statusOf(result) };
+    const ofAttempt: Span = {
+      ...about,
+      spanId,
+      ...(isWhole ? {} : { parentSpanId: runSpanId }),
+      name: isWhole ? title : `Attempt ${attempt}`,
+      kind: SPAN_KINDS.CLIENT,
+      startTimeUnixNano: unixNano(startMs),
+      attributes: attributesOf({ ...runAttributes(result), ...requestAttributes(result) }),
+    };
+    const spans = [ofAttempt, ...phaseSpans(result, { traceId, spanId, startMs })];
+    if (!isFinal) {
+      if (this.#begun.get(sequenceId) === undefined) this.#begun.set(sequenceId, startMs);
+      return spans;
+    }
+    if (isWhole) return spans;
+    // Unknown if another location made the first attempt.
+    const begunMs = this.#begun.get(sequenceId) ?? startMs;
+    this.#begun.delete(sequenceId);
+    const ofRun: Span = {
+      ...about,
+      spanId: runSpanId,
+      name: title,
+      kind: SPAN_KINDS.INTERNAL,
+      startTimeUnixNano: unixNano(begunMs),
+      attributes: attributesOf(runAttributes(result)),
+    };
+    return [...spans, ofRun];
+  }
+}
+
+function runAttributes(result: CheckResult) {
+  return {
+    'vedette.check.id': result.checkId,
+    'vedette.check.name': result.name,
+    'vedette.check.type': result.checkType,
+    'vedette.location': result.runLocation,
+    'vedette.result': runResultOf(result),
+    'vedette.attempts': result.attempts + 1,
+    'error.type': judgedRunOf(result).errorCode,
+  };
+}
+
+/** By the semantic conventions of HTTP clients. */
+function requestAttributes({ apiCheckResult }: CheckResult) {
+  if (apiCheckResult === null) return {};
+  const { request, response } = apiCheckResult;
+  return {
+    'http.request.method': request.method,
+    'url.full': shortened(request.url),
+    'http.response.status_code': response?.status ?? null,
+    'network.peer.address': response?.ip ?? null,
+  };
+}
+
+/** A phase that took no time was not reached. Redirects are summed, so a phase is placed after the one before it. */
+function phaseSpans(
+  result: CheckResult,
+  {
+    traceId,
+    spanId,
+    startMs,
+  }: { readonly traceId: string; readonly spanId: string; readonly startMs: number },
+): readonly Span[] {
+  let atMs = startMs;
+  return judgedRunOf(result)
+    .phases.filter(([, seconds]) => seconds > 0)
+    .map(([phase, seconds]): Span => {
+      const beganMs = atMs;
+      atMs += seconds * 1000;
+      return {
+        traceId,
+        spanId: spanIdOf(spanId, phase),
+        parentSpanId: spanId,
+        name: phase,
+        kind: SPAN_KINDS.INTERNAL,
+        startTimeUnixNano: unixNano(beganMs),
+        endTimeUnixNano: unixNano(atMs),
+        attributes: [],
+        status: { code: STATUS_CODES.UNSET },
+      };
+    });
+}
+
+function statusOf(result: CheckResult): Span['status'] {
+  const outcome = runResultOf(result);
+  if (outcome !== 'failed' && outcome !== 'error') return { code: STATUS_CODES.UNSET };
+  const message = rootMessageOf(result);
+  return { code: STATUS_CODES.ERROR, ...(message === null ? {} : { message: shortened(message) }) };
+}
+
+function shortened(text: string): string {
+  const start = text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…` : text;
+  return start.toWellFormed();
+}
