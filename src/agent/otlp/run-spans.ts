@@ -46,8 +46,8 @@ export class RunSpans {
       return spans;
     }
     if (isWhole) return spans;
-    // Unknown if another location made the first attempt.
-    const begunMs = this.#begun.get(sequenceId) ?? startMs;
+    // Unknown if another location made the first attempt; later than now if the clock was set back.
+    const begunMs = Math.min(this.#begun.get(sequenceId) ?? startMs, startMs);
     this.#begun.delete(sequenceId);
     const ofRun: Span = {
       ...about,
