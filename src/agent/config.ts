@@ -14,6 +14,7 @@ import {
 } from './config/operator-variables.ts';
 import { type OtlpConfig, readOtlp } from './config/otlp.ts';
 import { readProxies } from './config/proxies.ts';
+import type { TargetsFrom } from './config/targets-from.ts';
 import { targetsByName } from './config/variable-targets.ts';
 import { VARIABLES } from './config/variables.ts';
 import type { EvidenceMode } from './evidence/evidence-budget.ts';
@@ -58,6 +59,11 @@ export interface DaemonConfig extends RunConfig {
 export interface FileWork {
   readonly kind: 'file';
   readonly checksFile: string;
+  /** Checks whose targets come from documents, and the proxies to fetch them; null: none. */
+  readonly discovery: {
+    readonly rules: readonly TargetsFrom[];
+    readonly proxies: Proxies;
+  } | null;
 }
 
 /** For a service: it sends the checks, and results wait for it in the spool. */
@@ -134,6 +140,7 @@ export function loadConfig(env: Environment): AgentConfig {
 function readWork(env: Environment): FileWork | ServiceWork {
   const serviceUrl = readVariable(env, VARIABLES.serviceUrl);
   const checksFile = readVariable(env, VARIABLES.checksFile);
+  const targetsFrom = readVariable(env, VARIABLES.targetsFrom);
   if (serviceUrl === null) {
     if (checksFile === null) {
       throw missing(
@@ -146,7 +153,14 @@ function readWork(env: Environment): FileWork | ServiceWork {
         `${idle.name} is set, which is for an agent of a service: set SERVICE_URL too, or unset it to run CHECKS_FILE alone`,
       );
     }
-    return { kind: 'file', checksFile };
+    const isAlone = targetsFrom.length === 0;
+    const discovery = isAlone ? null : { rules: targetsFrom, proxies: readProxies(env) };
+    return { kind: 'file', checksFile, discovery };
+  }
+  if (targetsFrom.length > 0) {
+    throw conflicting(
+      'TARGETS_FROM is set, which is for an agent of CHECKS_FILE: unset it, or start a second agent with CHECKS_FILE',
+    );
   }
   if (checksFile !== null) {
     throw conflicting(

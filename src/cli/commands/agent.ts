@@ -1,12 +1,14 @@
 import type { OpenBackend } from '../../agent/backend/backend.ts';
 import { createFileBackend } from '../../agent/backend/file-backend.ts';
-import { type AgentConfig, loadConfig } from '../../agent/config.ts';
+import { type AgentConfig, type FileWork, loadConfig } from '../../agent/config.ts';
 import { secretsOfOtlp } from '../../agent/config/otlp.ts';
 import { discardReports, NO_REPORTS } from '../../agent/fault-reports/disabled-reports.ts';
 import type { FaultReports } from '../../agent/fault-reports/reporting.ts';
+import type { Proxies } from '../../agent/net/proxy/choose-proxy.ts';
 import { NdjsonSink } from '../../agent/output/ndjson-sink.ts';
 import { scrubError } from '../../agent/secrets/scrub-error.ts';
 import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
+import type { CheckSource } from '../../agent/source/check-source.ts';
 import { createFileSource } from '../../agent/source/file/file-source.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { requireDescriptors } from '../../runtime/files/descriptors.ts';
@@ -79,10 +81,12 @@ async function reportsFor(
 /** The agent's own secrets; a key may be replaced while it runs. */
 function keysOf({ work, otlp }: AgentConfig): readonly string[] {
   const ofExport = otlp === null ? [] : secretsOfOtlp(otlp);
-  if (work.kind === 'file') return ofExport;
-  const { https, http } = work.proxies;
-  const ofProxies = [https, http].flatMap((proxy) => proxy?.secrets ?? []);
-  return [work.key.current, ...ofProxies, ...ofExport];
+  if (work.kind === 'file') return [...ofExport, ...proxySecrets(work.discovery?.proxies)];
+  return [work.key.current, ...proxySecrets(work.proxies), ...ofExport];
+}
+
+function proxySecrets(proxies: Proxies | undefined): readonly string[] {
+  return [proxies?.https, proxies?.http].flatMap((proxy) => proxy?.secrets ?? []);
 }
 
 function backendFor(config: AgentConfig, printResults: boolean, { stdout }: Terminal): OpenBackend {
@@ -97,7 +101,23 @@ function backendFor(config: AgentConfig, printResults: boolean, { stdout }: Term
       const { openServiceBackend } = await import('../../agent/backend/service-backend.ts');
       return openServiceBackend({ work, concurrency, alsoTo }, parts);
     }
-    const source = createFileSource({ file: work.checksFile, clock, log, runsAlone: true });
+    const file = createFileSource({ file: work.checksFile, clock, log, runsAlone: true });
+    const source = await withTargets(file, work, { clock, log });
     return createFileBackend({ source, sink: lines() });
   };
+}
+
+/** The checks of a file, with those for targets of documents if there are such documents. */
+async function withTargets(
+  file: CheckSource,
+  { discovery }: FileWork,
+  parts: { readonly clock: Clock; readonly log: Logger },
+): Promise<CheckSource> {
+  if (discovery === null) return file;
+  // Loaded only if it is used.
+  loadSequentially(import.meta.url, '../../agent/source/discovery/discovered-targets.js');
+  const { withDiscoveredTargets } = await import(
+    '../../agent/source/discovery/discovered-targets.ts'
+  );
+  return withDiscoveredTargets(file, { ...parts, ...discovery, version: VERSION });
 }

@@ -13,7 +13,8 @@ import { VedetteError } from '../../../src/runtime/errors.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const NEEDED = { CHECKS_FILE: 'checks.yaml' };
-const FILE_WORK = { kind: 'file', checksFile: 'checks.yaml' };
+const NO_PROXIES = { https: null, http: null, exemptions: [] };
+const FILE_WORK = { kind: 'file', checksFile: 'checks.yaml', discovery: null };
 const KEY = `pl_${'0f'.repeat(16)}`;
 const OTHER_KEY = `pl_${'1e'.repeat(16)}`;
 const SERVICE = { SERVICE_URL: 'https://vedette.example.com/base', API_KEY: KEY };
@@ -34,7 +35,7 @@ function refusalOf(
 describe('loadConfig', () => {
   it('needs only CHECKS_FILE and has the documented defaults for the rest', () => {
     expect(loadConfig(NEEDED)).toEqual({
-      work: { kind: 'file', checksFile: 'checks.yaml' },
+      work: FILE_WORK,
       concurrency: 100,
       healthPort: 8081,
       metricTags: [],
@@ -56,6 +57,7 @@ describe('loadConfig', () => {
   it('reads every variable, with white space around it', () => {
     const config = loadConfig({
       CHECKS_FILE: ' /etc/checks.yaml ',
+      TARGETS_FROM: 'shops=/etc/targets/*.json apis=http://sd.test/?a=b',
       JOB_CONCURRENCY: ' 1000',
       AGENT_HEALTH_PORT: '0',
       METRIC_TAGS: 'production, team:*',
@@ -74,7 +76,17 @@ describe('loadConfig', () => {
       TARGET_DENY: '10.0.0.0/8,192.0.2.7  fd00::/8',
     });
     expect(config).toEqual({
-      work: { kind: 'file', checksFile: '/etc/checks.yaml' },
+      work: {
+        kind: 'file',
+        checksFile: '/etc/checks.yaml',
+        discovery: {
+          rules: [
+            { checkId: 'shops', document: { kind: 'file', path: '/etc/targets/*.json' } },
+            { checkId: 'apis', document: { kind: 'url', url: new URL('http://sd.test/?a=b') } },
+          ],
+          proxies: NO_PROXIES,
+        },
+      },
       concurrency: 1000,
       healthPort: 0,
       metricTags: ['production', 'team:*'],
@@ -85,7 +97,7 @@ describe('loadConfig', () => {
         resource: { 'deployment.environment.name': 'production', 'service.name': 'probes' },
         metricIntervalMs: 10_000,
         traces: true,
-        proxies: { https: null, http: null, exemptions: [] },
+        proxies: NO_PROXIES,
       },
       externalObservability: false,
       evidence: 'with-secrets',
@@ -117,6 +129,17 @@ describe('loadConfig', () => {
       expect(code).toBe('CONFIG_INVALID');
       expect(message).not.toContain('secret-word');
     }
+  });
+
+  it('refuses documents of targets that are none, or for a service', () => {
+    const refused = ['shops', '=a.json', 'a=targets.txt', 'a=/x/*/t.json', 'a=http://u:p@sd.test/'];
+    for (const TARGETS_FROM of refused) {
+      expect(refusalOf({ ...NEEDED, TARGETS_FROM }).code).toBe('CONFIG_INVALID');
+    }
+    const { message } = refusalOf({ ...NEEDED, TARGETS_FROM: 'a=http://u:password@sd.test/' });
+    expect(message).not.toContain('password');
+    const env = { SERVICE_URL: 'http://service.test', TARGETS_FROM: 'a=a.json' };
+    expect(refusalOf(env).code).toBe('CONFIG_CONFLICT');
   });
 
   it('takes an empty value for an unset one', () => {

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { expandCheck } from '../../../../../src/agent/source/discovery/expand-check.ts';
+import { readTargetDocument } from '../../../../../src/agent/source/discovery/target-document.ts';
+import type { Check } from '../../../../../src/model/check/check.ts';
+import { CHECK_ID } from '../../../../../src/model/ids.ts';
+import { checkOf } from '../../../../support/samples/checks.ts';
+
+function checksOf(check: Check, ...targets: string[]): readonly Check[] {
+  const labels = { team: 'shop', __meta_zone: 'a', empty: '' };
+  return [...expandCheck(check, [{ targets, labels }])].flatMap((one) => (one.ok ? one.check : []));
+}
+
+describe('the checks for discovered targets', () => {
+  it('have the target, the labels as tags, and ids and names of their own', () => {
+    const base = checkOf('URL', { id: 'shops', name: 'Shop', tags: ['web'], frequency: 1 });
+    const [one, two, ...others] = checksOf(base, 'https://a.test/health', 'b.test:8080');
+    expect(others).toEqual([]);
+    expect(one).toMatchObject({
+      name: 'Shop https://a.test/health',
+      tags: ['web', 'team:shop'],
+      frequency: 1,
+      request: { url: 'https://a.test/health' },
+    });
+    expect(two?.request).toMatchObject({ url: 'http://b.test:8080' });
+    for (const each of [one, two]) expect(each?.id).toMatch(CHECK_ID);
+    expect(one?.id).not.toBe(two?.id);
+    // Its history stays if other targets come and go.
+    expect(checksOf(base, 'b.test:8080')[0]?.id).toBe(two?.id);
+  });
+
+  it('take labels into their name where it says so', () => {
+    const base = checkOf('TCP', { id: 'db', name: 'Database of {{team}}{{none}} at {{target}}' });
+    const [one] = checksOf(base, 'db.test:5432');
+    expect(one?.name).toBe('Database of shop at db.test:5432');
+    expect(one?.request).toMatchObject({ hostname: 'db.test', port: 5432 });
+  });
+
+  it('are made once for each target, and not for one that the check cannot have', () => {
+    const base = checkOf('ICMP', { id: 'hosts' });
+    expect(checksOf(base, 'a.test', 'a.test')).toHaveLength(1);
+    const [refused] = expandCheck(base, [{ targets: ['no host'], labels: {} }]);
+    expect(refused).toMatchObject({ ok: false, target: 'no host' });
+    // A document must not be able to have credentials sent to an address of its choice.
+    const auth = { username: 'u', password: 'p' };
+    const secret = checkOf('API', { request: { url: 'http://own.test/', basicAuth: auth } });
+    expect(checksOf(secret, 'http://other.test/')).toEqual([]);
+    expect(checksOf(secret, 'http://own.test/other')).toHaveLength(1);
+  });
+
+  it('have ids of allowed length for long targets', () => {
+    const base = checkOf('URL', { id: 'x'.repeat(100) });
+    const [one] = checksOf(base, `https://${'long.'.repeat(40)}test/?q=${'y'.repeat(500)}`);
+    expect(one?.id).toMatch(CHECK_ID);
+    expect(one?.name.length).toBeLessThanOrEqual(255);
+  });
+});
+
+describe('a document of targets', () => {
+  const GROUPS = [{ targets: ['a.test', 'b.test:80'], labels: { team: 'shop', port: '80' } }];
+
+  it('is read as JSON and as YAML', async () => {
+    expect(await readTargetDocument(JSON.stringify(GROUPS), 'JSON')).toEqual(GROUPS);
+    const yaml = '- targets: [a.test, "b.test:80"]\n  labels: { team: shop, port: 80 }\n';
+    expect(await readTargetDocument(yaml, 'YAML')).toEqual(GROUPS);
+    expect(await readTargetDocument('[{"targets": ["a"]}]', 'JSON')).toEqual([
+      { targets: ['a'], labels: {} },
+    ]);
+  });
+
+  it.each([
+    ['{', /^is not JSON: /],
+    ['{"targets": []}', /^is not a list of \{targets, labels\}: /],
+    ['[{"targets": "a"}]', /^is not a list of \{targets, labels\} at 0\.targets: /],
+    [`[${' '.repeat(3_000_000)}]`, /^has more than \d+ characters/],
+  ])('that is wrong says so', async (text, problem) => {
+    expect(await readTargetDocument(text, 'JSON')).toMatch(problem);
+  });
+});
