@@ -17,7 +17,7 @@ import type { ConnectivityTarget } from '../run/connectivity.ts';
 import { MAX_OPERATOR_VARIABLES, variableName } from './operator-variables.ts';
 import { OTLP_VARIABLES } from './otlp-variables.ts';
 import { hostAndPort, locationKey, proxyUrl, serviceUrl, tagPattern } from './parsers.ts';
-import { type TargetsFrom, targetsFrom } from './targets-from.ts';
+import { TARGETS_FROM_VARIABLE } from './targets-from.ts';
 import { type VariableTarget, variableTarget } from './variable-targets.ts';
 
 /** The longest wait that Node's timers can do, in whole seconds: about 24 days. */
@@ -28,7 +28,6 @@ const MAX_TARGETS = 1000;
 const MAX_ORIGINS = 100;
 const MAX_EXEMPTIONS = 1000;
 const MAX_METRIC_TAGS = 100;
-const MAX_TARGET_DOCUMENTS = 100;
 const PROXY_URL =
   'an http or https URL without a path, perhaps with a user and password (percent-encoded), for example http://proxy.example.com:3128';
 const MAX_SCRIPT_WORKERS = 64;
@@ -116,16 +115,7 @@ export const VARIABLES = {
     secret: false,
     parse: filePath,
   }),
-  targetsFrom: variable<readonly TargetsFrom[]>({
-    name: 'TARGETS_FROM',
-    default: null,
-    whenUnset: [],
-    meaning:
-      'Checks of CHECKS_FILE whose targets come from documents of Prometheus (file_sd, http_sd): one check is made for each target. Only with CHECKS_FILE.',
-    allowed: `a list of at most ${MAX_TARGET_DOCUMENTS} CHECK=PATH or CHECK=URL, separated by commas or spaces, with the id of a check, and a path that ends with .json, .yml or .yaml and may have * in its name, for example shops=/etc/targets/*.json`,
-    secret: false,
-    parse: listParser(targetsFrom, MAX_TARGET_DOCUMENTS),
-  }),
+  targetsFrom: TARGETS_FROM_VARIABLE,
   concurrency: variable<number>({
     name: 'JOB_CONCURRENCY',
     default: '100',

@@ -3765,6 +3765,7 @@ export interface components {
          *         "basicAuth": null,
          *         "auth": null,
          *         "followRedirects": true,
+         *         "traceparent": false,
          *         "skipSSL": false,
          *         "ipFamily": "IPv4",
          *         "assertions": []
@@ -4102,6 +4103,8 @@ export interface components {
             auth?: components["schemas"]["RequestAuthChanges"] | null;
             /** @description Whether redirects are followed, at most 10. */
             followRedirects?: boolean;
+            /** @description Whether requests carry the header traceparent (W3C Trace Context), which is also in the job log. A header of the check with this name replaces it. */
+            traceparent?: boolean;
             /** @description Whether any server certificate is accepted. */
             skipSSL?: boolean;
             /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. ANY: the family that connects first. BOTH: each family must pass. See Address families. */
@@ -4223,6 +4226,11 @@ export interface components {
              */
             followRedirects: boolean;
             /**
+             * @description Whether requests carry the header traceparent (W3C Trace Context), which is also in the job log. A header of the check with this name replaces it.
+             * @default false
+             */
+            traceparent: boolean;
+            /**
              * @description Whether any server certificate is accepted.
              * @default false
              */
@@ -4282,6 +4290,8 @@ export interface components {
             auth?: components["schemas"]["RequestAuthInput"] | null;
             /** @description Whether redirects are followed, at most 10. */
             followRedirects?: boolean;
+            /** @description Whether requests carry the header traceparent (W3C Trace Context), which is also in the job log. A header of the check with this name replaces it. */
+            traceparent?: boolean;
             /** @description Whether any server certificate is accepted. */
             skipSSL?: boolean;
             /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. ANY: the family that connects first. BOTH: each family must pass. See Address families. */
@@ -4713,6 +4723,7 @@ export interface components {
          *         "url": "https://example.com/",
          *         "method": "GET",
          *         "followRedirects": true,
+         *         "traceparent": false,
          *         "skipSSL": false,
          *         "ipFamily": "IPv4",
          *         "assertions": []
@@ -12680,6 +12691,7 @@ export interface components {
          *         "url": "https://example.com/",
          *         "method": "GET",
          *         "followRedirects": true,
+         *         "traceparent": false,
          *         "skipSSL": false,
          *         "ipFamily": "IPv4",
          *         "assertions": []
@@ -12974,6 +12986,11 @@ export interface components {
              */
             followRedirects: boolean;
             /**
+             * @description Whether requests carry the header traceparent (W3C Trace Context), which is also in the job log. A header of the check with this name replaces it.
+             * @default false
+             */
+            traceparent: boolean;
+            /**
              * @description Whether any server certificate is accepted.
              * @default false
              */
@@ -13018,6 +13035,8 @@ export interface components {
             method?: "GET";
             /** @description Whether redirects are followed, at most 10. */
             followRedirects?: boolean;
+            /** @description Whether requests carry the header traceparent (W3C Trace Context), which is also in the job log. A header of the check with this name replaces it. */
+            traceparent?: boolean;
             /** @description Whether any server certificate is accepted. */
             skipSSL?: boolean;
             /** @description The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6. ANY: the family that connects first. BOTH: each family must pass. See Address families. */

@@ -15,7 +15,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { resultFor } from '../../../support/samples/results.ts';
-import { listenOtlp, type ReceivedPoint } from '../../../support/servers/otlp-receiver.ts';
+import { listenOtlp, type ReceivedPoint } from '../../../support/servers/otlp/receiver.ts';
 
 const INTERVAL_MS = 60_000;
 const GATHER_MS = 5_000;

@@ -12,7 +12,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { EMPTY_VAULT } from '../../../support/samples/secrets.ts';
-import { listenOtlp } from '../../../support/servers/otlp-receiver.ts';
+import { listenOtlp } from '../../../support/servers/otlp/receiver.ts';
 import { listenTcp } from '../../../support/servers/tcp-servers.ts';
 
 /** Gives sets when it is told to, and takes no notice of being stopped: a file on a dead mount. */

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { traceIdOf } from '../../../../src/model/result/trace-context.ts';
-import { runFixture } from '../../../support/agent/run-fixture.ts';
-import { FakeClock } from '../../../support/fake-clock.ts';
-import { checkOf } from '../../../support/samples/checks.ts';
+import { traceIdOf } from '../../../../../src/model/result/trace-context.ts';
+import { runFixture } from '../../../../support/agent/run-fixture.ts';
+import { FakeClock } from '../../../../support/fake-clock.ts';
+import { checkOf } from '../../../../support/samples/checks.ts';
 
 /** Fails each request, and keeps what it was sent as traceparent. */
 async function tracedTarget() {
