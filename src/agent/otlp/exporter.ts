@@ -96,9 +96,9 @@ class Exporter implements OtlpExporter {
     const what = traces ? 'metrics and traces of checks' : 'metrics of checks';
     log.info({ endpoint }, `${what} are exported by OTLP`);
     try {
-      const exports = [this.#exportMetrics(signal)];
-      if (traces) exports.push(this.#exportTraces(signal));
-      await Promise.all(exports);
+      const running = [this.#exportMetrics(signal)];
+      if (traces) running.push(this.#exportTraces(signal));
+      await Promise.all(running);
     } catch (error) {
       log.error({ err: error }, `a fault of the agent; please report it: ${messageOf(error)}`);
     } finally {

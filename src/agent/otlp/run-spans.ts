@@ -61,7 +61,9 @@ export class RunSpans {
   }
 }
 
-function runAttributes(result: CheckResult) {
+type Attributes = Readonly<Record<string, string | number | null>>;
+
+function runAttributes(result: CheckResult): Attributes {
   return {
     'vedette.check.id': result.checkId,
     'vedette.check.name': result.name,
@@ -74,7 +76,7 @@ function runAttributes(result: CheckResult) {
 }
 
 /** By the semantic conventions of HTTP clients. */
-function requestAttributes({ apiCheckResult }: CheckResult) {
+function requestAttributes({ apiCheckResult }: CheckResult): Attributes {
   if (apiCheckResult === null) return {};
   const { request, response } = apiCheckResult;
   return {
