@@ -1,5 +1,5 @@
 // The part of the build that `tsc` does not do: copies the migrations and the examples of the API into
-// dist and makes the command executable.
+// dist, writes the JSON Schema of the check file there, and makes the command executable.
 import {
   chmodSync,
   copyFileSync,
@@ -8,8 +8,10 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { checkFileSchema } from '../dist/model/check-file/json-schema.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const FROM = join(ROOT, 'src/service/database/migrations');
@@ -24,6 +26,11 @@ for (const name of readdirSync(FROM)) {
   copy(join(FROM, name), join(TO, name));
 }
 copy(join(ROOT, 'src', EXAMPLES), join(ROOT, 'dist', EXAMPLES));
+mkdirSync(join(ROOT, 'dist/schemas'), { recursive: true });
+writeFileSync(
+  join(ROOT, 'dist/schemas/check-file.json'),
+  `${JSON.stringify(checkFileSchema(), null, 1)}\n`,
+);
 chmodSync(join(ROOT, 'dist/cli/main.js'), 0o755);
 
 /** A service that starts during a build reads these files: a current one stays untouched. */

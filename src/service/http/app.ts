@@ -18,6 +18,7 @@ import type { Authenticator, KeyHolders, SignedIn } from './access/authenticator
 import type { KeyCache } from './access/key-cache.ts';
 import type { ServiceAddress } from './access/service-address.ts';
 import { AllowedMethods } from './allowed-methods.ts';
+import { checkFileSchemaRoutes } from './check-file-schema.routes.ts';
 import { HandbookPages, handbookRoutes } from './handbook/routes.ts';
 import { healthRoutes } from './health.routes.ts';
 import type { InFlight } from './in-flight.ts';
@@ -198,6 +199,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.decorate('documents', documents);
   await app.register(healthRoutes({ version: VERSION, clock, metrics, ...probes, stopping }));
   await app.register(openApiRoutes(documents));
+  await app.register(checkFileSchemaRoutes);
   await app.register(handbookRoutes(new HandbookPages(parts.handbook)));
   for (const routes of parts.routes) await app.register(routes);
   await app.ready();

@@ -1,14 +1,15 @@
 import { CHECK_SHAPES } from '../../../model/check/check.ts';
+import {
+  MERGED_FIELDS,
+  type MergedField,
+  WITHOUT_DEFAULT,
+} from '../../../model/check-file/defaults.ts';
 import type { RunnableCheckType } from '../../../model/enums.ts';
 import type { DocumentPath } from './file-problem.ts';
 import { keysAt } from './schema-info.ts';
 
 /** A YAML mapping as it was written. */
 export type RawMapping = Readonly<Record<string, unknown>>;
-
-/** The fields of a check that are merged key by key; all others are replaced completely. */
-const MERGED_FIELDS = ['request', 'retryStrategy', 'alertSettings'] as const;
-type MergedField = (typeof MERGED_FIELDS)[number];
 
 const TYPES = Object.keys(CHECK_SHAPES) as RunnableCheckType[];
 
@@ -22,8 +23,7 @@ export function isMapping(value: unknown): value is RawMapping {
 /** What `defaults` may contain at this path: every field that some check type has there. */
 export function knownDefaults(path: DocumentPath): readonly string[] {
   const known = new Set(TYPES.flatMap((type) => keysAt(CHECK_SHAPES[type], path)));
-  // These differ from check to check.
-  if (path.length === 0) for (const key of ['checkType', 'name']) known.delete(key);
+  if (path.length === 0) for (const key of WITHOUT_DEFAULT) known.delete(key);
   return [...known];
 }
 

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Script } from 'node:vm';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -22,49 +24,68 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-describe.each(['/openapi.json', '/docs', '/docs/alerts', '/docs/api'])('%s', (path) => {
-  const get = async (headers: Readonly<Record<string, string>>): Promise<IncomingMessage> => {
-    const sent = request({ host: '127.0.0.1', port: service.port, path, headers });
-    sent.end();
-    const [response] = await once(sent, 'response');
-    return response;
-  };
+const SCHEMA_PATH = '/schemas/check-file.json';
 
-  it.each([
-    ['gzip', gunzipSync],
-    ['br', brotliDecompressSync],
-  ] as const)('is compressed for clients that accept %s', async (coding, unpack) => {
-    const { text } = await service.ask(path, { key: null });
-    const packed = await get({ 'accept-encoding': coding });
-    expect(packed.headers).toMatchObject({ 'content-encoding': coding, vary: 'accept-encoding' });
-    const bytes = await buffer(packed);
-    expect(packed.headers['content-length']).toBe(String(bytes.length));
-    expect(unpack(bytes).toString()).toBe(text);
-    const plain = await get({ 'accept-encoding': 'gzip;q=0' });
-    expect(plain.headers).not.toHaveProperty('content-encoding');
-    expect(plain.headers.vary).toBe('accept-encoding');
-    expect((await buffer(plain)).toString()).toBe(text);
-  });
+describe.each(['/openapi.json', SCHEMA_PATH, '/docs', '/docs/alerts', '/docs/api'])(
+  '%s',
+  (path) => {
+    const get = async (headers: Readonly<Record<string, string>>): Promise<IncomingMessage> => {
+      const sent = request({ host: '127.0.0.1', port: service.port, path, headers });
+      sent.end();
+      const [response] = await once(sent, 'response');
+      return response;
+    };
 
-  it('is sent again only where it has changed', async () => {
-    const { headers } = await service.ask(path, { key: null });
-    expect(headers['cache-control']).toBe('no-cache');
-    const { etag = '' } = headers;
-    for (const known of [etag, `"other", W/${etag}`, '*']) {
-      const again = await service.ask(path, { key: null, headers: { 'if-none-match': known } });
-      expect([again.status, again.text, again.headers.etag]).toEqual([304, '', etag]);
-    }
-    const packed = await get({ 'accept-encoding': 'gzip', 'if-none-match': etag });
-    // Other bytes have another tag.
-    expect(packed.statusCode).toBe(200);
-    expect(packed.headers.etag).not.toBe(etag);
-    packed.resume();
-  });
+    it.each([
+      ['gzip', gunzipSync],
+      ['br', brotliDecompressSync],
+    ] as const)('is compressed for clients that accept %s', async (coding, unpack) => {
+      const { text } = await service.ask(path, { key: null });
+      const packed = await get({ 'accept-encoding': coding });
+      expect(packed.headers).toMatchObject({ 'content-encoding': coding, vary: 'accept-encoding' });
+      const bytes = await buffer(packed);
+      expect(packed.headers['content-length']).toBe(String(bytes.length));
+      expect(unpack(bytes).toString()).toBe(text);
+      const plain = await get({ 'accept-encoding': 'gzip;q=0' });
+      expect(plain.headers).not.toHaveProperty('content-encoding');
+      expect(plain.headers.vary).toBe('accept-encoding');
+      expect((await buffer(plain)).toString()).toBe(text);
+    });
 
-  it('has no body for HEAD', async () => {
-    const { status, text, headers } = await service.ask(path, { key: null, method: 'HEAD' });
-    expect([status, text]).toEqual([200, '']);
-    expect(Number(headers['content-length'])).toBeGreaterThan(1000);
+    it('is sent again only where it has changed', async () => {
+      const { headers } = await service.ask(path, { key: null });
+      expect(headers['cache-control']).toBe('no-cache');
+      const { etag = '' } = headers;
+      for (const known of [etag, `"other", W/${etag}`, '*']) {
+        const again = await service.ask(path, { key: null, headers: { 'if-none-match': known } });
+        expect([again.status, again.text, again.headers.etag]).toEqual([304, '', etag]);
+      }
+      const packed = await get({ 'accept-encoding': 'gzip', 'if-none-match': etag });
+      // Other bytes have another tag.
+      expect(packed.statusCode).toBe(200);
+      expect(packed.headers.etag).not.toBe(etag);
+      packed.resume();
+    });
+
+    it('has no body for HEAD', async () => {
+      const { status, text, headers } = await service.ask(path, { key: null, method: 'HEAD' });
+      expect([status, text]).toEqual([200, '']);
+      expect(Number(headers['content-length'])).toBeGreaterThan(1000);
+    });
+  },
+);
+
+describe(SCHEMA_PATH, () => {
+  it('is the JSON Schema of the check file, which the package has, too', async () => {
+    const { status, json, headers } = await service.ask(SCHEMA_PATH, { key: null });
+    expect([status, headers['content-type']]).toEqual([
+      200,
+      'application/schema+json; charset=utf-8',
+    ]);
+    const dist = join(import.meta.dirname, '../../../../dist');
+    const packed = readFileSync(join(dist, SCHEMA_PATH), 'utf8');
+    expect(JSON.parse(packed)).toEqual(json);
+    expect(json.properties).toHaveProperty('checks');
   });
 });
 
