@@ -39,6 +39,11 @@ const EXAMPLES = {
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette apply checks.yaml --dry-run',
     'SERVICE_URL=https://vedette.example.com API_KEY_FILE=key vedette apply checks.yaml --prune',
   ],
+  trigger: [
+    'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette trigger --check homepage --wait',
+    'vedette trigger --tag shop --location berlin --wait',
+    'vedette trigger --group shop',
+  ],
   status: [
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette status',
     'vedette status --down --output json',
@@ -115,6 +120,19 @@ service keeps as logicalId. Those without one were not made by a file and are ne
 
 Exit codes: 0 the service matches the file, or --dry-run; 1 something was refused (the rest is
 applied); 2 bad arguments, file or key, or the service cannot be reached.`,
+  trigger: `
+Each check runs once, with its retries, outside its schedule: --check runs it even if it is not
+activated, --tag and --group leave such checks out. A check runs in its first location that has a
+connected agent, a group in all locations of its checks and in their order. --location names another.
+
+With --wait each run is printed when it has ended, and one that did not pass with what to try. A
+signal ends the waiting, not the runs. Where stdout is no terminal, each run is one line, without
+colours, its fields separated by tabs: ending, check, location, response time in milliseconds, error
+code, words, id of the run.
+
+Exit codes: 0 requested, with --wait all passed (degraded counts as passed), 1 a run was refused, or
+with --wait failed, could not be judged or was not made, 2 bad arguments or key, no such group or
+tag, or the service cannot be reached.`,
   status: `
 Lists what is failing first, then what is degraded, then what is unknown and why, then private
 locations of which no agent polls. Where stdout is no terminal, each entry is one line, without

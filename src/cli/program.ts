@@ -17,6 +17,7 @@ import type { OutputFormat } from './print/output-format.ts';
 import { addReadingCommands } from './reading-commands.ts';
 import { reportError } from './report-error.ts';
 import { EXIT, type Terminal } from './terminal.ts';
+import { addTriggerCommand } from './trigger/trigger-command.ts';
 import { watchParent } from './up/parent-watch.ts';
 
 const FILE = 'the check file (YAML or JSON)';
@@ -100,6 +101,10 @@ const VARIABLES = {
   apply: async () => {
     loadSequentially(import.meta.url, './service-api/connection.js');
     return (await import('./service-api/connection.ts')).APPLY_ENVIRONMENT;
+  },
+  trigger: async () => {
+    loadSequentially(import.meta.url, './service-api/connection.js');
+    return (await import('./service-api/connection.ts')).TRIGGER_ENVIRONMENT;
   },
   status: variablesOfReading,
   history: variablesOfReading,
@@ -281,6 +286,7 @@ function createProgram(
       finished(await applyCommand(file, options, terminal, exitNow));
     });
 
+  addTriggerCommand(program, { terminal, variables, exitNow, finished });
   addReadingCommands(program, { terminal, variables, exitNow, finished });
 
   const service = program

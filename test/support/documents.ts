@@ -33,7 +33,11 @@ export function readDocument(path: string): string {
 
 /** The commands of the program, with those of its subcommands. */
 export function commandNames(): readonly string[] {
-  const files = ['src/cli/program.ts', 'src/cli/reading-commands.ts'];
+  const files = [
+    'src/cli/program.ts',
+    'src/cli/reading-commands.ts',
+    'src/cli/trigger/trigger-command.ts',
+  ];
   return files.flatMap((path) =>
     [...readDocument(path).matchAll(/command\(\s*'([\w-]+)/g)].map(([, name = '']) => name),
   );

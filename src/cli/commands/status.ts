@@ -44,6 +44,6 @@ export function statusCommand(
       return board.counts.failing > 0 ? EXIT.failed : EXIT.ok;
     },
     // They would be drawn over.
-    !watch,
+    { printsWaits: !watch },
   );
 }

@@ -11,11 +11,17 @@ export interface ServiceQuestion {
   readonly signal: AbortSignal;
 }
 
+export interface AskOptions {
+  /** Whether waits that the service asks for are printed on stderr; true if left out. */
+  readonly printsWaits?: boolean;
+  /** What the key is for; reading if left out. */
+  readonly use?: 'read' | 'run';
+}
+
 /**
- * For a command that only reads from the service of the environment.
+ * For a command that changes nothing at the service of the environment.
  *
  * @param ask returns the exit code
- * @param printsWaits whether waits that the service asks for are printed on stderr
  * @returns its exit code, or that of what interrupted it
  * @throws VedetteError where a variable, the key or the service is unusable
  */
@@ -23,9 +29,9 @@ export async function askService(
   terminal: Terminal,
   exitNow: (exitCode: number) => void,
   ask: (question: ServiceQuestion) => Promise<number>,
-  printsWaits = true,
+  { printsWaits = true, use = 'read' }: AskOptions = {},
 ): Promise<number> {
-  const connection = loadConnection(terminal.env, 'read');
+  const connection = loadConnection(terminal.env, use);
   const log = createTerminalLog(terminal, 'error');
   const interruption = watchForInterruption(terminal, log, exitNow);
   const onWait = printsWaits ? waitPrinter(terminal) : () => {};

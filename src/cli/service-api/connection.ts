@@ -37,6 +37,11 @@ const USES = {
     roleText: 'with the role read',
     service: 'The service to ask.',
   },
+  run: {
+    role: 'run',
+    roleText: 'with the role run',
+    service: 'The service that has the checks.',
+  },
 } as const;
 type Use = keyof typeof USES;
 
@@ -100,6 +105,9 @@ export const REPORT_ENVIRONMENT: Rows = [...Object.values(variablesOf('report'))
 
 /** The variables of commands that only read from a service. */
 export const READ_ENVIRONMENT: Rows = [...Object.values(variablesOf('read')), ...PROXY_ROWS];
+
+/** The variables of `vedette trigger`. */
+export const TRIGGER_ENVIRONMENT: Rows = [...Object.values(variablesOf('run')), ...PROXY_ROWS];
 
 /**
  * @throws VedetteError of kind `config` and code CONFIG_MISSING, CONFIG_INVALID, CONFIG_CONFLICT or

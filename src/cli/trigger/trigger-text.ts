@@ -1,0 +1,90 @@
+import { countText } from '../../runtime/text/count-text.ts';
+import type { Palette } from '../print/colour.ts';
+import { harmless, harmlessJsonLine } from '../print/harmless.ts';
+import { paintOfRun, RUN_LABELS } from '../print/pretty-result.ts';
+import { prettyDuration } from '../print/time-text.ts';
+import type { RunEnding, TriggeredRun } from './triggered-run.ts';
+
+const LABELS: Readonly<Record<RunEnding, string>> = {
+  ...RUN_LABELS,
+  queued: 'QUEUED',
+  refused: 'REFUSED',
+  expired: 'EXPIRED',
+  skipped: 'SKIPPED',
+};
+const LABEL_WIDTH = 8;
+
+/** For people: a line, and below it why it did not pass and what to try. */
+export function runLines(run: TriggeredRun, palette: Palette): readonly string[] {
+  const { ending, checkId, location, explanation, note } = run;
+  const last = explanation?.attempts.at(-1);
+  const retries = (explanation?.attempts.length ?? 1) - 1;
+  const facts = [
+    location === null ? null : palette.faint(`in ${harmless(location)}`),
+    last?.response == null ? null : harmless(last.response),
+    last === undefined ? null : prettyDuration(last.responseTime),
+    retries > 0 ? `after ${countText(retries, 'retry', 'retries')}` : null,
+    note === null ? null : harmless(note),
+  ];
+  const label = paintOf(ending, palette)(LABELS[ending].padEnd(LABEL_WIDTH));
+  const head = [
+    `${label}${palette.strong(harmless(checkId))}`,
+    ...facts.filter((fact) => fact !== null),
+  ];
+  const { reasons = [], advice = null } = explanation ?? {};
+  const below =
+    ending === 'passed' ? [] : [...reasons, ...(advice === null ? [] : [`try: ${advice}`])];
+  return [head.join('  '), ...below.map((line) => ' '.repeat(LABEL_WIDTH) + harmless(line))];
+}
+
+/**
+ * For programs: the ending, the check, the location, the response time in milliseconds, the error
+ * code, the first reason or note, and the id of the run, separated by tabs.
+ */
+export function plainRun(run: TriggeredRun): string {
+  const { ending, checkId, location, explanation, note, runId } = run;
+  const fields = [
+    ending,
+    checkId,
+    location ?? '',
+    explanation?.attempts.at(-1)?.responseTime ?? '',
+    explanation?.errorCode ?? '',
+    note ?? explanation?.reasons[0] ?? explanation?.attempts.at(-1)?.response ?? '',
+    runId ?? '',
+  ];
+  return fields.map((field) => harmless(String(field))).join('\t');
+}
+
+export function jsonRun({ explanation, ...run }: TriggeredRun): string {
+  const last = explanation?.attempts.at(-1);
+  return harmlessJsonLine({
+    ...run,
+    responseTime: last?.responseTime ?? null,
+    response: last?.response ?? null,
+    errorCode: explanation?.errorCode ?? null,
+    reasons: explanation?.reasons ?? [],
+    advice: explanation?.advice ?? null,
+  }).trimEnd();
+}
+
+/** `3 runs: 2 passed, 1 failed`. */
+export function summaryText(runs: readonly TriggeredRun[]): string {
+  const parts = Object.keys(LABELS).flatMap((ending) => {
+    const count = runs.filter((run) => run.ending === ending).length;
+    return count === 0 ? [] : [`${count} ${ending}`];
+  });
+  return `${countText(runs.length, 'run')}: ${parts.join(', ')}`;
+}
+
+function paintOf(ending: RunEnding, palette: Palette): (text: string) => string {
+  switch (ending) {
+    case 'queued':
+    case 'skipped':
+      return palette.faint;
+    case 'refused':
+    case 'expired':
+      return palette.bad;
+    default:
+      return paintOfRun(ending, palette);
+  }
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { RUN_RESULTS, type RunResult } from '../../model/result/run-result.ts';
+import type { ApiClient } from '../service-api/api-client.ts';
+import { readAs } from '../service-api/read-responses.ts';
+
+/** What became of a run on request. Without `--wait` it is `queued`, or `refused` by the service. */
+export type RunEnding = RunResult | 'queued' | 'refused' | 'expired' | 'skipped';
+
+const explanationSchema = z.looseObject({
+  result: z.enum(RUN_RESULTS),
+  reasons: z.array(z.string()),
+  errorCode: z.string().nullable(),
+  advice: z.string().nullable(),
+  attempts: z.array(z.looseObject({ responseTime: z.number(), response: z.string().nullable() })),
+});
+/** Why a run ended as it did, as the API has it (src/service/README.md, "Check results"). */
+type RunExplanation = z.output<typeof explanationSchema>;
+
+/** A run of one check in one location. */
+export interface TriggeredRun {
+  readonly checkId: string;
+  /** The slug; null where it is not known, or the check is not run. */
+  readonly location: string | null;
+  /** null if the check is not run. */
+  readonly runId: string | null;
+  readonly ending: RunEnding;
+  /** Of a run with a result. */
+  readonly explanation: RunExplanation | null;
+  /** Why there is no result. */
+  readonly note: string | null;
+}
+
+/** Whether the caller of `trigger` should take notice: the check did not pass, or was not run. */
+export function isBad({ ending }: TriggeredRun): boolean {
+  return !['passed', 'degraded', 'queued', 'skipped'].includes(ending);
+}
+
+/**
+ * The run with its result.
+ *
+ * @throws VedetteError as ApiClient.get
+ */
+export async function withResult(
+  client: Pick<ApiClient, 'get'>,
+  run: Pick<TriggeredRun, 'checkId' | 'location' | 'runId'>,
+  resultId: string,
+  signal: AbortSignal,
+): Promise<TriggeredRun> {
+  const [check, result] = [run.checkId, resultId].map(encodeURIComponent);
+  const json = await client.get(`/v1/check-results/${check}/${result}/explanation`, signal);
+  const explanation = readAs(explanationSchema, json, 'explanation of a result');
+  return { ...run, ending: explanation.result, explanation, note: null };
+}
+
+/** A run that ended without a result, or whose result is not waited for. */
+export function withoutResult(
+  { checkId, location, runId }: Pick<TriggeredRun, 'checkId' | 'location' | 'runId'>,
+  ending: RunEnding,
+  note: string | null = null,
+): TriggeredRun {
+  return { checkId, location, runId, ending, explanation: null, note };
+}
+
+export const EXPIRED = 'no agent of the location made the run in time';
