@@ -38,6 +38,7 @@ const EXAMPLES = {
   apply: [
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette apply checks.yaml --dry-run',
     'SERVICE_URL=https://vedette.example.com API_KEY_FILE=key vedette apply checks.yaml --prune',
+    'vedette apply checks.yaml --dry-run --exit-code',
   ],
   trigger: [
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette trigger --check homepage --wait',
@@ -119,7 +120,9 @@ Channels, groups, heartbeats, status pages and windows are found by their id in 
 service keeps as logicalId. Those without one were not made by a file and are never changed.
 
 Exit codes: 0 the service matches the file, or --dry-run; 1 something was refused (the rest is
-applied); 2 bad arguments, file or key, or the service cannot be reached.`,
+applied); 2 bad arguments, file or key, or the service cannot be reached; 4 with --dry-run
+--exit-code: the service differs from the file. Secrets that are only written again, and entries that
+are not in the file and stay, are no difference; something that would be refused is 1.`,
   trigger: `
 Each check runs once, with its retries, outside its schedule: --check runs it even if it is not
 activated, --tag and --group leave such checks out. A check runs in its first location that has a

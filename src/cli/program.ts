@@ -267,6 +267,7 @@ function createProgram(
     )
     .argument('<file>', FILE, notEmpty)
     .option('--dry-run', 'only print what differs', false)
+    .option('--exit-code', 'with --dry-run: exit with 4 if the service differs from the file', false)
     .option(
       '--prune',
       'also delete what this file created and no longer defines; if the file has no name, also all other checks',
@@ -424,6 +425,7 @@ interface InviteFlags {
 
 interface ApplyFlags {
   readonly dryRun: boolean;
+  readonly exitCode: boolean;
   readonly prune: boolean;
   readonly location?: string;
 }

@@ -32,6 +32,8 @@ export const EXIT = {
   unusable: 2,
   /** `import --strict`: something was left out. */
   incomplete: 3,
+  /** `apply --dry-run --exit-code`: the service differs from the file. */
+  drift: 4,
   /** A bug in this program. */
   internal: 70,
   /** As in shells, 128 and the signal's number. */

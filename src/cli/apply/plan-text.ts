@@ -76,7 +76,32 @@ function counted(sections: readonly Section[]): readonly (readonly [noun: string
 }
 
 /** `2 created, 1 updated`, with nouns where there were others than checks, too. */
-export function doneText({ variables, steps, resources }: AppliedChanges): string {
+export function doneText(changes: AppliedChanges): string {
+  return countsText(changes, DONE_WORDS) ?? 'nothing was changed';
+}
+
+/** `2 to create, 1 to update` of all that a plan would do, in the same form; null for nothing. */
+export function totalsText({ variables, steps, resources }: ApplyPlan): string | null {
+  const all = { variables: variables.steps, steps, resources: resources.steps };
+  return countsText(all, PLANNED_WORDS);
+}
+
+/**
+ * Whether the service does not match the file. Secrets that are only written again may be the same, and
+ * entries that are not in the file may stay.
+ */
+export function isDrift({ variables, steps, resources }: ApplyPlan): boolean {
+  return (
+    variables.steps.some((step) => !isAgain(step)) ||
+    [...steps, ...resources.steps].some((step) => !isRewriteOnly(step))
+  );
+}
+
+type Words = Readonly<Record<ApplyStep['kind'] | 'again', string>>;
+type Steps = { readonly [Key in keyof AppliedChanges]: Readonly<AppliedChanges[Key]> };
+
+function countsText({ variables, steps, resources }: Steps, words: Words): string | null {
+  const countedWords = (kinds: readonly (keyof Words)[]) => countedKinds(kinds, words);
   const ofVariables = countedWords(variables.map((step) => (isAgain(step) ? 'again' : step.kind)));
   const ofChecks = countedWords(steps.map((step) => (isRewriteOnly(step) ? 'again' : step.kind)));
   const isMixed = ofVariables.length + resources.length > 0;
@@ -87,26 +112,33 @@ export function doneText({ variables, steps, resources }: AppliedChanges): strin
     ),
     ...SECTIONS.flatMap((section) => {
       const ofSection = resources.filter((step) => step.section === section);
-      const words = countedWords(
+      const ofKinds = countedWords(
         ofSection.map((step) => (isRewriteOnly(step) ? 'again' : step.kind)),
       );
-      return words.map(([count, word]) => `${countText(count, ENTRY_NOUNS[section])} ${word}`);
+      return ofKinds.map(([count, word]) => `${countText(count, ENTRY_NOUNS[section])} ${word}`);
     }),
   ];
-  return parts.length === 0 ? 'nothing was changed' : parts.join(', ');
+  return parts.length === 0 ? null : parts.join(', ');
 }
 
-const WORDS = {
+const DONE_WORDS: Words = {
   create: 'created',
   update: 'updated',
   again: 'written again',
   delete: 'deleted',
-} as const;
+};
+const PLANNED_WORDS: Words = {
+  create: 'to create',
+  update: 'to update',
+  again: 'to write again',
+  delete: 'to delete',
+};
 
-function countedWords(
-  kinds: readonly (keyof typeof WORDS)[],
+function countedKinds(
+  kinds: readonly (keyof Words)[],
+  words: Words,
 ): readonly (readonly [count: number, word: string])[] {
-  return Object.entries(WORDS).flatMap(([kind, word]) => {
+  return Object.entries(words).flatMap(([kind, word]) => {
     const count = kinds.filter((each) => each === kind).length;
     return count === 0 ? [] : [[count, word] as const];
   });

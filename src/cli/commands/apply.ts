@@ -1,8 +1,9 @@
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
+import { VedetteError } from '../../runtime/errors.ts';
 import type { ApplyRefusal, ApplyStep } from '../apply/check-plan.ts';
 import { knownLocations, refusedByLocation, withDefaultLocation } from '../apply/locations.ts';
 import { type ApplyPlan, makePlan } from '../apply/plan.ts';
-import { certificatesNote, doneText, planText } from '../apply/plan-text.ts';
+import { certificatesNote, doneText, isDrift, planText, totalsText } from '../apply/plan-text.ts';
 import { refusalLines, warningLines } from '../apply/refusal-lines.ts';
 import { nothingDone, writePlan } from '../apply/write-plan.ts';
 import { watchForInterruption } from '../interruption.ts';
@@ -14,6 +15,8 @@ import { createTerminalLog } from '../terminal-log.ts';
 
 export interface ApplyOptions {
   readonly dryRun: boolean;
+  /** With `dryRun`: whether the exit code says if the service differs from the file. */
+  readonly exitCode: boolean;
   /** Deletes what the file made and no longer has; without a name in the file, all other checks. */
   readonly prune: boolean;
   /** The slug for checks that name no location; null for the only one that there is. */
@@ -23,7 +26,8 @@ export interface ApplyOptions {
 /**
  * Makes the variables, checks and other resources of a service those of a file, and prints what changes.
  *
- * @returns EXIT.ok, EXIT.failed where one was refused, or what interrupted it
+ * @returns EXIT.ok, EXIT.failed where one was refused, EXIT.drift with `exitCode` where the service differs,
+ *   or what interrupted it
  * @throws VedetteError where the file, a variable, the location, the key or the service is unusable
  */
 export async function applyCommand(
@@ -33,6 +37,11 @@ export async function applyCommand(
   exitNow: (exitCode: number) => void,
 ): Promise<number> {
   const { stdout, stderr, env, clock } = terminal;
+  if (options.exitCode && !options.dryRun) {
+    const message =
+      '--exit-code needs --dry-run: it says whether the service differs from the file';
+    throw new VedetteError('usage', 'EXIT_CODE_WITHOUT_DRY_RUN', message);
+  }
   const connection = loadConnection(env);
   const checkFile = await loadCheckFile(file);
   const log = createTerminalLog(terminal, 'error');
@@ -69,7 +78,9 @@ export async function applyCommand(
       ];
       await printRefusals(file, refusals, terminal);
       stdout.write(dryRunText(plan, refusals.length));
-      return EXIT.ok;
+      if (!options.exitCode) return EXIT.ok;
+      if (refusals.length > 0) return EXIT.failed;
+      return isDrift(plan) ? EXIT.drift : EXIT.ok;
     }
     const warnings = new Map<ApplyStep, readonly string[]>();
     const onWarnings = (step: ApplyStep, ofStep: readonly string[]): void => {
@@ -103,7 +114,9 @@ function dryRunText(plan: ApplyPlan, refused: number): string {
     plan.variables.steps.length + [...plan.steps, ...plan.resources.steps].filter(isWrite).length;
   const certain = refused === 0 ? '' : `; ${refused} would be refused`;
   const possible = writes === 0 ? '' : '; the service may still refuse what only it can check';
-  return `\nnothing was changed: --dry-run${certain}${possible}\n`;
+  const totals = totalsText(plan);
+  const total = totals === null ? '' : `${totals}\n`;
+  return `\n${total}nothing was changed: --dry-run${certain}${possible}\n`;
 }
 
 function isWrite({ kind }: Pick<ApplyStep, 'kind'>): boolean {

@@ -119,13 +119,40 @@ describe('vedette apply', () => {
     expect(dry).toEqual({
       code: 0,
       stderr: '',
-      stdout: '- delete old (TCP)\n  1 check unchanged\n\nnothing was changed: --dry-run\n',
+      stdout: '- delete old (TCP)\n  1 check unchanged\n\n1 to delete\nnothing was changed: --dry-run\n',
     });
     expect((await service().mine.get('/v1/checks/old')).status).toBe(200);
     const pruned = await runHere(['apply', file.path, '--prune'], env);
     expect(pruned).toMatchObject({ code: 0, stderr: '' });
     expect(pruned.stdout).toContain('\n1 deleted\n');
     expect((await service().mine.get('/v1/checks/old')).status).toBe(404);
+  });
+
+  it('says with --exit-code whether the service differs from the file', async () => {
+    const file = checkFile({ id: 'shop', ...TCP });
+    const codeOf = async (...flags: readonly string[]) =>
+      (await runHere(['apply', file.path, ...flags], env)).code;
+    const drift = () => codeOf('--dry-run', '--exit-code');
+    expect(await drift()).toBe(4);
+    expect((await service().mine.get('/v1/checks/shop')).status).toBe(404);
+    await codeOf();
+    expect(await drift()).toBe(0);
+    // Secrets are written again each time, and are no difference.
+    file.write({ id: 'shop', ...TCP, variables: [{ key: 'TOKEN', value: 'abc', secret: true }] });
+    await codeOf();
+    expect((await runHere(['apply', file.path, '--dry-run'], env)).stdout).toContain(
+      '\n1 to write again\n',
+    );
+    expect(await drift()).toBe(0);
+    await service().mine.patch('/v1/checks/tcp/shop', { name: 'By hand' });
+    expect(await drift()).toBe(4);
+    expect(await codeOf('--dry-run')).toBe(0);
+    file.write({ id: 'lost', ...TCP, privateLocations: ['nowhere'] });
+    expect(await drift()).toBe(1);
+    expect(await runHere(['apply', file.path, '--exit-code'], env)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--exit-code needs --dry-run'),
+    });
   });
 
   it('prints a line for each warning of a check that it wrote', async () => {
@@ -197,7 +224,7 @@ describe('vedette apply', () => {
     const { code, stdout, stderr } = await runHere(['apply', file.path, '--dry-run'], env);
     expect(code).toBe(0);
     expect(stdout).toBe(
-      '+ create lost (TCP)\n\nnothing was changed: --dry-run; 2 would be refused; the service may still refuse what only it can check\n',
+      '+ create lost (TCP)\n\n1 to create\nnothing was changed: --dry-run; 2 would be refused; the service may still refuse what only it can check\n',
     );
     expect(stderr.split('\n')).toEqual([
       expect.stringMatching(/:3: check "swapped" is TCP in the service and ICMP in the file/),
