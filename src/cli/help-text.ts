@@ -8,6 +8,7 @@ A check file defines the checks, for example checks.yaml:
       request: { url: https://example.com/ }
 
 Examples:
+  $ vedette init checks.yaml         write such a file, by three questions
   $ vedette validate checks.yaml     check the file for mistakes
   $ vedette run checks.yaml          run each check once, now
   $ vedette up --file checks.yaml    run the checks on their schedule and save the results
@@ -28,6 +29,10 @@ const EXAMPLES = {
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette run checks.yaml --report --project shop',
   ],
   validate: ['vedette validate checks.yaml'],
+  init: [
+    'vedette init',
+    'vedette init checks.yaml --target https://example.com/ --every 5 --email me@example.com',
+  ],
   import: [
     'vedette import blackbox.yml prometheus.yml targets/*.json --output checks.yaml',
     'vedette import gatus.yaml > checks.yaml',
@@ -99,6 +104,13 @@ Exit codes: 0 all passed (degraded counts as passed), 1 a check failed or could 
 2 bad arguments or file, or all passed and the results could not be sent (--report) or written
 (--junit).`,
   validate: '\nExit codes: 0 no problems, 2 problems or no such file.',
+  init: `
+Without a terminal it asks nothing: --target is needed then, --every is 1, and without --email there
+are no alerts. The first line of the file tells editors where its JSON Schema is: in the package if
+node_modules beside the file has it, else at SERVICE_URL, or at the service of vedette up.
+
+Exit codes: 0 written, 2 bad arguments, the file exists or cannot be written, or the input ended, 130
+or 143 interrupted.`,
   import: `
 Secrets are never copied: {{NAME}} stands in their place, and the last line on stderr lists the
 variables to set. More: vedette help importing

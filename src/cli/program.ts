@@ -13,6 +13,7 @@ import {
   variableTable,
 } from './help-text.ts';
 import { IMPORT_FORMATS, type ImportFormat } from './import/import-formats.ts';
+import { addInitCommand } from './init/init-command.ts';
 import type { OutputFormat } from './print/output-format.ts';
 import { addReadingCommands } from './reading-commands.ts';
 import { reportError } from './report-error.ts';
@@ -202,6 +203,8 @@ function createProgram(
       const { validateCommand } = await import('./commands/validate.ts');
       finished(await validateCommand(file, terminal));
     });
+
+  addInitCommand(program, { terminal, exitNow, finished });
 
   program
     .command('import')

@@ -36,6 +36,7 @@ export function commandNames(): readonly string[] {
   const files = [
     'src/cli/program.ts',
     'src/cli/reading-commands.ts',
+    'src/cli/init/init-command.ts',
     'src/cli/trigger/trigger-command.ts',
   ];
   return files.flatMap((path) =>

@@ -1,10 +1,10 @@
 import { VedetteError } from '../../runtime/errors.ts';
 import { type RemovedAccount, removeAccountFromService } from '../../service/account-commands.ts';
 import type { AccountContents } from '../../service/account-removal/remove-account.ts';
+import { ask, canAsk } from '../ask.ts';
 import { prepareService } from '../commands/service.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
-import { ask, canAsk } from './ask.ts';
 import { RemovalProgress } from './removal-progress.ts';
 import { countsText, nameAndId, removalText } from './removal-text.ts';
 

@@ -1,6 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { VedetteError } from '../../runtime/errors.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { checkFileText } from '../import/common/check-file-text.ts';
 import type { Draft } from '../import/common/draft.ts';
@@ -9,6 +8,7 @@ import { importFiles } from '../import/import-files.ts';
 import type { ImportFormat } from '../import/import-formats.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
+import { writeNewFile } from '../write-new-file.ts';
 
 export interface ImportOptions {
   /** null to go by the contents of the files. */
@@ -54,22 +54,12 @@ export async function importCommand(
   }
   const text = checkFileText(draft);
   if (output === null) stdout.write(text);
-  else await writeOutput(output, text, force);
+  else {
+    const another = 'choose another name for --output';
+    await writeNewFile(output, text, { force, another, code: 'IMPORT_NOT_WRITTEN' });
+  }
   stderr.write(`vedette: ${harmless(summaryOf(draft), MAX_LINE_CHARS)}\n`);
   return strict && draft.report.leftOutCount > 0 ? EXIT.incomplete : EXIT.ok;
-}
-
-async function writeOutput(file: string, text: string, force: boolean): Promise<void> {
-  try {
-    await writeFile(file, text, { flag: force ? 'w' : 'wx' });
-  } catch (thrown) {
-    const code = systemCodeOf(thrown);
-    const message =
-      code === 'EEXIST'
-        ? `${file} exists; choose another name for --output, or add --force to replace it`
-        : `${file} cannot be written (${code ?? 'unknown reason'})`;
-    throw new VedetteError('input', 'IMPORT_NOT_WRITTEN', message, { cause: thrown });
-  }
 }
 
 /** `imported 4 checks, 1 heartbeat; left out 2 things; set 1 variable: SHOP_PASSWORD`. */

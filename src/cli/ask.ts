@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Whether somebody can answer: stdin and stderr, where the question is, are terminals. */
 export function canAsk({ input, stderr }: Pick<Terminal, 'input' | 'stderr'>): boolean {

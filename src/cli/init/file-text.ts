@@ -1,0 +1,112 @@
+import { CHECK_ID } from '../../model/ids.ts';
+import { harmless } from '../print/harmless.ts';
+import { hostOf, type Target } from './target.ts';
+
+export interface FirstFile {
+  /** The name of the file, for the commands in its comments. */
+  readonly file: string;
+  readonly target: Target;
+  /** One of FREQUENCIES, not 0. */
+  readonly everyMinutes: number;
+  /** Who gets alerts; null for nobody. */
+  readonly email: string | null;
+  /** Where editors find the JSON Schema: an address or a path. */
+  readonly schema: string;
+}
+
+const CHANNEL_ID = 'me';
+
+/** A check file with one check, and comments that say what else it may have. */
+export function firstFileText({ target, everyMinutes, email, ...given }: FirstFile): string {
+  const name = hostOf(target);
+  // Neither can end its comment.
+  const [file, schema] = [harmless(given.file), harmless(given.schema)];
+  return `# yaml-language-server: $schema=${schema}
+#
+# The checks of Vedette. Try them:
+#   vedette validate ${file}     finds mistakes
+#   vedette run ${file}          runs each check once
+#   vedette up --file ${file}    runs them on their schedule, and shows the results in the browser
+# All fields: vedette help checks
+
+defaults: # for every check that does not set the field itself
+  frequency: ${everyMinutes} # minutes between runs: 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720 or 1440
+  # A failed run is repeated once, at once. Or: repeat it up to 3 times, after 5, 10 and 15 s.
+  # retryStrategy: { type: LINEAR, baseBackoffSeconds: 5, maxRetries: 3 }
+
+checks:
+  - id: ${JSON.stringify(idOf(name))}
+    checkType: ${target.checkType} # URL, API, TCP, DNS or ICMP
+    name: ${JSON.stringify(name)}
+    # tags: [web] # to filter, to group, and for vedette trigger --tag
+${checkLines(target)
+  .map((line) => `    ${line}\n`)
+  .join('')}${email === null ? '' : `    alertChannelSubscriptions: [{ alertChannelId: ${CHANNEL_ID} }]\n`}
+# Values for {{NAME}} in checks. Keep secrets in another file: vedette run --env-file .env
+# variables:
+#   - { key: NAME, value: "..." }
+
+${alertLines(email).join('\n')}
+`;
+}
+
+/** The fields that differ by the type of the check. */
+function checkLines(target: Target): readonly string[] {
+  switch (target.checkType) {
+    case 'URL':
+      return [
+        'degradedResponseTime: 3000 # ms: a slower response is degraded',
+        'maxResponseTime: 5000 # ms: a slower response fails',
+        'request:',
+        `  url: ${JSON.stringify(target.url)}`,
+        '  # Any status below 400 passes. Or only this one, and a certificate that is valid for 14 days:',
+        '  # assertions:',
+        '  #   - { source: STATUS_CODE, comparison: EQUALS, target: "200" }',
+        '  #   - { source: CERTIFICATE, property: daysRemaining, comparison: GREATER_THAN, target: "14" }',
+      ];
+    case 'TCP':
+      return [
+        'degradedResponseTime: 3000 # ms: a slower connection is degraded',
+        'maxResponseTime: 5000 # ms: a slower connection fails',
+        'request:',
+        `  hostname: ${JSON.stringify(target.hostname)}`,
+        `  port: ${target.port}`,
+        '  # Connecting is enough to pass. Or: send something, and expect a response.',
+        '  # data: "PING\\r\\n"',
+        '  # assertions:',
+        '  #   - { source: RESPONSE_DATA, comparison: CONTAINS, target: PONG }',
+      ];
+    case 'ICMP':
+      return [
+        'degradedPacketLossThreshold: 10 # percent: this much or more is degraded',
+        'maxPacketLossThreshold: 20 # percent: this much or more fails',
+        'request:',
+        `  hostname: ${JSON.stringify(target.hostname)}`,
+        '  pingCount: 5',
+        '  # assertions:',
+        '  #   - { source: LATENCY, property: avg, comparison: LESS_THAN, target: "100" }',
+      ];
+  }
+}
+
+function alertLines(email: string | null): readonly string[] {
+  const channel = [
+    'alertChannels:',
+    `  - id: ${CHANNEL_ID}`,
+    '    type: EMAIL # or WEBHOOK, SLACK, TEAMS and others: vedette help alerts',
+    `    config: { address: ${JSON.stringify(email ?? 'me@example.com')} }`,
+  ];
+  const heading = '# Who hears of failures. A service sends the alerts; mails need its SMTP_URL and SMTP_FROM.';
+  if (email !== null) return [heading, ...channel];
+  const use = `# Each check then also needs: alertChannelSubscriptions: [{ alertChannelId: ${CHANNEL_ID} }]`;
+  return [heading, use, ...channel.map((line) => `# ${line}`)];
+}
+
+/** The host as an id: what an id cannot have becomes a dash. */
+function idOf(host: string): string {
+  const id = host
+    .replaceAll(/[^A-Za-z0-9_.-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 100);
+  return CHECK_ID.test(id) ? id : 'first';
+}
