@@ -39,7 +39,7 @@ const EXAMPLES = {
     'vedette import kuma-backup.json --output checks.yaml --strict',
   ],
   agent: ['CHECKS_FILE=checks.yaml JOB_CONCURRENCY=50 vedette agent'],
-  up: ['vedette up', 'vedette up --file checks.yaml --data ~/vedette'],
+  up: ['vedette up', 'vedette up --file checks.yaml --data ~/vedette --all'],
   apply: [
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette apply checks.yaml --dry-run',
     'SERVICE_URL=https://vedette.example.com API_KEY_FILE=key vedette apply checks.yaml --prune',
@@ -122,6 +122,9 @@ something was left out (the check file is written).`,
 Its data is in ./.vedette, or in the folder of --data: the keys of the API and of the agent in
 up.json, the database in service, results that are not yet uploaded in agent. Variables of the
 commands service and agent that are not listed here are passed on to them.
+
+With more than 20 checks it prints only what changes: a check that ends otherwise than before, and how
+all ended first. --all prints every run.
 Stop it with Ctrl-C; a second Ctrl-C does not wait for running checks.`,
   apply: `
 The variables of a file become those of the account, before its checks; that needs a key with the

@@ -4,10 +4,13 @@ import type { Check } from '../model/check/check.ts';
 import type { CheckResult, MissedSlots } from '../model/result/result.ts';
 import { countText } from '../runtime/text/count-text.ts';
 import type { Palette } from './print/colour.ts';
+import { terminalWidth } from './print/columns.ts';
 import { prettyMissed, prettyResult } from './print/pretty-result.ts';
 import { timeOfDay } from './print/time-text.ts';
 import type { Terminal } from './terminal.ts';
 
+/** The time of day and a space. */
+const TIME_COLUMNS = 9;
 /** Results that wait for a reader of stdout; more than that is left out and counted. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
@@ -35,12 +38,23 @@ export class PrettySink implements ResultSink {
   result(result: CheckResult): void {
     const { checkOf, palette } = this.#options;
     const kind = result.resultType === 'ATTEMPT' ? 'attempt' : 'result';
-    this.#print(kind, prettyResult(result, checkOf(result.checkId), palette));
+    this.#print(kind, prettyResult(result, checkOf(result.checkId), palette, this.#width));
   }
 
   missed(missed: MissedSlots): void {
     const { checkOf, palette } = this.#options;
-    this.#print('missed', prettyMissed(missed, checkOf(missed.checkId), palette));
+    this.#print('missed', prettyMissed(missed, checkOf(missed.checkId), palette, this.#width));
+  }
+
+  /** A line about all checks. */
+  note(text: string): void {
+    this.#print('result', `${text}\n`);
+  }
+
+  /** Beside the time; a terminal may change its width. */
+  get #width(): number | null {
+    const width = terminalWidth(this.#terminal.stdout);
+    return width === null ? null : width - TIME_COLUMNS;
   }
 
   flush(signal: AbortSignal): Promise<void> {

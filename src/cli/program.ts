@@ -254,12 +254,13 @@ function createProgram(
     .option('--file <file>', FILE, notEmpty, 'vedette.yaml')
     .option('--data <dir>', 'folder of the database, results and keys', notEmpty, './.vedette')
     .option('--open', 'open the page for signing in in the browser', false)
+    .option('--all', 'print every run, also of more than 20 checks', false)
     .addHelpText('after', variableTable(variables.up))
     .addHelpText('after', helpAfter('up'))
-    .action(async ({ file, data, open }: { file: string; data: string; open: boolean }) => {
+    .action(async ({ data, ...flags }: UpFlags) => {
       loadSequentially(import.meta.url, './commands/up.js');
       const { upCommand } = await import('./commands/up.ts');
-      daemonEnded(await upCommand({ file, dataDir: data, open }, terminal));
+      daemonEnded(await upCommand({ ...flags, dataDir: data }, terminal));
     });
 
   program
@@ -412,6 +413,13 @@ interface RunFlags {
   readonly project?: string;
   readonly sessionName?: string;
   readonly environment?: string;
+}
+
+interface UpFlags {
+  readonly file: string;
+  readonly data: string;
+  readonly open: boolean;
+  readonly all: boolean;
 }
 
 interface ImportFlags {

@@ -13,6 +13,8 @@ export interface UpOptions {
   readonly dataDir: string;
   /** Whether to open the page for signing in in the browser. */
   readonly open: boolean;
+  /** Whether to print every run, however many checks there are. */
+  readonly all: boolean;
 }
 
 const MAX_LINE_CHARS = 2000;
@@ -26,7 +28,7 @@ const MAX_LINE_CHARS = 2000;
  * @throws VedetteError where a variable, the check file, the folder or the machine is unusable
  */
 export async function upCommand(
-  { file, dataDir, open }: UpOptions,
+  { file, dataDir, open, all }: UpOptions,
   terminal: Terminal,
 ): Promise<number> {
   const { env, signals, clock, stderr } = terminal;
@@ -36,7 +38,7 @@ export async function upCommand(
   const stop = new StopSignals({ emitter: signals, clock, graceMs: config.graceMs, log });
   const guard = guardAgainstFaults({ emitter: signals, log, stop });
   try {
-    await runUp({ file, folders, config, terminal, log, stop, opensBrowser: open });
+    await runUp({ file, folders, config, terminal, log, stop, opensBrowser: open, all });
     return guard.faults > 0 ? EXIT.internal : EXIT.ok;
   } catch (thrown) {
     if (!(thrown instanceof ChildFailed)) throw thrown;

@@ -8,6 +8,11 @@ export function lineWidth({ columns = 0 }: Pick<TerminalStream, 'columns'>): num
   return (columns > 0 ? columns : DEFAULT_COLUMNS) - 1;
 }
 
+/** `lineWidth` of a terminal; null of a file or a pipe, whose lines may be of any length. */
+export function terminalWidth(stream: Pick<TerminalStream, 'columns' | 'isTTY'>): number | null {
+  return stream.isTTY === true ? lineWidth(stream) : null;
+}
+
 /** Characters that are not plain Latin may be two columns wide. */
 function widthOf(char: string): number {
   return (char.codePointAt(0) ?? 0) < 0x300 ? 1 : 2;
@@ -37,4 +42,52 @@ export function cutToFit(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   const room = columns - columnsOf(ELLIPSIS);
   return room < 0 ? fitting(text, columns) : `${fitting(text, room)}${ELLIPSIS}`;
+}
+
+/** What colours a text: SGR sequences, which take no column (ECMA-48 8.3.117). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences begin with one
+const SGR = /(\u001b\[[\d;]*m)/;
+
+/** `columnsOf` for a text with colours. */
+function styledColumns(text: string): number {
+  return columnsOf(text.split(SGR).filter((part) => !SGR.test(part)).join(''));
+}
+
+export function fits(text: string, columns: number): boolean {
+  return styledColumns(text) <= columns;
+}
+
+/** `cutToFit` for a text with colours, which end where they would have ended. */
+export function cutStyled(text: string, columns: number): string {
+  if (fits(text, columns)) return text;
+  let room: number | null = Math.max(0, columns - columnsOf(ELLIPSIS));
+  let cut = '';
+  for (const part of text.split(SGR)) {
+    if (SGR.test(part)) cut += part;
+    else if (room !== null) {
+      const fit = fitting(part, room);
+      cut += fit === part ? fit : `${fit}${ELLIPSIS}`;
+      room = fit === part ? room - columnsOf(fit) : null;
+    }
+  }
+  return cut;
+}
+
+/** Narrower lines would have hardly a word. */
+const MIN_WRAPPED = 20;
+
+/** The words of a text without colours in lines of at most so many columns; a longer word has its own line. */
+export function wrapped(text: string, columns: number): readonly string[] {
+  const width = Math.max(MIN_WRAPPED, columns);
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line === '' || columnsOf(longer) <= width) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line];
 }

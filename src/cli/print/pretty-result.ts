@@ -1,10 +1,12 @@
 import type { Check } from '../../model/check/check.ts';
+import { adviceOf } from '../../model/result/advice.ts';
 import { reasonsOf } from '../../model/result/reasons.ts';
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
 import { responseSummaryOf, shownPhases } from '../../model/result/result-summary.ts';
 import { type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from './colour.ts';
+import { cutStyled, fits, wrapped } from './columns.ts';
 import { harmless } from './harmless.ts';
 import { dayOf, prettyDuration, timeOfDay } from './time-text.ts';
 
@@ -21,36 +23,50 @@ const MAX_SKIPPED = 10;
 
 /**
  * A result for people: one line with how it ended, and under it a line for each reason where it
- * did not pass. Nothing that a target sent can steer the terminal. Ends with a line feed.
+ * did not pass, and what to try. Nothing that a target sent can steer the terminal. Ends with a line
+ * feed.
  *
  * @param check the check that ran, if known
+ * @param width columns of the terminal; null for lines of any length
  */
 export function prettyResult(
   result: CheckResult,
   check: Check | undefined,
   palette: Palette,
+  width: number | null = null,
 ): string {
   const ended = runResultOf(result);
-  const lines = [headline(result, ended, palette)];
+  const lines = [headline(result, ended, palette, width)];
   if (ended !== 'passed') {
     // Another type under the same id is another check.
     const same = check?.checkType === result.checkType ? check : null;
-    lines.push(...reasonsOf(result, ended, same).map((line) => indented(line)));
+    lines.push(...reasonsOf(result, ended, same).flatMap((line) => indented(line, width)));
+    // Another attempt follows by itself.
+    const advice = result.resultType === 'FINAL' ? adviceOf(result) : null;
+    if (advice !== null) {
+      lines.push(...indented(`try: ${advice.advice}`, width).map((line) => palette.faint(line)));
+    }
   }
   return `${lines.join('\n')}\n`;
 }
 
-/** Slots that were not run, and why. Ends with a line feed. */
+/**
+ * Slots that were not run, and why. Ends with a line feed.
+ *
+ * @param width as of prettyResult
+ */
 export function prettyMissed(
   missed: MissedSlots,
   check: Check | undefined,
   palette: Palette,
+  width: number | null = null,
 ): string {
   const { checkId, reason } = missed;
   const label = palette.warning('MISSED'.padEnd(LABEL_WIDTH));
   const who = nameAndId(check?.name ?? checkId, checkId, palette);
   const why = `${MISSED_REASONS[reason].replace(/\.$/, '')} (${reason})`;
-  return `${label}${who}  ${slotsText(missed)}: ${why}\n`;
+  const line = `${label}${who}  ${slotsText(missed)}: ${why}`;
+  return `${width === null ? line : cutStyled(line, width)}\n`;
 }
 
 /** The checks that were skipped, and how to run one. Ends with a line feed. */
@@ -61,17 +77,20 @@ export function prettySkipped(ids: readonly string[], palette: Palette): string 
   return `${label}not activated: ${named.join(', ')}${more} (run one with --check ID)\n`;
 }
 
-function headline(result: CheckResult, ended: RunResult, palette: Palette): string {
+function headline(
+  result: CheckResult,
+  ended: RunResult,
+  palette: Palette,
+  width: number | null,
+): string {
   const { name, checkId, checkType, responseTime } = result;
   const phases = shownPhases(result).map(([phase, ms]) => `${phase} ${prettyDuration(ms)}`);
-  const facts = [
-    responseSummaryOf(result),
-    prettyDuration(responseTime),
-    attemptsText(result),
-    phases.length > 1 ? palette.faint(phases.join(' · ')) : null,
-  ];
+  const facts = [responseSummaryOf(result), prettyDuration(responseTime), attemptsText(result)];
   const text = facts.filter((fact) => fact !== null).join('  ');
-  return `${label(result, ended, palette)}${nameAndId(name, checkId, palette)}  ${checkType}  ${text}`;
+  const line = `${label(result, ended, palette)}${nameAndId(name, checkId, palette)}  ${checkType}  ${text}`;
+  const whole = phases.length > 1 ? `${line}  ${palette.faint(phases.join(' · '))}` : line;
+  if (width === null || fits(whole, width)) return whole;
+  return cutStyled(line, width);
 }
 
 function nameAndId(name: string, id: string, palette: Palette): string {
@@ -103,6 +122,8 @@ function attemptsText({ resultType, attempts }: CheckResult): string | null {
   return `after ${countText(attempts, 'retry', 'retries')}`;
 }
 
-function indented(reason: string): string {
-  return `${' '.repeat(LABEL_WIDTH)}${harmless(reason)}`;
+function indented(text: string, width: number | null): readonly string[] {
+  const safe = harmless(text);
+  const lines = width === null ? [safe] : wrapped(safe, width - LABEL_WIDTH);
+  return lines.map((line) => `${' '.repeat(LABEL_WIDTH)}${line}`);
 }

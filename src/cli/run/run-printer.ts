@@ -3,6 +3,7 @@ import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 import { runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
+import { terminalWidth } from '../print/columns.ts';
 import { harmlessJsonLine } from '../print/harmless.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { prettyMissed, prettyResult, prettySkipped } from '../print/pretty-result.ts';
@@ -42,7 +43,12 @@ export class RunPrinter {
     this.#terminal.stdout.write(
       this.#format === 'json'
         ? harmlessJsonLine(result)
-        : prettyResult(result, this.#checks.get(result.checkId), this.#palette('stdout')),
+        : prettyResult(
+            result,
+            this.#checks.get(result.checkId),
+            this.#palette('stdout'),
+            terminalWidth(this.#terminal.stdout),
+          ),
     );
     if (result.resultType === 'FINAL') {
       this.#counts[runResultOf(result)] += 1;
@@ -57,7 +63,12 @@ export class RunPrinter {
     this.#terminal.stdout.write(
       this.#format === 'json'
         ? harmlessJsonLine({ missed })
-        : prettyMissed(missed, this.#checks.get(missed.checkId), this.#palette('stdout')),
+        : prettyMissed(
+            missed,
+            this.#checks.get(missed.checkId),
+            this.#palette('stdout'),
+            terminalWidth(this.#terminal.stdout),
+          ),
     );
     this.#progress.finished(missed.checkId);
     this.#progress.show();

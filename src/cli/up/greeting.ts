@@ -19,15 +19,19 @@ export interface GreetingFacts {
   readonly agentUrl: URL;
   readonly links: OwnersLinks;
   readonly apiKey: string;
+  /** Whether this is the first start with the key, which shows it. */
+  readonly isNewKey: boolean;
   /** The file with the key. */
   readonly stateFile: string;
+  /** Whether only changes are printed. */
+  readonly changesOnly: boolean;
 }
 
 const MAX_PAGES = 5;
 
 /** What runs, and its addresses. Ends with an empty line. */
 export function greeting(facts: GreetingFacts, palette: Palette): string {
-  const { checks, removed, serviceUrl, agentUrl, apiKey, stateFile } = facts;
+  const { checks, removed, serviceUrl, agentUrl, changesOnly } = facts;
   const row = (what: string, where: string): string => `  ${what.padEnd(14)}${where}`;
   const active = checks.filter(({ activated }) => activated);
   const off = checks.length - active.length;
@@ -47,11 +51,14 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
       ? []
       : [row('Removed', `${removed}, because the file has them no longer`)]),
     row('Sign in', signInText(facts)),
-    row('API', `${serviceUrl.href}  (its key is in ${harmless(stateFile)})`),
+    row(
+      'API',
+      `${serviceUrl.href}  (its key ${keyHint(facts)} is in ${harmless(facts.stateFile)})`,
+    ),
     row('Handbook', new URL('/docs', serviceUrl).href),
     row(
       first === undefined ? 'Checks' : 'Results',
-      `curl -H 'Authorization: Bearer ${apiKey}' ${results.href}`,
+      `curl -H ${authorizationText(facts)} ${results.href}`,
     ),
     row('Service', lookAt(serviceUrl)),
     row('Agent', lookAt(agentUrl)),
@@ -59,10 +66,32 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
       'Other checks',
       `edit ${harmless(facts.file)} (reloaded on change), or run: vedette up --file FILE`,
     ),
+    ...(changesOnly
+      ? [row('Printed', `only changes of the ${count}; every run: vedette up --all`)]
+      : []),
     row('Stop', 'Ctrl-C'),
     '',
     '',
   ].join('\n');
+}
+
+type KeyFacts = Pick<GreetingFacts, 'apiKey' | 'isNewKey' | 'stateFile'>;
+
+/** `vk_…1a2b`: the last four characters tell keys apart. */
+function keyHint({ apiKey }: KeyFacts): string {
+  return `vk_…${apiKey.slice(-4)}`;
+}
+
+/** The header for a shell, with the key at its first start, and later with a command that reads it. */
+function authorizationText({ apiKey, isNewKey, stateFile }: KeyFacts): string {
+  if (isNewKey) return `'Authorization: Bearer ${apiKey}'`;
+  return `"Authorization: Bearer $(grep -o 'vk_[0-9a-f]*' ${shellWord(stateFile)})"`;
+}
+
+/** A path as one word of a shell. */
+function shellWord(path: string): string {
+  const safe = harmless(path);
+  return /^[\w./-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", "'\\''")}'`;
 }
 
 function signInText({

@@ -1,16 +1,12 @@
 import { rm } from 'node:fs/promises';
-import type { LineKind } from '../../agent/output/line-queue.ts';
 import type { CheckSet } from '../../agent/source/check-source.ts';
 import { createFileSource } from '../../agent/source/file/file-source.ts';
-import type { Check } from '../../model/check/check.ts';
 import { NO_RESOURCES } from '../../model/check-file/sections.ts';
-import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
-import { systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { VedetteError } from '../../runtime/errors.ts';
 import type { StopSignals } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import { certificatesNote } from '../apply/plan-text.ts';
-import { PrettySink } from '../pretty-sink.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
 import { ApiClient, isInterrupted } from '../service-api/api-client.ts';
@@ -24,6 +20,8 @@ import { localLocation } from './local-location.ts';
 import { openBrowser } from './open-browser.ts';
 import { Processes } from './processes.ts';
 import { removedEntriesText } from './removed-entries.ts';
+import { printsChangesOnly } from './result-filter.ts';
+import { openResults } from './shown-results.ts';
 import { openState, saveState, type UpState } from './up-state.ts';
 
 export interface UpParts {
@@ -35,13 +33,13 @@ export interface UpParts {
   readonly stop: StopSignals;
   /** Whether to open the page for signing in. */
   readonly opensBrowser: boolean;
+  /** Whether to print every run, however many checks there are. */
+  readonly all: boolean;
 }
 
 const STOPPING = 'Stopping when the running checks have ended; Ctrl-C again stops at once.\n';
 /** Delay before a change that the service did not accept is applied again. */
 const RETRY_MS = 5_000;
-/** For a slow reader of the last lines. */
-const FLUSH_LIMIT_MS = 2_000;
 
 /**
  * Starts the service and the agent, gives the service the checks of the file, and shows the results
@@ -114,7 +112,7 @@ const NO_LINKS = { signInUrl: null, setupUrl: null };
 
 /** Starts both processes and applies the file. */
 async function start(
-  { file, folders, config, terminal, log, stop }: UpParts,
+  { file, folders, config, terminal, log, stop, all }: UpParts,
   processes: Processes,
   first: CheckSet,
 ): Promise<Session> {
@@ -169,7 +167,9 @@ async function start(
     const pages = resources.sections.statusPages;
     const removed = removedEntriesText(done, first);
     const addresses = { serviceUrl, agentUrl, links };
-    const facts = { file, checks, pages, removed, ...addresses, apiKey, stateFile: folders.state };
+    const changesOnly = printsChangesOnly(checks, { all });
+    const key = { apiKey, isNewKey: opened.isNew, stateFile: folders.state };
+    const facts = { file, checks, pages, removed, changesOnly, ...addresses, ...key };
     const palette = paletteFor(wantsColour(stdout, env));
     return {
       applier,
@@ -192,62 +192,4 @@ async function knownKey<T>(request: Promise<T>, stateFile: string): Promise<T> {
     const message = `the database does not know the API key in ${stateFile}: the file and the database belong to different installations; use the database of that file, or another --data folder`;
     throw new VedetteError('environment', 'API_KEY_UNKNOWN', message);
   }
-}
-
-interface Results {
-  /** A line of the agent's stdout. Those that come before `show` wait for it. */
-  readonly line: (line: string) => void;
-  show(greeting: string): void;
-  /** The checks of the file as they are now. */
-  know(checks: readonly Check[]): void;
-  end(): Promise<void>;
-}
-
-/** Results on stdout, below the greeting. */
-function openResults({ terminal, log, stop }: UpParts, first: readonly Check[]): Results {
-  const { stdout, env, clock } = terminal;
-  let checks: ReadonlyMap<string, Check> = new Map();
-  const know = (known: readonly Check[]): void => {
-    checks = new Map(known.map((check) => [check.id, check]));
-  };
-  know(first);
-  const sink = new PrettySink(terminal, {
-    palette: paletteFor(wantsColour(stdout, env)),
-    checkOf: (id) => checks.get(id),
-    onDropped: (_kind: LineKind) => {},
-    onClosed: (error) => {
-      const code = systemCodeOf(error) ?? error.message;
-      if (code !== 'EPIPE') log.error(`stdout cannot be written (${code}): results are lost`);
-      stop.request('stdout was closed');
-    },
-  });
-  const print = (line: string): void => {
-    try {
-      // Our own program wrote it a moment ago.
-      const parsed = JSON.parse(line) as CheckResult | { readonly missed: MissedSlots };
-      if ('missed' in parsed) sink.missed(parsed.missed);
-      else sink.result(parsed);
-    } catch (error) {
-      log.error({ err: error }, 'a line of the agent is not a result; please report it');
-    }
-  };
-  let waiting: string[] | null = [];
-  return {
-    line(line) {
-      if (waiting === null) print(line);
-      else waiting.push(line);
-    },
-    show(text) {
-      stdout.write(text);
-      for (const line of waiting ?? []) print(line);
-      waiting = null;
-    },
-    know,
-    async end() {
-      const limit = new AbortController();
-      const cancel = clock.after(FLUSH_LIMIT_MS, () => limit.abort());
-      await sink.flush(limit.signal);
-      cancel();
-    },
-  };
 }

@@ -36,7 +36,7 @@ describe('vedette init', () => {
     const made = makeTempFolder();
     onTestFinished(() => made.remove());
     file = made.file('checks.yaml');
-    folder = made.file('.');
+    folder = made.path;
   });
 
   it('asks three questions, again after an answer that is not valid, and writes a valid file', async () => {

@@ -44,6 +44,18 @@ describe('PrettySink', () => {
     );
   });
 
+  it('prints lines that fit into a terminal, the time included', () => {
+    const { terminal, stdout } = memoryTerminal({ isTTY: true, columns: 60 });
+    const options = { checkOf: () => undefined, onDropped: () => {}, onClosed: () => {} };
+    const sink = new PrettySink(terminal, { palette: paletteFor(false), ...options });
+    sink.result(resultOf());
+    sink.missed(MISSED);
+    const lines = stdout().split('\n');
+    expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d PASS {4}Shop .* 11\.8 ms$/);
+    expect(lines[1]).toMatch(/^\d\d:\d\d:\d\d MISSED {2}a {2}slot .*…$/);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(60);
+  });
+
   it('buffers a bounded amount for a slow reader, and prints how many results it dropped', async () => {
     const stdout = new PassThrough();
     const { sink, dropped } = sinkTo(stdout);

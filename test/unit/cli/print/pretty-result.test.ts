@@ -5,6 +5,7 @@ import {
   prettyResult,
   prettySkipped,
 } from '../../../../src/cli/print/pretty-result.ts';
+import { ERROR_CODES } from '../../../../src/model/result/error-codes.ts';
 import type {
   CheckResult,
   DnsDetail,
@@ -21,13 +22,29 @@ import {
 
 const PLAIN = paletteFor(false);
 
+const TRY = '        try: ';
+
+/** Without what to try. */
 function lines(fields: Partial<CheckResult> = {}, check?: CheckFields): readonly string[] {
   const { checkType } = resultOf(fields);
   const ran = check === undefined ? undefined : checkOf(checkType, check);
   const text = prettyResult(resultOf(fields), ran, PLAIN);
   expect(text.endsWith('\n')).toBe(true);
-  return text.slice(0, -1).split('\n');
+  return text
+    .slice(0, -1)
+    .split('\n')
+    .filter((line) => !line.startsWith(TRY));
 }
+
+const REFUSED = {
+  hasFailures: true,
+  apiCheckResult: {
+    ...HTTP_DETAIL,
+    response: null,
+    requestError: '127.0.0.1:9 refused the connection',
+    requestErrorCode: 'CONNECT_REFUSED',
+  },
+} as const;
 
 describe('a result', () => {
   it('that passed is one line with the time and its phases', () => {
@@ -76,6 +93,35 @@ describe('a result', () => {
       expect.stringContaining('tcp 2.00 ms'),
       '        CONNECT_REFUSED: 127.0.0.1:9 refused the connection',
     ]);
+  });
+
+  it('that failed ends with what to try, and one that passed or is repeated does not', () => {
+    const text = prettyResult(resultOf(REFUSED), undefined, PLAIN);
+    expect(text.split('\n')[2]).toBe(`${TRY}${ERROR_CODES.CONNECT_REFUSED.advice}`);
+    const others = [{}, { ...REFUSED, resultType: 'ATTEMPT' }, { isCancelled: true }] as const;
+    for (const fields of others) {
+      expect(prettyResult(resultOf(fields), undefined, PLAIN)).not.toContain('try: ');
+    }
+  });
+
+  it.each([40, 60, 100])('fits into a terminal of %i columns', (width) => {
+    const coloured = paletteFor(true);
+    const long = { ...REFUSED, name: 'A shop with a long name '.repeat(3) };
+    for (const fields of [{}, REFUSED, long]) {
+      const printed = prettyResult(resultOf(fields), undefined, coloured, width).split('\n');
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: colours take no column
+      const shown = printed.map((line) => line.replaceAll(/\u001b\[\d+m/g, ''));
+      expect(Math.max(...shown.map(({ length }) => length))).toBeLessThanOrEqual(width);
+      // What to try is whole, on as many lines as it needs.
+      if ('apiCheckResult' in fields) {
+        const words = shown.map((line) => line.trim()).join(' ');
+        expect(words).toContain(`try: ${ERROR_CODES.CONNECT_REFUSED.advice}`);
+      }
+      // Each colour ends on its line.
+      for (const line of printed) {
+        expect(line.match(/\[(?:1|2|3[0-7])m/g)?.length).toBe(line.match(/\[(?:22|39)m/g)?.length);
+      }
+    }
   });
 
   it('over a threshold says by how much', () => {
@@ -220,7 +266,7 @@ describe('a result', () => {
       undefined,
       PLAIN,
     );
-    expect(text.split('\n')).toHaveLength(4);
+    expect(text.split('\n')).toHaveLength(5);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
     expect(text.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
   });

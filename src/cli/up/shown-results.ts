@@ -1,0 +1,88 @@
+import type { LineKind } from '../../agent/output/line-queue.ts';
+import type { Check } from '../../model/check/check.ts';
+import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
+import { systemCodeOf } from '../../runtime/errors.ts';
+import type { StopSignals } from '../../runtime/lifecycle.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { PrettySink } from '../pretty-sink.ts';
+import { paletteFor, wantsColour } from '../print/colour.ts';
+import type { Terminal } from '../terminal.ts';
+import { ResultFilter, type ResultFilterOptions } from './result-filter.ts';
+
+export interface ShownResultsParts extends ResultFilterOptions {
+  readonly terminal: Terminal;
+  readonly log: Logger;
+  readonly stop: Pick<StopSignals, 'request'>;
+}
+
+/** For a slow reader of the last lines. */
+const FLUSH_LIMIT_MS = 2_000;
+
+/** The results of `up` on stdout, below its greeting. */
+export interface ShownResults {
+  /** A line of the agent's stdout. Those that come before `show` wait for it. */
+  readonly line: (line: string) => void;
+  show(greeting: string): void;
+  /** The checks of the file as they are now. */
+  know(checks: readonly Check[]): void;
+  end(): Promise<void>;
+}
+
+export function openResults(
+  { terminal, log, stop, all }: ShownResultsParts,
+  first: readonly Check[],
+): ShownResults {
+  const { stdout, env, clock } = terminal;
+  const filter = new ResultFilter({ all });
+  let checks: ReadonlyMap<string, Check> = new Map();
+  const know = (known: readonly Check[]): void => {
+    checks = new Map(known.map((check) => [check.id, check]));
+    filter.know(known);
+  };
+  know(first);
+  const sink = new PrettySink(terminal, {
+    palette: paletteFor(wantsColour(stdout, env)),
+    checkOf: (id) => checks.get(id),
+    onDropped: (_kind: LineKind) => {},
+    onClosed: (error) => {
+      const code = systemCodeOf(error) ?? error.message;
+      if (code !== 'EPIPE') log.error(`stdout cannot be written (${code}): results are lost`);
+      stop.request('stdout was closed');
+    },
+  });
+  const print = (line: string): void => {
+    try {
+      // Our own program wrote it a moment ago.
+      const parsed = JSON.parse(line) as CheckResult | { readonly missed: MissedSlots };
+      if ('missed' in parsed) {
+        if (filter.wantsMissed(parsed.missed)) sink.missed(parsed.missed);
+        return;
+      }
+      if (filter.wants(parsed)) sink.result(parsed);
+      const firstRound = filter.takeFirstRound();
+      if (firstRound !== null) sink.note(firstRound);
+    } catch (error) {
+      log.error({ err: error }, 'a line of the agent is not a result; please report it');
+    }
+  };
+  let waiting: string[] | null = [];
+  return {
+    line(line) {
+      if (waiting === null) print(line);
+      else waiting.push(line);
+    },
+    show(text) {
+      stdout.write(text);
+      filter.begin(clock.wallMs());
+      for (const line of waiting ?? []) print(line);
+      waiting = null;
+    },
+    know,
+    async end() {
+      const limit = new AbortController();
+      const cancel = clock.after(FLUSH_LIMIT_MS, () => limit.abort());
+      await sink.flush(limit.signal);
+      cancel();
+    },
+  };
+}
