@@ -28,7 +28,7 @@ const EXAMPLES = {
     'vedette run checks.yaml --junit report.xml',
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette run checks.yaml --report --project shop',
   ],
-  validate: ['vedette validate checks.yaml'],
+  validate: ['vedette validate checks.yaml', 'vedette validate checks/*.yaml'],
   init: [
     'vedette init',
     'vedette init checks.yaml --target https://example.com/ --every 5 --email me@example.com',
@@ -103,14 +103,18 @@ owner can read a new file.
 Exit codes: 0 all passed (degraded counts as passed), 1 a check failed or could not be judged,
 2 bad arguments or file, or all passed and the results could not be sent (--report) or written
 (--junit).`,
-  validate: '\nExit codes: 0 no problems, 2 problems or no such file.',
+  validate: `
+A setting that has no effect, such as alertSettings beside useGlobalAlertSettings true, is no
+problem: it has a line of its own, also with its place.
+
+Exit codes: 0 no problems, 2 problems or no such file.`,
   init: `
 Without a terminal it asks nothing: --target is needed then, --every is 1, and without --email there
 are no alerts. The first line of the file tells editors where its JSON Schema is: in the package if
 node_modules beside the file has it, else at SERVICE_URL, or at the service of vedette up.
 
-Exit codes: 0 written, 2 bad arguments, the file exists or cannot be written, or the input ended, 130
-or 143 interrupted.`,
+Exit codes: 0 written, 2 bad arguments, the file exists or cannot be written, or the input ended,
+130 or 143 interrupted.`,
   import: `
 Secrets are never copied: {{NAME}} stands in their place, and the last line on stderr lists the
 variables to set. More: vedette help importing
@@ -123,8 +127,8 @@ Its data is in ./.vedette, or in the folder of --data: the keys of the API and o
 up.json, the database in service, results that are not yet uploaded in agent. Variables of the
 commands service and agent that are not listed here are passed on to them.
 
-With more than 20 checks it prints only what changes: a check that ends otherwise than before, and how
-all ended first. --all prints every run.
+With more than 20 checks it prints only what changes: a check that ends otherwise than before, and
+how all ended first. --all prints every run.
 Stop it with Ctrl-C; a second Ctrl-C does not wait for running checks.`,
   apply: `
 The variables of a file become those of the account, before its checks; that needs a key with the
@@ -136,12 +140,13 @@ service keeps as logicalId. Those without one were not made by a file and are ne
 
 Exit codes: 0 the service matches the file, or --dry-run; 1 something was refused (the rest is
 applied); 2 bad arguments, file or key, or the service cannot be reached; 4 with --dry-run
---exit-code: the service differs from the file. Secrets that are only written again, and entries that
-are not in the file and stay, are no difference; something that would be refused is 1.`,
+--exit-code: the service differs from the file. Secrets that are only written again, and entries
+that are not in the file and stay, are no difference; something that would be refused is 1.`,
   trigger: `
 Each check runs once, with its retries, outside its schedule: --check runs it even if it is not
 activated, --tag and --group leave such checks out. A check runs in its first location that has a
-connected agent, a group in all locations of its checks and in their order. --location names another.
+connected agent, a group in all locations of its checks and in their order. --location names
+another.
 
 With --wait each run is printed when it has ended, and one that did not pass with what to try. A
 signal ends the waiting, not the runs. Where stdout is no terminal, each run is one line, without

@@ -194,14 +194,16 @@ function createProgram(
 
   program
     .command('validate')
-    .summary('check a file for mistakes')
-    .description('Prints the problems of a check file, each with its line and column.')
-    .argument('<file>', FILE, notEmpty)
+    .summary('check files for mistakes')
+    .description(
+      'Prints all problems of check files, each with its line and column, and settings that have no effect.',
+    )
+    .argument('<file...>', 'the check files (YAML or JSON)')
     .addHelpText('after', helpAfter('validate'))
-    .action(async (file: string) => {
+    .action(async (files: readonly string[]) => {
       loadSequentially(import.meta.url, './commands/validate.js');
       const { validateCommand } = await import('./commands/validate.ts');
-      finished(await validateCommand(file, terminal));
+      finished(await validateCommand(files, terminal));
     });
 
   addInitCommand(program, { terminal, exitNow, finished });

@@ -119,8 +119,8 @@ async function askedAnswers(
   exitNow: (exitCode: number) => void,
 ): Promise<Asked> {
   const { target, every, email } = given;
-  const isComplete = target !== undefined && every !== undefined && email !== undefined;
-  if (isComplete || (target !== undefined && !canAsk(terminal))) {
+  const isAllGiven = every !== undefined && email !== undefined;
+  if (target !== undefined && (isAllGiven || !canAsk(terminal))) {
     return { kind: 'answered', target, every: every ?? DEFAULT_PERIOD, email: email ?? null };
   }
   const log = createTerminalLog(terminal, 'error');

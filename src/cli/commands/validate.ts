@@ -5,29 +5,55 @@ import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
 import { ENTRY_NOUNS, SECTIONS } from '../../model/check-file/sections.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { harmless } from '../print/harmless.ts';
+import { isOurFault, reportError } from '../report-error.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
+import { idleSettingLines } from '../validate/idle-setting-lines.ts';
 
 const MAX_LINE_CHARS = 2000;
 
 const MAX_NAMED = 20;
 
 /**
- * Prints every problem of a check file on a line of its own, or that there is none; then a note with
- * the variables of templates that the file does not define.
+ * Prints every problem of the check files on a line of its own, or that a file has none; then each
+ * setting that has no effect, and a note with the variables of templates that the file does not define.
+ * A file that cannot be read is reported and does not stop the others.
  *
- * @throws VedetteError where the file cannot be read at all
+ * @returns EXIT.ok, or EXIT.unusable where a file has problems or cannot be read
  */
-export async function validateCommand(file: string, { stdout }: Terminal): Promise<number> {
+export async function validateCommand(
+  files: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  let exitCode: number = EXIT.ok;
+  for (const file of files) {
+    try {
+      if (!(await validateFile(file, terminal))) exitCode = EXIT.unusable;
+    } catch (thrown) {
+      if (isOurFault(thrown)) throw thrown;
+      exitCode = reportError(thrown, terminal);
+    }
+  }
+  return exitCode;
+}
+
+/**
+ * @returns whether the file is valid
+ * @throws VedetteError where it cannot be read at all
+ */
+async function validateFile(file: string, { stdout }: Terminal): Promise<boolean> {
   try {
     const checkFile = await loadCheckFile(file);
+    const idle = await idleSettingLines(file, checkFile);
+    const notes = [...idle, fromElsewhereLine(file, checkFile)];
     stdout.write(`${harmless(file)}: ${contentText(checkFile)}, no problems\n`);
-    const note = fromElsewhereText(checkFile);
-    if (note !== null) stdout.write(`${harmless(file)}: ${note}\n`);
-    return EXIT.ok;
+    for (const line of notes) {
+      if (line !== null) stdout.write(`${harmless(line, MAX_LINE_CHARS)}\n`);
+    }
+    return true;
   } catch (thrown) {
     if (!(thrown instanceof FileProblemsError)) throw thrown;
     for (const line of thrown.lines()) stdout.write(`${harmless(line, MAX_LINE_CHARS)}\n`);
-    return EXIT.unusable;
+    return false;
   }
 }
 
@@ -42,10 +68,10 @@ function contentText({ checks, resources }: Pick<CheckFile, 'checks' | 'resource
 }
 
 /** null if the file itself gives a value to every name that its templates use. */
-function fromElsewhereText({
-  checks,
-  variables,
-}: Pick<CheckFile, 'checks' | 'variables'>): string | null {
+function fromElsewhereLine(
+  file: string,
+  { checks, variables }: Pick<CheckFile, 'checks' | 'variables'>,
+): string | null {
   const given = new Set(variables.map(({ key }) => key));
   const used = new Set(checks.flatMap(namesFromOthers));
   const names = [...used].filter((name) => !given.has(name));
@@ -53,5 +79,5 @@ function fromElsewhereText({
   const shown = names.slice(0, MAX_NAMED).join(', ');
   const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
   const what = names.length === 1 ? 'the value' : 'the values';
-  return `note: ${what} of ${shown}${more} must come from the agent (VARIABLES_FROM_ENV, VARIABLES_DIR), from the account, or with vedette run --env-file`;
+  return `${file}: note: ${what} of ${shown}${more} must come from the agent (VARIABLES_FROM_ENV, VARIABLES_DIR), from the account, or with vedette run --env-file`;
 }

@@ -73,8 +73,18 @@ export function maintenanceWindowOf({
   repeatEndsAt,
   ...fields
 }: MaintenanceWindowFields): MaintenanceWindow {
+  return { ...fields, ...windowTimesOf({ startsAt, endsAt, repeatEndsAt }) };
+}
+
+type WindowTimes = Pick<MaintenanceWindow, 'startsAtMs' | 'endsAtMs' | 'repeatEndsAtMs'>;
+
+/** The times alone. */
+export function windowTimesOf({
+  startsAt,
+  endsAt,
+  repeatEndsAt,
+}: Pick<MaintenanceWindowFields, 'startsAt' | 'endsAt' | 'repeatEndsAt'>): WindowTimes {
   return {
-    ...fields,
     startsAtMs: instantMsOf(startsAt) ?? 0,
     endsAtMs: instantMsOf(endsAt) ?? 0,
     repeatEndsAtMs: repeatEndsAt === null ? null : instantMsOf(repeatEndsAt),
@@ -105,7 +115,7 @@ export function windowProblems({
   startsAtMs,
   endsAtMs,
   repeatEndsAtMs,
-}: MaintenanceWindow): readonly { readonly field: string; readonly message: string }[] {
+}: WindowTimes): readonly { readonly field: string; readonly message: string }[] {
   const message = 'must be after startsAt';
   const problems = [];
   if (endsAtMs <= startsAtMs) problems.push({ field: 'endsAt', message });

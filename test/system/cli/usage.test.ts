@@ -63,8 +63,8 @@ describe('what is wrong on the command line', () => {
     [['run', '/'], 'vedette: / is a directory, not a check file'],
     [['up', '--file', '/'], 'vedette: / is a directory, not a check file'],
     [
-      ['validate', 'a', 'b'],
-      "vedette: too many arguments for 'validate'. Expected 1 argument but got 2; see vedette --help",
+      ['apply', 'a', 'b'],
+      "vedette: too many arguments for 'apply'. Expected 1 argument but got 2; see vedette --help",
     ],
   ])('%j', async (args, line) => {
     const env = { AGENT_HEALTH_PORT: '0' };
@@ -133,11 +133,13 @@ describe('help', () => {
   it.each([
     ...[
       'run',
+      'init',
       'validate',
       'import',
       'agent',
       'up',
       'apply',
+      'trigger',
       'status',
       'history',
       'explain',

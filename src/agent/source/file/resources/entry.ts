@@ -14,9 +14,9 @@ import {
 } from '../../../../model/check-file/sections.ts';
 import { CHECK_ID } from '../../../../model/ids.ts';
 import {
-  maintenanceWindowOf,
   maintenanceWindowSchema,
   windowProblems,
+  windowTimesOf,
 } from '../../../../model/schedule/maintenance-window.ts';
 import {
   serviceProblems,
@@ -138,22 +138,23 @@ function readEntry(
     report.value([...entryPath, ...path], of, message);
 
   const parsed = schema.safeParse(body);
-  if (!parsed.success) {
-    for (const issue of withRuleIssues(schema, body, parsed.error.issues)) {
-      reportIssue(issue, { schema, body, replaced }, value, (path, message) =>
-        report.key([...entryPath, ...path], of, message),
-      );
-    }
-    return null;
+  const issues = parsed.success ? [] : withRuleIssues(schema, body, parsed.error.issues);
+  for (const issue of issues) {
+    reportIssue(issue, { schema, body, replaced }, value, (path, message) =>
+      report.key([...entryPath, ...path], of, message),
+    );
   }
-  const named = separated?.named ?? namedBy(section, parsed.data);
+  const invalid = issues.filter(({ code }) => code !== 'unrecognized_keys');
+  const named = separated?.named ?? namedBy(section, body);
   const unknown = named.flatMap((one) => {
+    if (invalid.some(({ path }) => startsWith(one.path, path))) return [];
     const message = unknownReference(one, known);
     return message === null ? [] : [{ path: one.path, message }];
   });
   for (const { path, message } of unknown) value(path, message);
-  const conflicts = conflictsIn(section, parsed.data);
+  const conflicts = conflictsIn(section, body);
   for (const { field, message } of conflicts) value([field], message);
+  if (!parsed.success) return null;
   const isSound = misplaced.length + unknown.length + conflicts.length === 0;
   if (!isSound || id === null) return null;
   const { logicalId: __, subscriptions: ___, ...fields } = parsed.data;
@@ -222,11 +223,31 @@ function reportIssue(
   for (const name of issue.keys) key([...path, name], unknownKeyText(name, known));
 }
 
-/** Between fields that are valid by themselves. */
-function conflictsIn(section: Section, fields: unknown): ReturnType<typeof windowProblems> {
-  if (section === 'statusServices') return serviceProblems(statusPageServiceSchema.parse(fields));
+const SERVICE_RULE = statusPageServiceSchema.pick({ failureRule: true, failureLocations: true });
+const WINDOW_TIMES = maintenanceWindowSchema.pick({
+  startsAt: true,
+  endsAt: true,
+  repeatEndsAt: true,
+});
+
+/** Between fields that are valid by themselves, whatever the others are. */
+function conflictsIn(section: Section, body: RawMapping): ReturnType<typeof windowProblems> {
+  if (section === 'statusServices') {
+    const rule = SERVICE_RULE.safeParse(fieldsOf(SERVICE_RULE, body));
+    return rule.success ? serviceProblems(rule.data) : [];
+  }
   if (section !== 'maintenanceWindows') return [];
-  return windowProblems(maintenanceWindowOf(maintenanceWindowSchema.parse(fields)));
+  const times = WINDOW_TIMES.safeParse(fieldsOf(WINDOW_TIMES, body));
+  return times.success ? windowProblems(windowTimesOf(times.data)) : [];
+}
+
+/** Those of the schema. */
+function fieldsOf({ shape }: z.ZodObject, body: RawMapping): RawMapping {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => Object.hasOwn(shape, key)));
+}
+
+function startsWith(path: DocumentPath, start: readonly PropertyKey[]): boolean {
+  return start.every((step, index) => path[index] === step);
 }
 
 function valueAt(body: unknown, path: DocumentPath): unknown {

@@ -125,6 +125,28 @@ checks:
     expect(await problemsOf(`# a file\n${CHECKS}${section}\n`)).toEqual([problem]);
   });
 
+  it('tell every problem of an entry at once: fields, names and what fields say together', async () => {
+    const text = `${CHECKS}heartbeats: [{ id: a, groupId: b, muted: 7, heartbeat: ${RHYTHM} }]
+statusServices: [{ id: a, checkIds: [hme, 5], heartbeatIds: [hme], failureRule: LOCATIONS, showUptime: 7 }]
+statusPages: [{ id: a, url: A, cards: [{ name: A, services: [b] }] }]
+maintenanceWindows: [{ id: a, startsAt: 2026-01-02, endsAt: 2026-01-01, repeatUnit: NEVER }]
+`;
+    const paths = (await problemsOf(text)).map((line) => /: (\S+)/.exec(line)?.[1]);
+    expect(paths.toSorted()).toEqual([
+      'heartbeats[0].groupId',
+      'heartbeats[0].muted',
+      'maintenanceWindows[0].endsAt',
+      'maintenanceWindows[0].repeatUnit',
+      'statusPages[0].cards[0].services[0]',
+      'statusPages[0].url',
+      'statusServices[0].checkIds[0]',
+      'statusServices[0].checkIds[1]',
+      'statusServices[0].failureLocations',
+      'statusServices[0].heartbeatIds[0]',
+      'statusServices[0].showUptime',
+    ]);
+  });
+
   it('may name resources of the service by their ids there', async () => {
     const id = '2b1f3f0e-7c55-4a36-9a4c-0d3a0a4f6f11';
     const text = `${CHECKS}statusPages: [{ id: a, url: a, cards: [{ name: A, services: ["${id}"] }] }]\n`;

@@ -1,0 +1,88 @@
+import { writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { runHere } from '../../support/agent/cli.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+
+const IDLE = `defaults:
+  doubleCheck: false
+  retryStrategy: { type: SINGLE_RETRY, maxRetries: 5 }
+  request: { pingCount: 3, skipSSL: true }
+checks:
+  - id: home
+    checkType: URL
+    alertSettings: { escalationType: TIME_BASED }
+    request: { url: "https://e.test/" }
+  - { id: name, checkType: DNS, runParallel: true, groupOrder: 2, request: { query: e.test, dohPath: /q } }
+heartbeats:
+  - id: backup
+    useGlobalAlertSettings: false
+    alertSettings: { reminders: { interval: 10 } }
+    heartbeat: { period: 1, periodUnit: DAYS, grace: 2, graceUnit: HOURS }
+maintenanceWindows:
+  - { id: w, startsAt: 2030-01-01, endsAt: 2030-01-02, repeatUnit: DAY, pauseAllChecks: true, tags: [a] }
+`;
+const USED = `defaults:
+  doubleCheck: false
+checks:
+  - { id: a, checkType: URL, retryStrategy: { type: FIXED, maxRetries: 5 }, request: { url: "https://e.test/" } }
+  - id: b
+    checkType: URL
+    runParallel: true
+    privateLocations: [north, south]
+    useGlobalAlertSettings: false
+    alertSettings: { escalationType: RUN_BASED, runBasedEscalation: { failedRunThreshold: 2 } }
+    request: { url: "https://e.test/", skipSSL: true }
+`;
+
+describe('vedette validate', () => {
+  let fileOf = (_name: string, _text: string): string => '';
+  beforeEach(() => {
+    const folder = makeTempFolder();
+    onTestFinished(() => folder.remove());
+    fileOf = (name, text) => {
+      writeFileSync(folder.file(name), text);
+      return folder.file(name);
+    };
+  });
+
+  it('names each setting that has no effect, with its place and why, which is no problem', async () => {
+    const file = fileOf('idle.yaml', IDLE);
+    const { code, stdout, stderr } = await runHere(['validate', file]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [first = '', ...lines] = stdout.trimEnd().split('\n');
+    expect(first).toBe(`${file}: 2 checks, 1 heartbeat, 1 maintenance window, no problems`);
+    expect(lines.map((line) => line.replace(`${file}:`, ''))).toEqual([
+      '2:3: defaults.doubleCheck has no effect: retryStrategy decides about retries',
+      '3:40: defaults.retryStrategy.maxRetries has no effect: the type SINGLE_RETRY makes one retry',
+      '4:14: defaults.request.pingCount has no effect: every check sets it itself, or is of a type that does not have it',
+      '8:5: checks[0].alertSettings of check "home" has no effect: useGlobalAlertSettings is true, its default, so those of the account apply; set it to false',
+      '10:33: checks[1].runParallel of check "name" has no effect: the check has no second location',
+      '10:52: checks[1].groupOrder of check "name" has no effect: the check has no group',
+      '10:93: checks[1].request.dohPath of check "name" has no effect: the protocol is not DOH',
+      '14:35: heartbeats[0].alertSettings.reminders.interval of heartbeat "backup" has no effect: the amount of reminders is 0, its default',
+      '17:95: maintenanceWindows[0].tags of maintenance window "w" has no effect: pauseAllChecks is true',
+    ]);
+  });
+
+  it('names no setting that a check uses', async () => {
+    const file = fileOf('used.yaml', USED);
+    expect(await runHere(['validate', file])).toEqual({
+      code: 0,
+      stdout: `${file}: 2 checks, no problems\n`,
+      stderr: '',
+    });
+  });
+
+  it('takes several files, and goes on after one with problems or that is not there', async () => {
+    const [good, bad] = [fileOf('good.yaml', USED), fileOf('bad.json', '{ "checks": [{}] }')];
+    const { code, stdout, stderr } = await runHere(['validate', '/no/such', bad, good]);
+    expect(code).toBe(2);
+    expect(stderr).toBe('vedette: /no/such: there is no such file\n');
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      expect.stringContaining(`${bad}:1:14: checks[0].id is missing`),
+      expect.stringContaining(`${bad}:1:14: checks[0].checkType is missing`),
+      `${good}: 2 checks, no problems`,
+    ]);
+    expect((await runHere(['validate', good, good])).code).toBe(0);
+  });
+});
