@@ -60,6 +60,7 @@ export function checkFileSchema(): JsonSchema {
     title: 'Check file of Vedette',
     type: 'object',
     properties: {
+      $schema: { description: 'Where this schema is, for editors of JSON files.' },
       name: {
         ...jsonOf(id.nullable()),
         description:

@@ -119,7 +119,9 @@ async function readRoot(
     report.value([], '', `${what} must be a mapping with a list of checks under the key checks`);
     return EMPTY;
   }
-  reportUnknown(root, [], TOP_KEYS, report);
+  // By it editors find the schema of a JSON file.
+  const { $schema: _, ...keys } = root;
+  reportUnknown(keys, [], TOP_KEYS, report);
   const name = readName(root, report);
   const known = readKnownIds(root);
   const references = new Map<string, CheckReferences>();

@@ -166,6 +166,12 @@ describe('the JSON Schema of check files', () => {
     expect(accepts({ checks: retried, defaults: { retryStrategy: { type: 'FIXED' } } })).toBe(true);
   });
 
+  it('lets a JSON file name it', async () => {
+    const file = { $schema: 'https://v.example/schemas/check-file.json', ...SAMPLE };
+    expect(accepts(file)).toBe(true);
+    expect(await isValid(JSON.stringify(file))).toBe(true);
+  });
+
   it.each([[[]], [['request']]])('knows the defaults at %j that files may have', (path) => {
     const { properties = {} } = schema;
     const at = path.reduce(
