@@ -15,6 +15,10 @@ export interface FirstFile {
 }
 
 const CHANNEL_ID = 'me';
+const CERTIFICATE_ASSERTION =
+  '  #   - { source: CERTIFICATE, property: daysRemaining, comparison: GREATER_THAN, target: "14" }';
+const ALERTS =
+  '# Who hears of failures. A service sends the alerts; mails need its SMTP_URL and SMTP_FROM.';
 
 /** A check file with one check, and comments that say what else it may have. */
 export function firstFileText({ target, everyMinutes, email, ...given }: FirstFile): string {
@@ -59,10 +63,11 @@ function checkLines(target: Target): readonly string[] {
         'maxResponseTime: 5000 # ms: a slower response fails',
         'request:',
         `  url: ${JSON.stringify(target.url)}`,
-        '  # Any status below 400 passes. Or only this one, and a certificate that is valid for 14 days:',
+        '  # Any status below 400 passes. To ask for more:',
         '  # assertions:',
         '  #   - { source: STATUS_CODE, comparison: EQUALS, target: "200" }',
-        '  #   - { source: CERTIFICATE, property: daysRemaining, comparison: GREATER_THAN, target: "14" }',
+        // Without TLS there is no certificate.
+        ...(/^https:/i.test(target.url) ? [CERTIFICATE_ASSERTION] : []),
       ];
     case 'TCP':
       return [
@@ -96,10 +101,9 @@ function alertLines(email: string | null): readonly string[] {
     '    type: EMAIL # or WEBHOOK, SLACK, TEAMS and others: vedette help alerts',
     `    config: { address: ${JSON.stringify(email ?? 'me@example.com')} }`,
   ];
-  const heading = '# Who hears of failures. A service sends the alerts; mails need its SMTP_URL and SMTP_FROM.';
-  if (email !== null) return [heading, ...channel];
+  if (email !== null) return [ALERTS, ...channel];
   const use = `# Each check then also needs: alertChannelSubscriptions: [{ alertChannelId: ${CHANNEL_ID} }]`;
-  return [heading, use, ...channel.map((line) => `# ${line}`)];
+  return [ALERTS, use, ...channel.map((line) => `# ${line}`)];
 }
 
 /** The host as an id: what an id cannot have becomes a dash. */

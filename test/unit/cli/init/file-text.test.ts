@@ -16,6 +16,7 @@ function textOf(given: string, email: string | null): string {
 describe('the first check file', () => {
   it.each([
     ['https://shop.example/a?b="c"#d', 'shop.example', { url: 'https://shop.example/a?b="c"#d' }],
+    ['http://shop.example/', 'shop.example', { url: 'http://shop.example/' }],
     ['shop.example/health', 'shop.example', { url: 'https://shop.example/health' }],
     ['db_1.internal:5432', 'db_1.internal', { hostname: 'db_1.internal', port: 5432 }],
     ['[fd00::1]:22', 'fd00-1', { hostname: 'fd00::1', port: 22 }],
