@@ -273,7 +273,11 @@ function createProgram(
     )
     .argument('<file>', FILE, notEmpty)
     .option('--dry-run', 'only print what differs', false)
-    .option('--exit-code', 'with --dry-run: exit with 4 if the service differs from the file', false)
+    .option(
+      '--exit-code',
+      'with --dry-run: exit with 4 if the service differs from the file',
+      false,
+    )
     .option(
       '--prune',
       'also delete what this file created and no longer defines; if the file has no name, also all other checks',

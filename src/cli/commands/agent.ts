@@ -1,7 +1,7 @@
 import type { OpenBackend } from '../../agent/backend/backend.ts';
 import { createFileBackend } from '../../agent/backend/file-backend.ts';
-import { type AgentConfig, type FileWork, loadConfig } from '../../agent/config.ts';
 import { secretsOfOtlp } from '../../agent/config/otlp.ts';
+import { type AgentConfig, type FileWork, loadConfig } from '../../agent/config.ts';
 import { discardReports, NO_REPORTS } from '../../agent/fault-reports/disabled-reports.ts';
 import type { FaultReports } from '../../agent/fault-reports/reporting.ts';
 import type { Proxies } from '../../agent/net/proxy/choose-proxy.ts';

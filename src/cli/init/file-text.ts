@@ -45,7 +45,9 @@ checks:
     # tags: [web] # to filter, to group, and for vedette trigger --tag
 ${checkLines(target)
   .map((line) => `    ${line}\n`)
-  .join('')}${email === null ? '' : `    alertChannelSubscriptions: [{ alertChannelId: ${CHANNEL_ID} }]\n`}
+  .join(
+    '',
+  )}${email === null ? '' : `    alertChannelSubscriptions: [{ alertChannelId: ${CHANNEL_ID} }]\n`}
 # Values for {{NAME}} in checks. Keep secrets in another file: vedette run --env-file .env
 # variables:
 #   - { key: NAME, value: "..." }

@@ -50,7 +50,12 @@ const SGR = /(\u001b\[[\d;]*m)/;
 
 /** `columnsOf` for a text with colours. */
 function styledColumns(text: string): number {
-  return columnsOf(text.split(SGR).filter((part) => !SGR.test(part)).join(''));
+  return columnsOf(
+    text
+      .split(SGR)
+      .filter((part) => !SGR.test(part))
+      .join(''),
+  );
 }
 
 export function fits(text: string, columns: number): boolean {

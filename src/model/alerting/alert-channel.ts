@@ -205,8 +205,10 @@ function receiving<Config extends z.ZodType>(config: Config, receiver: string): 
 
 function serviceShape<Type extends ServiceChannelType>(type: Type) {
   const { label } = SERVICE_CHANNELS[type];
-  const config: (typeof SERVICE_CHANNELS)[Type]['config'] = SERVICE_CHANNELS[type].config;
-  return z.strictObject({ type: typeOf(type), config: receiving(config, label), ...common });
+  const described: z.ZodType = receiving(SERVICE_CHANNELS[type].config, label);
+  // The compiler cannot see that a description does not change the type.
+  const config = described as (typeof SERVICE_CHANNELS)[Type]['config'];
+  return z.strictObject({ type: typeOf(type), config, ...common });
 }
 
 /** The writable fields of each type of channel. */

@@ -61,7 +61,5 @@ export function publicConfigSchema(type: ServiceChannelType): z.ZodObject {
     const text = `Whether a value of \`${field}\` is stored.`;
     return [secretFlagOf(field), z.boolean().describe(text)] as const;
   });
-  return z
-    .strictObject(Object.fromEntries([...shown, ...flags]))
-    .describe(receiverText(label));
+  return z.strictObject(Object.fromEntries([...shown, ...flags])).describe(receiverText(label));
 }

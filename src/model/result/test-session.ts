@@ -26,7 +26,10 @@ const fact = (maxChars: number, what: string) =>
 /** The facts about a session in its first request. */
 export const testSessionFactsSchema = z.strictObject({
   name: fact(255, 'The name of the session.'),
-  projectId: projectIdSchema.nullable().default(null).describe(projectIdSchema.description ?? ''),
+  projectId: projectIdSchema
+    .nullable()
+    .default(null)
+    .describe(projectIdSchema.description ?? ''),
   environment: fact(100, 'What the checks ran against, for example staging.'),
   provider: fact(100, 'What ran the session, for example the name of the CI system.'),
   repository: fact(2048, 'The repository of the code.'),

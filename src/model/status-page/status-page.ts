@@ -75,7 +75,10 @@ export type StatusPageService = z.infer<typeof statusPageServiceSchema>;
 export function serviceProblems({
   failureRule,
   failureLocations,
-}: Pick<StatusPageService, 'failureRule' | 'failureLocations'>): readonly { readonly field: string; readonly message: string }[] {
+}: Pick<StatusPageService, 'failureRule' | 'failureLocations'>): readonly {
+  readonly field: string;
+  readonly message: string;
+}[] {
   if (failureRule !== 'LOCATIONS' || failureLocations !== null) return [];
   return [{ field: 'failureLocations', message: 'is required with the failureRule LOCATIONS' }];
 }

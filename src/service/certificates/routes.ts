@@ -62,9 +62,7 @@ const ofClient = z.strictObject({
     .describe(
       'Checks that use TLS with a host it matches: URL and API checks with https, TCP checks with `tls`, and DNS checks over TLS or HTTPS. Hosts with variables do not count.',
     ),
-  checks: z
-    .array(namedCheck)
-    .describe(`The first ${MAX_CHECKS} of them by name.`),
+  checks: z.array(namedCheck).describe(`The first ${MAX_CHECKS} of them by name.`),
 });
 
 /** The certificates that checks see and send: src/service/README.md, "Certificates". */

@@ -156,7 +156,9 @@ function schemasOf(type: RunnableCheckType): TypeSchemas {
       ...optionalFieldsOf(fields),
       ...ignored(['created_at', 'updated_at', 'alertChannels', 'warnings']),
       variables: changedVariables,
-      ...(type === 'API' ? { request: changedApiRequestSchema.optional().describe(fields.request.description ?? '') } : {}),
+      ...(type === 'API'
+        ? { request: changedApiRequestSchema.optional().describe(fields.request.description ?? '') }
+        : {}),
       checkType: checkType.optional(),
       id: z.string().optional().describe('The same as in the path.'),
     }),

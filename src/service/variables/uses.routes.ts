@@ -31,7 +31,9 @@ const response = z.strictObject({
   droppedKeys: z.int().describe('How many more there are.'),
   isComplete: z
     .boolean()
-    .describe(`false if more than ${MAX_READ} checks have placeholders: the others are not looked at.`),
+    .describe(
+      `false if more than ${MAX_READ} checks have placeholders: the others are not looked at.`,
+    ),
 });
 
 /** Which checks use which variables: src/service/README.md, "Uses of variables". */

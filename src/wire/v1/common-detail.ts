@@ -171,7 +171,9 @@ export const certificateFacts = z
       .max(10_000_000)
       .describe('Whole days from the run until it expires; negative once it has expired.'),
     serialNumber: text(2048).describe('Hexadecimal digits.'),
-    fingerprint256: text(200).describe('The SHA-256 fingerprint: hexadecimal digits with colons between bytes.'),
+    fingerprint256: text(200).describe(
+      'The SHA-256 fingerprint: hexadecimal digits with colons between bytes.',
+    ),
     keyType: text(64)
       .exactOptional()
       .describe('RSA, EC, ED25519, …; omitted in results of older agents.'),

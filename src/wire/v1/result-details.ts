@@ -76,7 +76,9 @@ const httpResponse = z
       .enum(['text', 'base64', 'omitted'])
       .describe('The form of `body`; `omitted` if it is null.'),
     bodyBytes: count.describe('The bytes that were read, after decoding.'),
-    bodyTruncated: z.boolean().describe('Whether the body was longer than the 25 MB that are read.'),
+    bodyTruncated: z
+      .boolean()
+      .describe('Whether the body was longer than the 25 MB that are read.'),
     bodyCut: z
       .literal(true)
       .exactOptional()
@@ -92,7 +94,9 @@ export const httpDetail = z
         url: url.describe('The URL with its query parameters, cut at 10 KB.'),
         data: echoedText.describe('The body, cut at 10 KB.'),
         headers: echoedPairs.describe('By name; secrets are masked.'),
-        params: echoedPairs.describe('The query parameters of the check by name; secrets are masked.'),
+        params: echoedPairs.describe(
+          'The query parameters of the check by name; secrets are masked.',
+        ),
       })
       .describe(SENT),
     response: httpResponse.nullable().describe(RECEIVED),
@@ -159,9 +163,7 @@ export const tcpDetail = z
       .object({
         dns: PHASES.dns,
         connection: PHASES.tcp,
-        tls: PHASES.tls
-          .exactOptional()
-          .describe(`${PHASES.tls.description} Omitted without TLS.`),
+        tls: PHASES.tls.exactOptional().describe(`${PHASES.tls.description} Omitted without TLS.`),
         data: duration.describe('Milliseconds for sending and receiving.'),
         total: PHASES.total,
       })
@@ -215,10 +217,9 @@ const dnsAnswer = z
     RA: z.boolean().describe('Whether the server offers recursion.'),
     AD: z.boolean().describe('Whether the server verified the answer by DNSSEC.'),
     CD: z.boolean().describe('Whether the query switched verification by DNSSEC off.'),
-    Question: boundedList(
-      z.object({ name: dnsName, type: recordType }),
-      MAX_DNS_RECORDS,
-    ).describe('What was asked.'),
+    Question: boundedList(z.object({ name: dnsName, type: recordType }), MAX_DNS_RECORDS).describe(
+      'What was asked.',
+    ),
     Answer: dnsRecords.describe('The records that answer it.'),
     Authority: dnsRecords
       .exactOptional()

@@ -96,7 +96,7 @@ it('validate reads any file and prints no control characters or secrets', {
       const file = folder.file(`f.${extension}`);
       writeFileSync(file, text);
       const { terminal, stdout } = memoryTerminal();
-      const code = await validateCommand(file, terminal);
+      const code = await validateCommand([file], terminal);
       const printed = stdout();
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are the harmful ones
       expect(printed).toMatch(/^([^\u0000-\u0009\u000b-\u001f\u007f-\u009f]{5,}\n)+$/);

@@ -119,7 +119,8 @@ describe('vedette apply', () => {
     expect(dry).toEqual({
       code: 0,
       stderr: '',
-      stdout: '- delete old (TCP)\n  1 check unchanged\n\n1 to delete\nnothing was changed: --dry-run\n',
+      stdout:
+        '- delete old (TCP)\n  1 check unchanged\n\n1 to delete\nnothing was changed: --dry-run\n',
     });
     expect((await service().mine.get('/v1/checks/old')).status).toBe(200);
     const pruned = await runHere(['apply', file.path, '--prune'], env);

@@ -7,9 +7,7 @@ import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PACKING_LIMIT_MS = 300_000;
-const { version, dependencies } = JSON.parse(
-  readFileSync(join(ROOT, 'package.json'), 'utf8'),
-) as {
+const { version, dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
 };

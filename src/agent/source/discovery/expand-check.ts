@@ -39,7 +39,9 @@ function checkFor(check: Check, target: string, labels: TargetGroup['labels']): 
   const own = Object.entries(labels).filter(
     ([name, value]) => !name.startsWith(INTERNAL) && value !== '',
   );
-  const tags = own.map(([name, value]) => `${name}:${value}`.slice(0, MAX_TAG_CHARS).toWellFormed());
+  const tags = own.map(([name, value]) =>
+    `${name}:${value}`.slice(0, MAX_TAG_CHARS).toWellFormed(),
+  );
   return {
     ok: true,
     check: {

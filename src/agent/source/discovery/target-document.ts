@@ -30,7 +30,8 @@ export async function readTargetDocument(
   language: 'JSON' | 'YAML',
 ): Promise<readonly TargetGroup[] | string> {
   const maxChars = language === 'JSON' ? MAX_JSON_CHARS : MAX_YAML_CHARS;
-  if (text.length > maxChars) return `has more than ${maxChars} characters, the most as ${language}`;
+  if (text.length > maxChars)
+    return `has more than ${maxChars} characters, the most as ${language}`;
   const value = language === 'JSON' ? jsonOf(text) : await yamlOf(text);
   if (!value.ok) return value.problem;
   const parsed = documentSchema.safeParse(value.value ?? []);

@@ -42,17 +42,17 @@ const servedChecks = z
   .strictObject({
     total: z.int().describe('How many there are.'),
     checks: z
-      .array(z.strictObject({
+      .array(
+        z.strictObject({
           id: z.string().describe('The id of the check.'),
           name: z.string().describe('The name of the check.'),
-        }))
+        }),
+      )
       .describe(`At most ${MAX_SERVED_CHECKS} of them, by name.`),
   })
   .meta({ title: 'ServedChecks' })
   .optional()
-  .describe(
-    'The checks that the channel is notified of; omitted in lists. Ignored in requests.',
-  );
+  .describe('The checks that the channel is notified of; omitted in lists. Ignored in requests.');
 const added = { id: numberIdOf('the channel'), ...TIMES, servedChecks };
 
 function serviceResponse<Type extends ServiceChannelType>(type: Type) {

@@ -99,10 +99,7 @@ const MISSED_IN_WINDOW = `sum(case when m.slot >= $1::timestamptz then m.count
  */
 export function listMissedByLocation(
   sql: Sql,
-  {
-    atMs,
-    windowMs,
-  }: { readonly atMs: number; readonly windowMs: number },
+  { atMs, windowMs }: { readonly atMs: number; readonly windowMs: number },
 ): Promise<readonly LocationMissed[]> {
   return sql.query<LocationMissed>(
     `select l.account_id, l.id as location_id, l.slug, l.name, m.missed, m.reason, (

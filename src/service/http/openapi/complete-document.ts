@@ -72,10 +72,7 @@ export async function documentForReaders(
   return { ...(document as Json), paths };
 }
 
-function describedPaths(
-  document: object,
-  { facts }: Pick<DocumentParts, 'facts'>,
-): Promise<Json> {
+function describedPaths(document: object, { facts }: Pick<DocumentParts, 'facts'>): Promise<Json> {
   return eachOperation(asObject((document as Json).paths), (operation, method, path) => {
     const known = facts.get(`${method.toUpperCase()} ${path}`);
     return known === undefined ? operation : describeOperation(operation, known);

@@ -36,13 +36,11 @@ export function validate<Schema extends z.ZodType>(
   const parsed = schema._zod.run({ value, issues: [] }, CONTEXT);
   if (parsed instanceof Promise) throw new z.core.$ZodAsyncError();
   if (parsed.issues.length === 0) return { ok: true, value: parsed.value as z.output<Schema> };
-  const issues = parsed.issues
-    .slice(0, MAX_FOUND_PROBLEMS)
-    .map((raw, index): Issue => {
-      const issue = z.core.util.finalizeIssue(raw, CONTEXT, z.core.config());
-      if (index >= MAX_PROBLEMS || !(raw.inst instanceof z.ZodObject)) return issue;
-      return { ...issue, fields: Object.keys(raw.inst.shape) };
-    });
+  const issues = parsed.issues.slice(0, MAX_FOUND_PROBLEMS).map((raw, index): Issue => {
+    const issue = z.core.util.finalizeIssue(raw, CONTEXT, z.core.config());
+    if (index >= MAX_PROBLEMS || !(raw.inst instanceof z.ZodObject)) return issue;
+    return { ...issue, fields: Object.keys(raw.inst.shape) };
+  });
   return { ok: false, problems: problemsOf({ issues }, part) };
 }
 

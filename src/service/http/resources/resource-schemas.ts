@@ -62,7 +62,5 @@ export function optionalFieldsOf(fields: Fields): Record<string, z.ZodOptional<z
 
 /** Fields of a response that an update may repeat: they change nothing. */
 export function ignored(names: readonly string[]): Record<string, z.ZodOptional<z.ZodType>> {
-  return Object.fromEntries(
-    names.map((name) => [name, repeatedField]),
-  );
+  return Object.fromEntries(names.map((name) => [name, repeatedField]));
 }

@@ -7,10 +7,7 @@ const resultId = idOf('the result');
 const result = z
   .enum(RUN_RESULTS)
   .describe('How it ended; `error` and `cancelled` say nothing of the target.');
-const errorCode = z
-  .string()
-  .nullable()
-  .describe('One of the error codes; null if there is none.');
+const errorCode = z.string().nullable().describe('One of the error codes; null if there is none.');
 
 export const attempt = z
   .strictObject({

@@ -15,7 +15,9 @@ describe.skipIf(LACKING !== null)('the page of reports', () => {
     await page.getByText('3 checks', { exact: true }).waitFor();
     const rows = page.locator('tbody tr');
     expect(await rows.allTextContents()).toEqual([
-      expect.stringMatching(/^BasketAPI100 %80 ms80 msWait 0\.10 ms, DNS 1\.9 ms, TCP 12 ms, First/),
+      expect.stringMatching(
+        /^BasketAPI100 %80 ms80 msWait 0\.10 ms, DNS 1\.9 ms, TCP 12 ms, First/,
+      ),
       expect.stringMatching(/^IdleAPIno runs––$/),
       expect.stringMatching(/^SearchAPI50 %640 ms640 msWait /),
     ]);

@@ -98,9 +98,7 @@ it('exports the metrics of checks in each interval, with the values and labels o
     .filter((line) => /^vedette_check_\w+\{check_id=/.test(line) && !/_days_/.test(line));
   expect(shown.length).toBeGreaterThan(10);
   expect(receiver.points.map(lineOf).toSorted()).toEqual(shown.toSorted());
-  expect(new Set(receiver.points.map(({ epochMs }) => epochMs))).toEqual(
-    new Set([clock.wallMs()]),
-  );
+  expect(new Set(receiver.points.map(({ epochMs }) => epochMs))).toEqual(new Set([clock.wallMs()]));
   const unitOf = (name: string) => receiver.points.find(({ metric }) => metric === name)?.unit;
   expect(unitOf('vedette_check_response_time_seconds')).toBe('s');
   expect(unitOf('vedette_check_up')).toBeNull();
@@ -171,11 +169,7 @@ it('exports the attempts of a run below it, if there are several', async () => {
   await eventually(() => receiver.spans.length > 0);
 
   const [one, two, run] = receiver.spans;
-  expect(receiver.spans.map(({ name }) => name)).toEqual([
-    'Attempt 1',
-    'Attempt 2',
-    'URL A check',
-  ]);
+  expect(receiver.spans.map(({ name }) => name)).toEqual(['Attempt 1', 'Attempt 2', 'URL A check']);
   expect([one?.parentSpanId, two?.parentSpanId]).toEqual([run?.spanId, run?.spanId]);
   expect(run?.parentSpanId).toBeUndefined();
   expect(run?.startTimeUnixNano).toBe(one?.startTimeUnixNano);

@@ -22,23 +22,28 @@ describe('the first check file', () => {
     ['[fd00::1]:22', 'fd00-1', { hostname: 'fd00::1', port: 22 }],
     ['10.0.0.1', '10.0.0.1', { hostname: '10.0.0.1' }],
     ['::1', '1', { hostname: '::1' }],
-  ])('is valid for %s, and its comments are settings that are valid, too', async (given, id, request) => {
-    for (const email of ['ann@shop.example', null]) {
-      const text = textOf(given, email);
-      expect(text).toMatch(/^# yaml-language-server: \$schema=https:\/\/v\.example\/s\.json\n/);
-      const { checks, resources } = await parseCheckFile(text, 'checks.yaml');
-      expect(checks).toMatchObject([{ id, frequency: 5, request }]);
-      expect(resources.sections.alertChannels).toHaveLength(email === null ? 0 : 1);
+  ])(
+    'is valid for %s, and its comments are settings that are valid, too',
+    async (given, id, request) => {
+      for (const email of ['ann@shop.example', null]) {
+        const text = textOf(given, email);
+        expect(text).toMatch(/^# yaml-language-server: \$schema=https:\/\/v\.example\/s\.json\n/);
+        const { checks, resources } = await parseCheckFile(text, 'checks.yaml');
+        expect(checks).toMatchObject([{ id, frequency: 5, request }]);
+        expect(resources.sections.alertChannels).toHaveLength(email === null ? 0 : 1);
 
-      const uncommented = text.replaceAll(SETTING, '$1$2');
-      expect(uncommented.match(/^\s*#/gm)?.length).toBeLessThan(text.match(/^\s*#/gm)?.length ?? 0);
-      const whole = await parseCheckFile(uncommented, 'checks.yaml');
-      expect(whole.variables).toHaveLength(1);
-      expect(whole.resources.sections.alertChannels).toHaveLength(1);
-      expect(whole.checks[0]?.tags).toEqual(['web']);
-      expect(whole.checks[0]?.request.assertions.length).toBeGreaterThan(0);
-    }
-  });
+        const uncommented = text.replaceAll(SETTING, '$1$2');
+        expect(uncommented.match(/^\s*#/gm)?.length).toBeLessThan(
+          text.match(/^\s*#/gm)?.length ?? 0,
+        );
+        const whole = await parseCheckFile(uncommented, 'checks.yaml');
+        expect(whole.variables).toHaveLength(1);
+        expect(whole.resources.sections.alertChannels).toHaveLength(1);
+        expect(whole.checks[0]?.tags).toEqual(['web']);
+        expect(whole.checks[0]?.request.assertions.length).toBeGreaterThan(0);
+      }
+    },
+  );
 
   it.each([
     ...['', 'a b', '/a', 'a:b:c'],

@@ -29,7 +29,9 @@ function describedKinds(): readonly string[] {
   const readme = readFileSync(join(SERVICE, 'README.md'), 'utf8');
   const [, table = ''] = /^\| Event \| When \| `data` \|\n([\s\S]*?)\n\n/m.exec(readme) ?? [];
   return table.split('\n').flatMap((row) => {
-    const names = [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+    const names = [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(
+      ([, name = '']) => name,
+    );
     const [resource = ''] = (names[0] ?? '').split('.');
     return names.map((name) => name.replace('…', resource));
   });

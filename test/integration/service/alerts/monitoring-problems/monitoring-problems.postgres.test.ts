@@ -145,10 +145,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await notices(fixture, all)).toEqual(['AGENT_CLOCK_OFF']);
       await report(fixture, berlin, { clockAheadMs: 900 });
       await pass(fixture, 90, ...both);
-      expect(await notices(fixture, all)).toEqual([
-        'AGENT_CLOCK_OFF',
-        'AGENT_CLOCK_OFF_RECOVERY',
-      ]);
+      expect(await notices(fixture, all)).toEqual(['AGENT_CLOCK_OFF', 'AGENT_CLOCK_OFF_RECOVERY']);
       expect(await notices(fixture, listed)).toEqual(['AGENT_CLOCK_OFF']);
       expect(await notices(fixture, others)).toEqual([]);
       expect(await notices(fixture, elsewhere)).toEqual([]);

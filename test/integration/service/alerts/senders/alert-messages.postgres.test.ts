@@ -141,7 +141,9 @@ describe.each(databases)('on %s', (kind) => {
       const [request] = server.requests;
       expect(request?.headers['content-type']).toContain('application/json');
       const message = JSON.parse(request?.body ?? '');
-      expect(message.text).toMatch(/^&lt;@U1&gt; shop has failed: &lt;!channel&gt; &amp; (?:&lt;)+…$/);
+      expect(message.text).toMatch(
+        /^&lt;@U1&gt; shop has failed: &lt;!channel&gt; &amp; (?:&lt;)+…$/,
+      );
       const texts: readonly string[] = message.blocks.map(
         (block: { readonly text: { readonly text: string } }) => block.text.text,
       );

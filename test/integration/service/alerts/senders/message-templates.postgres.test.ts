@@ -47,9 +47,7 @@ describe.each(databases)('on %s', (kind) => {
       await mine.post(`${CHANNELS}/${id}/test`);
       const [sent, test] = server.requests.map(({ body }) => JSON.parse(body));
       expect(sent.text).toBe('A check is down');
-      expect(sent.blocks[1].text.text).toBe(
-        '&lt;!channel&gt;, runbook: https://wiki.test/home',
-      );
+      expect(sent.blocks[1].text.text).toBe('&lt;!channel&gt;, runbook: https://wiki.test/home');
       expect(test.text).toBe('Test (no real failure) is down');
       const cleared = await mine.patch(`${CHANNELS}/${id}`, { titleTemplate: null });
       expect(cleared.json).toMatchObject({ ...templates, titleTemplate: null });

@@ -81,7 +81,11 @@ describe('an unknown field', () => {
     settings: z.strictObject({ interval: z.int() }).nullable().default(null),
   });
   const problems = (body: unknown) => {
-    const parsed = validate(z.preprocess((given) => given, schema), body, 'body');
+    const parsed = validate(
+      z.preprocess((given) => given, schema),
+      body,
+      'body',
+    );
     return parsed.ok ? [] : parsed.problems.map(({ path, message }) => `${path} ${message}`);
   };
 
@@ -102,7 +106,9 @@ describe('an unknown field', () => {
   });
 
   it('gets no search for the nearest one after those that a response shows', () => {
-    const found = problems(Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`name${n}`, 1])));
+    const found = problems(
+      Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`name${n}`, 1])),
+    );
     const hints = found.map((problem) => problem.endsWith('; did you mean name?'));
     expect(hints).toEqual(Array.from({ length: 40 }, (_, n) => n < MAX_PROBLEMS));
   });
