@@ -47,9 +47,10 @@ export const OTLP_VARIABLES = {
   }),
   otlpServiceName: variable<string | null>({
     name: 'OTEL_SERVICE_NAME',
-    default: 'vedette-agent',
+    default: null,
     whenUnset: null,
-    meaning: 'The resource attribute service.name of the export.',
+    meaning:
+      'The resource attribute service.name of the export. If not set, that of OTEL_RESOURCE_ATTRIBUTES; without one, vedette-agent.',
     allowed: 'a text',
     secret: false,
     parse: (text) => ({ ok: true, value: text }),

@@ -27,7 +27,7 @@ export class ResultFilter {
   readonly #missing = new Map<string, MissedReason>();
   #checks: readonly Check[] = [];
   #ids: ReadonlySet<string> = new Set();
-  #changesOnly = false;
+  #changesOnly: boolean = false;
   #hasRunAll = false;
   /** Slots before this were due before all was up. Epoch milliseconds. */
   #sinceMs = Number.POSITIVE_INFINITY;

@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { ALERT_CHANNEL_SHAPES } from '../../model/alerting/alert-channel.ts';
 import { CHECK_SHAPES, commonFields } from '../../model/check/check.ts';
-import { heartbeatCheckSchema, rhythmFields } from '../../model/check/heartbeat.ts';
+import {
+  heartbeatCheckSchema,
+  heartbeatFields,
+  rhythmFields,
+} from '../../model/check/heartbeat.ts';
 import { changedApiRequestSchema } from '../../model/check/request/http.ts';
 import { retryStrategySchema } from '../../model/check/retry.ts';
 import { MAX_OWN_VARIABLES, ownVariableSchema } from '../../model/check/variable.ts';
@@ -133,15 +137,17 @@ export const heartbeatResponse = heartbeatCheckSchema.extend({
     .datetime()
     .nullable()
     .describe('When the last ping arrived; null before the first.'),
-  heartbeat: z.strictObject({
-    ...rhythmFields,
-    pingToken: z
-      .string()
-      .describe('Anyone who knows it can ping. ******** for keys without write access.'),
-    pingUrl: z
-      .string()
-      .describe('Send a GET or POST request to it at the end of each run of the job.'),
-  }),
+  heartbeat: z
+    .strictObject({
+      ...rhythmFields,
+      pingToken: z
+        .string()
+        .describe('Anyone who knows it can ping. ******** for keys without write access.'),
+      pingUrl: z
+        .string()
+        .describe('Send a GET or POST request to it at the end of each run of the job.'),
+    })
+    .describe(heartbeatFields.heartbeat.description ?? ''),
 });
 
 function schemasOf(type: RunnableCheckType): TypeSchemas {

@@ -70,7 +70,10 @@ export function healthRoutes({
           summary: 'Readiness',
           description:
             '503 while the service stops, while the database does not answer in 2 s, and while it refuses results as its disk is full or it is read-only.',
-          response: { 200: plain('Ready'), 503: errorSchema },
+          response: {
+            200: plain('Ready'),
+            503: errorSchema.describe('Why the service is not ready.'),
+          },
         },
       },
       async (_request, reply) => {

@@ -18,6 +18,7 @@ describe('the configuration of the service', () => {
       shutdownGraceMs: 30_000,
       rateLimitPerMinute: 600,
       leaseMs: 15_000,
+      allowSubMinute: false,
       agentLimits: { perLocation: 100, concurrency: 1_000 },
       retentionDays: 30,
       rollUpRetentionDays: 400,
@@ -82,6 +83,7 @@ describe('the configuration of the service', () => {
         SUBSCRIBE_LIMIT_PER_HOUR: '200',
         HEARTBEAT_URL: 'https://watch.example.org/ping/token',
         HEARTBEAT_METHOD: 'post',
+        ALLOW_SUBMINUTE: 'on',
       }),
     ).toEqual({
       port: 0,
@@ -95,6 +97,7 @@ describe('the configuration of the service', () => {
       shutdownGraceMs: 0,
       rateLimitPerMinute: 1000,
       leaseMs: 3_000,
+      allowSubMinute: true,
       agentLimits: { perLocation: 7, concurrency: 100_000 },
       retentionDays: 400,
       rollUpRetentionDays: 800,

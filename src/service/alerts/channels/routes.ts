@@ -57,7 +57,12 @@ const added = { id: numberIdOf('the channel'), ...TIMES, servedChecks };
 
 function serviceResponse<Type extends ServiceChannelType>(type: Type) {
   const config = publicConfigSchema(type);
-  return z.strictObject({ type: z.literal(type), config, ...commonFields, ...added });
+  return z.strictObject({
+    type: ALERT_CHANNEL_SHAPES[type].shape.type,
+    config,
+    ...commonFields,
+    ...added,
+  });
 }
 
 const { config: webhook } = ALERT_CHANNEL_SHAPES.WEBHOOK.shape;

@@ -26,25 +26,29 @@ const body = z
   })
   .meta({ title: 'AlertMessageTemplates' });
 
-const response = z.strictObject({
-  previews: z
-    .array(
-      z
-        .strictObject({
-          notice: z.enum(['FAILURE', 'RECOVERY']).describe('What the message reports.'),
-          title: z.string().describe('The first line, with the reason, as a lock screen shows it.'),
-          text: z.string().describe('What follows it, as plain text.'),
-          contentType: z.string().describe('The content type of `body`.'),
-          body: z
-            .string()
-            .describe(
-              'What is sent in the form of the channel, with its texts escaped, and with sample credentials. Of an email the HTML.',
-            ),
-        })
-        .meta({ title: 'AlertMessagePreview' }),
-    )
-    .describe('A failure and its recovery, of a check that does not exist.'),
-});
+const response = z
+  .strictObject({
+    previews: z
+      .array(
+        z
+          .strictObject({
+            notice: z.enum(['FAILURE', 'RECOVERY']).describe('What the message reports.'),
+            title: z
+              .string()
+              .describe('The first line, with the reason, as a lock screen shows it.'),
+            text: z.string().describe('What follows it, as plain text.'),
+            contentType: z.string().describe('The content type of `body`.'),
+            body: z
+              .string()
+              .describe(
+                'What is sent in the form of the channel, with its texts escaped, and with sample credentials. Of an email the HTML.',
+              ),
+          })
+          .meta({ title: 'AlertMessagePreview' }),
+      )
+      .describe('A failure and its recovery, of a check that does not exist.'),
+  })
+  .describe('The messages as the channel would get them.');
 
 /** Messages before they are sent: src/service/README.md, "Notifications: email, webhook, Slack, SMS". */
 export function messagePreviewRoutes({

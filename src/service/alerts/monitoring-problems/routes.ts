@@ -13,19 +13,25 @@ import { subjectName } from './subject.ts';
 const response = z
   .strictObject({
     id: z.string().describe('The same each time that this goes wrong.'),
-    kind: z.enum(MONITORING_PROBLEMS),
-    severity: z.enum(['critical', 'warning']),
+    kind: z.enum(MONITORING_PROBLEMS).describe('What goes wrong.'),
+    severity: z
+      .enum(['critical', 'warning'])
+      .describe('critical: runs or notifications are missing, or soon will be.'),
     headline: z.string().describe('What is wrong, in one line.'),
     message: z.string().describe('What was found last, and what to try.'),
     location: z
-      .strictObject({ id: z.string(), slug: z.string(), name: z.string() })
+      .strictObject({
+        id: z.string().describe('The id of the location.'),
+        slug: z.string().describe('Its slug.'),
+        name: z.string().describe('Its name.'),
+      })
       .nullable()
       .describe('The private location that it is about; else null.'),
     channel: z
       .strictObject({
-        id: z.number(),
-        type: z.enum(ALERT_CHANNEL_TYPES),
-        name: z.string(),
+        id: z.number().describe('The id of the channel.'),
+        type: z.enum(ALERT_CHANNEL_TYPES).describe('Its type.'),
+        name: z.string().describe('Its name.'),
       })
       .nullable()
       .describe('The alert channel that it is about; else null.'),

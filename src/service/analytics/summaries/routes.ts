@@ -16,16 +16,18 @@ import { reportWindowQuery } from '../parameters.ts';
 import { REPORTS_PER_MINUTE } from '../report-limits.ts';
 import type { CheckSummaries, CheckSummary } from './summaries.ts';
 
-const ms = z.number().nullable().optional();
+function msOf(phase: string) {
+  return z.number().nullable().optional().describe(`${phase}, in milliseconds.`);
+}
 
 const summary = z.strictObject({
-  checkId: z.string(),
-  name: z.string(),
-  checkType: z.enum(RUNNABLE_CHECK_TYPES),
-  activated: z.boolean(),
-  muted: z.boolean(),
-  tags: z.array(z.string()),
-  groupId: z.number().nullable(),
+  checkId: z.string().describe('The id of the check.'),
+  name: z.string().describe('Its name.'),
+  checkType: z.enum(RUNNABLE_CHECK_TYPES).describe('Its type.'),
+  activated: z.boolean().describe('Whether it runs.'),
+  muted: z.boolean().describe('Whether it sends no notifications.'),
+  tags: z.array(z.string()).describe('Its tags.'),
+  groupId: z.number().nullable().describe('The id of its group; null without one.'),
   from: z.iso.datetime().describe('The start of the window, inclusive: a whole hour (UTC).'),
   to: z.iso
     .datetime()
@@ -40,7 +42,11 @@ const summary = z.strictObject({
   failures: z.int().describe('The runs that failed.'),
   degraded: z.int().describe('The runs that passed, but were degraded.'),
   responseTime: z
-    .strictObject({ avg: z.number(), min: z.number(), max: z.number() })
+    .strictObject({
+      avg: z.number().describe('The average.'),
+      min: z.number().describe('The shortest.'),
+      max: z.number().describe('The longest.'),
+    })
     .nullable()
     .describe('Milliseconds; of ICMP checks the latency. null if no run has one.'),
   packetLoss: z
@@ -49,13 +55,13 @@ const summary = z.strictObject({
     .describe('Percent on average, of ICMP checks; null for others, and if no run has it.'),
   phases: z
     .strictObject({
-      wait: ms,
-      dns: ms,
-      tcp: ms,
-      connection: ms,
-      firstByte: ms,
-      download: ms,
-      data: ms,
+      wait: msOf('Waiting for a connection'),
+      dns: msOf('Resolving the name'),
+      tcp: msOf('Opening the connection, without TLS'),
+      connection: msOf('Opening the connection, with TLS'),
+      firstByte: msOf('From the request to the first byte'),
+      download: msOf('From the first byte to the last'),
+      data: msOf('From the connection to the end of the exchange'),
     })
     .describe(
       'Milliseconds on average of each phase that the type has: of URL and API checks wait, dns, tcp, firstByte and download, of TCP checks dns, connection and data. null if no run has it.',

@@ -7,7 +7,7 @@ const DEFAULT_TEXT = 'The request was carried out.';
  * of their response.
  */
 export function responseWords(summary: string, status: number): string {
-  const [, verb = '', object = ''] = /^(\w+) (.+)$/.exec(summary) ?? [];
+  const [, verb = '', object = ''] = /^(\w+)(?: or \w+)? (.+)$/.exec(summary) ?? [];
   switch (verb) {
     case 'List':
       return sentence(object);
@@ -18,6 +18,7 @@ export function responseWords(summary: string, status: number): string {
     case 'Add':
     case 'Update':
     case 'Change':
+    case 'Archive':
       return status === 201
         ? `The new ${thingIn(object)}.`
         : `The ${thingIn(object)}, as it is now.`;

@@ -181,6 +181,6 @@ describe('the JSON Schema of check files', () => {
     const keys = Object.keys(Reflect.get(at as object, 'properties'));
     // Made of the name of the file and the id: an error in every check.
     const known = knownDefaults(path).filter((key) => key !== 'logicalId');
-    expect(keys.toSorted()).toEqual(known.toSorted());
+    expect(new Set(keys)).toEqual(new Set(known));
   });
 });

@@ -181,7 +181,8 @@ describe.each(databases)('summaries of checks on %s', (kind) => {
       seen.push(checkId);
       cursor = String(reply.headers['x-next-cursor']);
     }
-    expect(seen.toSorted()).toEqual(['idle', 'other', 'shop']);
+    expect(seen).toHaveLength(3);
+    expect(new Set(seen)).toEqual(new Set(['idle', 'other', 'shop']));
   });
 
   it('have windows of whole hours', async () => {

@@ -26,6 +26,7 @@ const TIMES: Readonly<Record<string, string>> = {
   leaseUntil: 'when the lease of an agent ends',
   nextAttemptAt: 'when a delivery is attempted next',
   notAfter: 'the latest start of a run',
+  notifiedAt: 'when channels were notified of a problem',
   publicIncidentUpdateDate: 'the time that an update of an incident shows',
   receivedAt: 'when the service received a report',
   repeatEndsAt: 'when a window repeats no more',

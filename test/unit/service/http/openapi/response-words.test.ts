@@ -13,6 +13,7 @@ describe('the words for a response', () => {
     ['Create a key for agents; at most two are active', 201, 'The new key for agents.'],
     ['Add an update to an incident', 201, 'The new update to an incident.'],
     ['Update a check, or create it under a given id', 200, 'The check, as it is now.'],
+    ['Archive or unarchive an error group', 200, 'The error group, as it is now.'],
     ['Create a session, or add results to one', 200, 'The session, as it is now.'],
   ])('of "%s", %i, say what it is', (summary, status, words) => {
     expect(responseWords(summary, status)).toBe(words);
