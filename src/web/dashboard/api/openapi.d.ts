@@ -3116,6 +3116,7 @@ export interface components {
         AcceptInvitationInput: {
             /** @description The end of the link. */
             token: string;
+            /** @description A new password or, of a user who has one, that password. */
             password?: string;
         };
         Account: {
@@ -3125,7 +3126,10 @@ export interface components {
             name: string;
             /** @description The zone in which mails and Slack messages about alerts write times: a name of the IANA database, such as Europe/Berlin. The API itself has times in UTC. */
             timeZone: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -3135,7 +3139,9 @@ export interface components {
             name?: string;
             /** @description The zone in which mails and Slack messages about alerts write times: a name of the IANA database, such as Europe/Berlin. The API itself has times in UTC. */
             timeZone?: string;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
             /** @description The same as in the path. */
             id?: string;
@@ -3198,8 +3204,11 @@ export interface components {
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly servedChecks?: unknown;
             /**
              * @description The same as before.
@@ -3229,8 +3238,12 @@ export interface components {
          */
         AlertChannelInput: components["schemas"]["EmailAlertChannelInput"] | components["schemas"]["WebhookAlertChannelInput"] | components["schemas"]["SlackAlertChannelInput"] | components["schemas"]["SmsAlertChannelInput"] | components["schemas"]["TeamsAlertChannelInput"] | components["schemas"]["DiscordAlertChannelInput"] | components["schemas"]["TelegramAlertChannelInput"] | components["schemas"]["PagerdutyAlertChannelInput"] | components["schemas"]["OpsgenieAlertChannelInput"] | components["schemas"]["NtfyAlertChannelInput"] | components["schemas"]["PushoverAlertChannelInput"] | components["schemas"]["GoogleChatAlertChannelInput"] | components["schemas"]["MattermostAlertChannelInput"] | components["schemas"]["MatrixAlertChannelInput"] | components["schemas"]["GotifyAlertChannelInput"] | components["schemas"]["IncidentIoAlertChannelInput"] | components["schemas"]["AlertmanagerAlertChannelInput"];
         AlertChannelSummary: {
+            /** @description The id of the channel. */
             id: number;
-            /** @enum {string} */
+            /**
+             * @description The type of the channel.
+             * @enum {string}
+             */
             type: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS" | "TEAMS" | "DISCORD" | "TELEGRAM" | "PAGERDUTY" | "OPSGENIE" | "NTFY" | "PUSHOVER" | "GOOGLE_CHAT" | "MATTERMOST" | "MATRIX" | "GOTIFY" | "INCIDENT_IO" | "ALERTMANAGER";
             /** @description The address, the name of the webhook or recipient, or the host of Slack. */
             name: string;
@@ -3272,7 +3285,10 @@ export interface components {
             problem: string | null;
             /** @description As /v1/check-alerts has it for checks. */
             alertId: string;
-            /** @enum {string} */
+            /**
+             * @description What the notice reports.
+             * @enum {string}
+             */
             alertType: "NO_ALERT" | "ALERT_FAILURE" | "ALERT_FAILURE_REMAIN" | "ALERT_FAILURE_DEGRADED" | "ALERT_RECOVERY" | "ALERT_DEGRADED" | "ALERT_DEGRADED_REMAIN" | "ALERT_DEGRADED_FAILURE" | "ALERT_DEGRADED_RECOVERY" | "ALERT_SSL" | "LOCATION_SILENT" | "LOCATION_RECOVERY" | "AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL" | "AGENT_OUTDATED_RECOVERY" | "AGENT_CLOCK_OFF_RECOVERY" | "SLOTS_MISSED_RECOVERY" | "RESULTS_WAITING_RECOVERY" | "CHANNEL_FAILING_RECOVERY" | "DISK_NEARLY_FULL_RECOVERY";
             /** @description 0 for the notice itself, then 1, 2, … for its reminders. */
             reminder: number;
@@ -3289,8 +3305,12 @@ export interface components {
             lastError: string | null;
             /** @description The first 200 characters of the receiver's answer. Only for admin keys: null for all others. */
             lastAnswer: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
+            /** @description When it was last sent; null before the first attempt. */
             lastAttemptAt: string | null;
             /** @description When a waiting delivery may be sent. Earlier deliveries of the check are sent first. */
             nextAttemptAt: string | null;
@@ -3337,12 +3357,17 @@ export interface components {
             settingsOf: "CHECK" | "GROUP" | "ACCOUNT";
             /** @description Why nobody is notified of a failure now; empty if somebody is. */
             silences: {
-                /** @enum {string} */
+                /**
+                 * @description The reason, for programs.
+                 * @enum {string}
+                 */
                 code: "NOT_ACTIVATED" | "MUTED" | "MAINTENANCE_WINDOW" | "NO_CHANNEL";
+                /** @description The reason in one sentence. */
                 message: string;
             }[];
             /** @description The channels that are subscribed to the check, in the order of their ids. */
             recipients: {
+                /** @description The channel. */
                 channel: components["schemas"]["AlertChannelSummary"];
                 /** @description Whether the subscription is. */
                 activated: boolean;
@@ -3469,7 +3494,10 @@ export interface components {
             };
         };
         AlertmanagerAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "ALERTMANAGER";
             /** @description Where Alertmanager receives the notifications. */
             config: components["schemas"]["AlertmanagerAlertChannelConfig"];
@@ -3541,8 +3569,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -3566,8 +3598,12 @@ export interface components {
             hasPassword: boolean;
         };
         AlertmanagerAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "ALERTMANAGER";
+            /** @description Where Alertmanager receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -3657,11 +3693,18 @@ export interface components {
          *     }
          */
         AnalyticsReport: {
+            /** @description The id of the check. */
             checkId: string;
+            /** @description The name of the check. */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description The type of the check.
+             * @enum {string}
+             */
             checkType: "AGENTIC" | "API" | "BROWSER" | "HEARTBEAT" | "ICMP" | "MULTI_STEP" | "TCP" | "PLAYWRIGHT" | "URL" | "DNS";
+            /** @description Whether the check runs. */
             activated: boolean;
+            /** @description Whether the check sends no alerts. */
             muted: boolean;
             /** @description Minutes between runs. */
             frequency: number;
@@ -3675,11 +3718,15 @@ export interface components {
              * @description The end of the window, exclusive.
              */
             to: string;
+            /** @description Labels for grouping and filtering. */
             tags: string[];
+            /** @description One, or with groupBy one for each group. */
             series: components["schemas"]["AnalyticsReportSeries"][];
             /** @description The page of series. */
             pagination: {
+                /** @description Which page, counted from 1. */
                 page: number;
+                /** @description How many series a page has at most. */
                 limit: number;
             };
             /** @description Each metric by its name. */
@@ -3688,8 +3735,12 @@ export interface components {
             };
         };
         AnalyticsReportMetadata: {
-            /** @enum {string} */
+            /**
+             * @description The unit of its values.
+             * @enum {string}
+             */
             unit: "milliseconds" | "percentage" | "count";
+            /** @description Its name for people. */
             label: string;
             /**
              * @description How a point combines several runs.
@@ -3789,7 +3840,10 @@ export interface components {
          *     }
          */
         ApiCheck: {
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType: "API";
             /** @description The name of the check. */
             name: string;
@@ -3856,8 +3910,12 @@ export interface components {
              * @default []
              */
             alertChannelSubscriptions: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
-                /** @default true */
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
                 activated: boolean;
             }[];
             /** @description How a failed run is retried; omitted if `doubleCheck` decides. */
@@ -3916,7 +3974,9 @@ export interface components {
              * @default null
              */
             teardownSnippetId: number | null;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["ApiRequest"];
+            /** @description The id of the check. */
             id: string;
             /**
              * Format: date
@@ -3925,6 +3985,7 @@ export interface components {
             created_at: string;
             /** @description null until the first update. */
             updated_at: string | null;
+            /** @description The channels that receive the alerts of the check. */
             alertChannels: components["schemas"]["CheckAlertChannels"];
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
@@ -3958,7 +4019,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -3992,12 +4055,20 @@ export interface components {
             setupSnippetId?: number | null;
             /** @description The id of a snippet that runs in place of `teardownScript`. */
             teardownSnippetId?: number | null;
+            /** @description What the check sends, and what it expects. */
             request?: components["schemas"]["ApiCheckRequestChanges"];
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly alertChannels?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType?: "API";
             /** @description The same as in the path. */
             id?: string;
@@ -4045,7 +4116,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -4076,9 +4149,14 @@ export interface components {
             setupSnippetId?: number | null;
             /** @description The id of a snippet that runs in place of `teardownScript`. */
             teardownSnippetId?: number | null;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["ApiRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType?: "API";
         };
         ApiCheckRequestChanges: {
@@ -4096,7 +4174,9 @@ export interface components {
             body?: string;
             /** @description Kept if omitted. The password, or the username without a password, is kept if the update omits it or sends ********, and scheme, host and port of `url` and the Host header do not change. null removes the credentials. */
             basicAuth?: {
+                /** @description The user name. */
                 username?: string;
+                /** @description The password. If it is omitted or ********, the stored one may stay. */
                 password?: string | null;
             } | null;
             /** @description Kept if omitted. Secrets are kept if the update omits them or sends ********, and `type`, scheme, host and port of `url` and `tokenUrl`, and the Host header do not change. null removes the credentials. */
@@ -4113,7 +4193,9 @@ export interface components {
             assertions?: components["schemas"]["ApiRequestAssertionInput"][];
         };
         ApiCheckRequestHeaderChanges: {
+            /** @description The name of the header or parameter. */
             key: string;
+            /** @description Its value; see `headers`. */
             value?: string | null;
             /** @description Stored and returned as a note for users. The value remains visible to everyone who can read the check. */
             locked?: boolean;
@@ -4133,6 +4215,7 @@ export interface components {
          *     }
          */
         ApiKey: {
+            /** @description The id of the key. */
             id: string;
             /** @description A name for people. */
             name: string;
@@ -4145,7 +4228,10 @@ export interface components {
             prefix: string;
             /** @description The last four characters of the key; null for a key from before the release that stores them. */
             lastFour: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description To the minute; null if it was never used. */
             lastUsedAt: string | null;
@@ -4212,7 +4298,9 @@ export interface components {
              * @default null
              */
             basicAuth: {
+                /** @description The user name. */
                 username: string;
+                /** @description The password, returned as ********. */
                 password: string;
             } | null;
             /**
@@ -4248,24 +4336,48 @@ export interface components {
             assertions: components["schemas"]["ApiRequestAssertion"][];
         };
         ApiRequestAssertion: {
-            /** @enum {string} */
+            /**
+             * @description What is compared.
+             * @enum {string}
+             */
             source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "JSON_SCHEMA" | "TEXT_BODY" | "RESPONSE_TIME" | "IP_ADDRESS" | "HTTP_VERSION" | "CERTIFICATE";
-            /** @default  */
+            /**
+             * @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole.
+             * @default
+             */
             property: string;
-            /** @enum {string} */
+            /**
+             * @description How it is compared with `target`.
+             * @enum {string}
+             */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
-            /** @default  */
+            /**
+             * @description What it is compared with; empty if the comparison needs nothing.
+             * @default
+             */
             target: string;
-            /** @default null */
+            /**
+             * @description A regular expression whose first capture group, or else match, is compared. null: none.
+             * @default null
+             */
             regex: string | null;
         };
         ApiRequestAssertionInput: {
-            /** @enum {string} */
+            /**
+             * @description What is compared.
+             * @enum {string}
+             */
             source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "JSON_SCHEMA" | "TEXT_BODY" | "RESPONSE_TIME" | "IP_ADDRESS" | "HTTP_VERSION" | "CERTIFICATE";
+            /** @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole. */
             property?: string;
-            /** @enum {string} */
+            /**
+             * @description How it is compared with `target`.
+             * @enum {string}
+             */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            /** @description What it is compared with; empty if the comparison needs nothing. */
             target?: string;
+            /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
             regex?: string | null;
         };
         ApiRequestInput: {
@@ -4283,7 +4395,9 @@ export interface components {
             body?: string;
             /** @description Credentials as {username, password}. The password is returned as ********; if it is empty, the username is. */
             basicAuth?: {
+                /** @description The user name. */
                 username: string;
+                /** @description The password, returned as ********. */
                 password: string;
             } | null;
             /** @description Digest authentication, an AWS signature or an OAuth2 token; in place of `basicAuth`. See Authentication of API checks. */
@@ -4300,39 +4414,66 @@ export interface components {
             assertions?: components["schemas"]["ApiRequestAssertionInput"][];
         };
         Artifact: {
+            /** @description The id of the artifact. */
             id: string;
+            /** @description The id of the check. */
             checkId: string;
+            /** @description The id of the result. */
             resultId: string;
             /** @description A plain file name. */
             name: string;
+            /** @description The type of the content, as the agent sent it. */
             contentType: string;
+            /** @description The size of the content. */
             bytes: number;
             /** @description The digest of the content, in hex. */
             sha256: string;
             /** @description The URL of the content, as in jobAssets of the result. */
             url: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
         };
         AssertionResult: {
-            /** @enum {string} */
+            /**
+             * @description What is compared.
+             * @enum {string}
+             */
             source: "STATUS_CODE" | "CERTIFICATE" | "HEADERS" | "JSON_BODY" | "JSON_SCHEMA" | "TEXT_BODY" | "RESPONSE_TIME" | "IP_ADDRESS" | "HTTP_VERSION" | "RESPONSE_DATA" | "RESPONSE_CODE" | "TEXT_ANSWER" | "JSON_ANSWER" | "LATENCY" | "JSON_RESPONSE";
+            /** @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole. */
             property: string;
-            /** @enum {string} */
+            /**
+             * @description How it is compared with `target`.
+             * @enum {string}
+             */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            /** @description What it is compared with; empty if the comparison needs nothing. */
             target: string;
+            /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
             regex: string | null;
+            /** @description The value that was compared, cut at 10 KB; null if there was none. */
             actual: string | null;
+            /** @description Why the assertion failed; null if it passed. */
             error: string | null;
         };
         AttemptSummary: {
+            /** @description The id of the result. */
             resultId: string;
             /** @description From 1. */
             number: number;
+            /** @description The slug of the location that made the run. */
             location: string;
-            /** @enum {string} */
+            /**
+             * @description How it ended; `error` and `cancelled` say nothing of the target.
+             * @enum {string}
+             */
             result: "passed" | "degraded" | "failed" | "error" | "cancelled";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the attempt began.
+             */
             startedAt: string;
             /** @description Milliseconds. */
             responseTime: number;
@@ -4380,26 +4521,40 @@ export interface components {
          *     }
          */
         AuditEntry: {
+            /** @description The id of the entry. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was done.
+             */
             at: string;
+            /** @description Who did it. */
             actor: {
                 /**
                  * @description `operator` is a command on the machine of the service or the link of `vedette up`, `setup` its setup link.
                  * @enum {string}
                  */
                 kind: "user" | "key" | "setup" | "operator" | "unknown";
+                /** @description The id of the user or key; null for others. */
                 id: string | null;
                 /** @description The email of the user, or the name of the key. */
                 name: string | null;
             };
             /** @description The IP address; null for a command. */
             address: string | null;
-            /** @enum {string} */
+            /**
+             * @description What was done with the resource.
+             * @enum {string}
+             */
             action: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "cancel" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
-            /** @enum {string} */
+            /**
+             * @description The kind of the resource.
+             * @enum {string}
+             */
             kind: "check" | "check-group" | "check-group-run" | "check-run" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
+            /** @description The id of the resource; null if it has none. */
             resourceId: string | null;
+            /** @description The name of the resource at the time; null if it has none. */
             resourceName: string | null;
             /** @description Without secrets. A long value ends with `… (cut)`. */
             changes: components["schemas"]["AuditChange"][];
@@ -4454,6 +4609,7 @@ export interface components {
          *     }
          */
         Availability: {
+            /** @description The id of the check. */
             checkId: string;
             /** @description The percentage of runs that passed, degraded ones included; null without runs. */
             availability: number | null;
@@ -4469,7 +4625,10 @@ export interface components {
             usualResponseTime: number | null;
             /** @description Days in UTC, the current one last. */
             days: {
-                /** Format: date */
+                /**
+                 * Format: date
+                 * @description The day, in UTC.
+                 */
                 date: string;
                 /** @description The percentage of runs that passed, degraded ones included; null without runs. */
                 availability: number | null;
@@ -4484,7 +4643,10 @@ export interface components {
             }[];
             /** @description The last 24 hours by quarter hours, the current one last. */
             quarterHours: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the quarter hour begins.
+                 */
                 start: string;
                 /** @description The percentage of runs that passed, degraded ones included; null without runs. */
                 availability: number | null;
@@ -4497,16 +4659,25 @@ export interface components {
             }[];
         };
         BadRequestError: {
-            /** @constant */
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
             statusCode: 400;
-            /** @constant */
+            /**
+             * @description The status phrase.
+             * @constant
+             */
             error: "Bad Request";
+            /** @description What is wrong, and what to do. */
             message: string;
+            /** @description Data for programs, depending on the status. */
             attributes: {
                 /** @description The first 20 problems. */
                 problems?: {
                     /** @description For example `body.request.port` or `query.limit`. */
                     path: string;
+                    /** @description What is wrong there. */
                     message: string;
                 }[];
             } & {
@@ -4544,7 +4715,10 @@ export interface components {
          *     }
          */
         BulkChangeChecksInput: {
-            /** @enum {string} */
+            /**
+             * @description Creates checks.
+             * @enum {string}
+             */
             action: "create";
             /** @description Each as in the body of POST /v1/checks or, with checkType HEARTBEAT, of POST /v1/checks/heartbeats. */
             checks: {
@@ -4555,7 +4729,10 @@ export interface components {
             /** @description true: the response is that of the request, but nothing is written. */
             dryRun?: boolean;
         } | {
-            /** @enum {string} */
+            /**
+             * @description Changes fields of checks.
+             * @enum {string}
+             */
             action: "update";
             /** @description The ids of the checks. */
             ids?: string[];
@@ -4584,7 +4761,10 @@ export interface components {
             /** @description true: the response is that of the request, but nothing is written. */
             dryRun?: boolean;
         } | {
-            /** @enum {string} */
+            /**
+             * @description Deletes checks.
+             * @enum {string}
+             */
             action: "delete";
             /** @description The ids of the checks. */
             ids?: string[];
@@ -4595,7 +4775,10 @@ export interface components {
             /** @description true: the response is that of the request, but nothing is written. */
             dryRun?: boolean;
         } | {
-            /** @enum {string} */
+            /**
+             * @description Requests a run of each check.
+             * @enum {string}
+             */
             action: "run";
             /** @description The ids of the checks. */
             ids?: string[];
@@ -4633,12 +4816,16 @@ export interface components {
         BulkChangeChecksResponse: {
             /** @description Whether nothing was written. */
             dryRun: boolean;
+            /** @description How many checks have which outcome. */
             counts: {
+                /** @description How many checks the request is for. */
                 total: number;
+                /** @description Those without an `error`. */
                 succeeded: number;
                 /** @description Those with an `error`. */
                 failed: number;
             };
+            /** @description The outcome for each check, in order. */
             results: {
                 /** @description The position in `checks`, `ids` or the checks of the filter, from 0. */
                 index: number;
@@ -4653,30 +4840,47 @@ export interface components {
             }[];
         };
         Certificate: {
+            /** @description The name that it was issued to, as `CN=example.com, O=Example`. */
             subject: string;
+            /** @description Who issued it, as `CN=Example CA, O=Example`. */
             issuer: string;
+            /** @description The names that it is valid for. */
             subjectAltNames: string[];
+            /** @description From when on it is valid, as `2026-01-31T12:00:00.000Z`. */
             validFrom: string;
+            /** @description Until when it is valid, as `2026-01-31T12:00:00.000Z`. */
             validTo: string;
+            /** @description Whole days from the run until it expires; negative once it has expired. */
             daysRemaining: number;
+            /** @description Hexadecimal digits. */
             serialNumber: string;
+            /** @description The SHA-256 fingerprint: hexadecimal digits with colons between bytes. */
             fingerprint256: string;
+            /** @description RSA, EC, ED25519, …; omitted in results of older agents. */
             keyType?: string;
+            /** @description The size of the key; null if its type has none, omitted like `keyType`. */
             keyBits?: number | null;
         };
         CertificateFacts: {
+            /** @description The name that it was issued to, as `CN=example.com, O=Example`. */
             subject: string;
+            /** @description Who issued it, as `CN=Example CA, O=Example`. */
             issuer: string;
+            /** @description From when on it is valid, as `2026-01-31T12:00:00.000Z`. */
             validFrom: string;
+            /** @description Until when it is valid, as `2026-01-31T12:00:00.000Z`. */
             validTo: string;
+            /** @description Hexadecimal digits. */
             serialNumber: string;
             /** @description The same for all checks that see this certificate. */
             fingerprint256: string;
             /** @description The first 50 of its alternative names. */
             names: string[];
+            /** @description How many alternative names it has. */
             nameCount: number;
         };
         ChangePasswordInput: {
+            /** @description The password that the user has. */
             currentPassword: string;
             /** @description 8 to 256 characters of any kind. */
             newPassword: string;
@@ -4773,15 +4977,26 @@ export interface components {
         CheckAlert: {
             /** @description The name of the check when the alert was given. */
             name: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the alert.
+             */
             id: string;
+            /** @description The id of the check. */
             checkId: string;
-            /** @enum {string} */
+            /**
+             * @description Why the alert was given.
+             * @enum {string}
+             */
             alertType: "NO_ALERT" | "ALERT_FAILURE" | "ALERT_FAILURE_REMAIN" | "ALERT_FAILURE_DEGRADED" | "ALERT_RECOVERY" | "ALERT_DEGRADED" | "ALERT_DEGRADED_REMAIN" | "ALERT_DEGRADED_FAILURE" | "ALERT_DEGRADED_RECOVERY" | "ALERT_SSL";
-            /** @enum {string} */
+            /**
+             * @description The type of the check.
+             * @enum {string}
+             */
             checkType: "AGENTIC" | "API" | "BROWSER" | "HEARTBEAT" | "ICMP" | "MULTI_STEP" | "TCP" | "PLAYWRIGHT" | "URL" | "DNS";
             /** @description Whether it is the latest alert of a check that has not recovered since. */
             isOpen: boolean;
+            /** @description The slug of the location that made the run. */
             runLocation: string;
             /** @description The check result that led to the alert; null for a heartbeat, and for alerts of earlier releases. */
             resultId: string | null;
@@ -4810,35 +5025,54 @@ export interface components {
             alertedAt: string;
         };
         CheckAlertChannels: {
+            /** @description Those that send mails. */
             email: {
+                /** @description One e-mail address. */
                 address: string;
             }[];
+            /** @description Those that send requests. */
             webhook: components["schemas"]["CheckAlertChannelsWebhook"][];
+            /** @description Those that send messages to Slack. */
             slack: {
+                /** @description The URL of an incoming webhook. */
                 url: string;
             }[];
+            /** @description Those that send text messages. */
             sms: {
+                /** @description The phone number with + and the country code, without spaces (E.164). */
                 number: string;
+                /** @description The name of the recipient. */
                 name: string;
             }[];
             /** @description How many more channels receive its alerts, whose data would exceed 64 KiB in total. They are in alertChannelSubscriptions. */
             omitted?: number;
         };
         CheckAlertChannelsWebhook: {
+            /** @description The URL that receives the request. Redirects are not followed. */
             url: string;
+            /** @description The name of the webhook. */
             name: string;
+            /** @description The HTTP method. GET and HEAD requests have no body. */
             method: string;
+            /** @description The request headers. The content type is application/json unless a header sets it. */
             headers: components["schemas"]["CheckAlertChannelsWebhookHeader"][];
+            /** @description Query parameters, added to the URL. */
             queryParameters: components["schemas"]["CheckAlertChannelsWebhookHeader"][];
         };
         CheckAlertChannelsWebhookHeader: {
+            /** @description The name of the header or parameter. */
             key: string;
+            /** @description The value, returned empty if it is locked. An update that sends a locked value empty keeps the stored one. */
             value: string;
+            /** @description Whether the value is never returned. */
             locked: boolean;
         };
         CheckAlertDeliveries: {
+            /** @description Those that the receiver accepted. */
             sent: number;
+            /** @description Those that are to be sent, also again. */
             pending: number;
+            /** @description Those without further retries. */
             failed: number;
         };
         /**
@@ -4936,8 +5170,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the group. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -4975,8 +5213,11 @@ export interface components {
             teardownSnippetId?: number | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
             /** @description The same as in the path. */
             id?: number;
@@ -5017,6 +5258,7 @@ export interface components {
             teardownSnippetId?: number | null;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
         };
         /**
@@ -5061,7 +5303,9 @@ export interface components {
          *     }
          */
         CheckGroupRun: {
+            /** @description The id of the run. */
             id: string;
+            /** @description The id of the group. */
             groupId: number;
             /** @description The name of the group at the request. */
             groupName: string;
@@ -5076,19 +5320,28 @@ export interface components {
             verdict: ("passed" | "degraded" | "failed" | "incomplete") | null;
             /** @description How many checks run at once in each location. */
             concurrency: number;
+            /** @description Who requested it. */
             requestedBy: {
-                /** @enum {string} */
+                /**
+                 * @description Whether it was an API key or a user.
+                 * @enum {string}
+                 */
                 kind: "key" | "user";
                 /** @description The id of the API key or the user. */
                 id: string;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
+            /** @description When the last of its runs ended, or it was cancelled; null until then. */
             endedAt: string | null;
             /** @description Each check in each location, in their order. */
             checks: components["schemas"]["CheckGroupRunCheck"][];
         };
         CheckGroupRunCheck: {
+            /** @description The id of the check. */
             checkId: string;
             /** @description The name of the check at the request. */
             name: string;
@@ -5199,34 +5452,68 @@ export interface components {
          *     }
          */
         CheckResult: {
-            /** @enum {string} */
+            /**
+             * @description FINAL for the last attempt of a run, ATTEMPT for those before it.
+             * @enum {string}
+             */
             resultType: "FINAL" | "ATTEMPT";
+            /** @description The id of the result. */
             id: string;
+            /** @description The name of the check. */
             name: string;
+            /** @description The id of the check. */
             checkId: string;
-            /** @enum {string} */
+            /**
+             * @description The type of the check.
+             * @enum {string}
+             */
             checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP";
+            /** @description Whether the attempt failed: by an error, an assertion, or a limit. */
             hasFailures: boolean;
+            /** @description Whether the agent itself was at fault; nothing is known of the target then. */
             hasErrors: boolean;
+            /** @description Whether it passed, but over the threshold for degraded checks. */
             isDegraded: boolean;
+            /** @description Whether a user cancelled the run before it was complete: it has no verdict. */
             isCancelled: boolean;
+            /** @description Whether the response time is over `maxResponseTime`; never for ICMP. */
             overMaxResponseTime: boolean;
+            /** @description The location that made the run; `local` for a file. */
             runLocation: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the attempt began.
+             */
             startedAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the attempt ended.
+             */
             stoppedAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the agent wrote the result.
+             */
             created_at: string;
+            /** @description The time of the target in milliseconds, without set-up in the agent. */
             responseTime: number;
+            /** @description The details of a TCP check; null for other types. */
             tcpCheckResult: components["schemas"]["TcpCheckResult"] | null;
+            /** @description The details of a DNS check; null for other types. */
             dnsCheckResult: components["schemas"]["DnsCheckResult"] | null;
+            /** @description The details of a ICMP check; null for other types. */
             icmpCheckResult: components["schemas"]["IcmpCheckResult"] | null;
+            /** @description Always null. */
             browserCheckResult: null;
+            /** @description Always null. */
             multiStepCheckResult: null;
+            /** @description The slot of the run in milliseconds since 1970. */
             checkRunId: number;
+            /** @description FINAL: the retries that were made. ATTEMPT: the attempts before this one. */
             attempts: number;
+            /** @description The id of the run, which all its attempts have. */
             sequenceId: string;
+            /** @description The error groups of the failure, set by the service; empty without one. */
             errorGroupIds: string[];
             /** @description Of URL and API checks. */
             apiCheckResult?: components["schemas"]["HttpCheckResult"];
@@ -5248,7 +5535,9 @@ export interface components {
          *     }
          */
         CheckRun: {
+            /** @description The id of the run. */
             id: string;
+            /** @description The id of the check. */
             checkId: string;
             /** @description The private location that makes the run. */
             location: string;
@@ -5271,7 +5560,10 @@ export interface components {
             checkRunId: number;
             /** @description The `sequenceId` of its results. */
             sequenceId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /**
              * Format: date-time
@@ -5296,16 +5588,22 @@ export interface components {
                 name: string | null;
                 /** @description Since when no agent of the private location polls; null otherwise. */
                 silentSince: string | null;
+                /** @description How many of its checks are in each state. */
                 counts: components["schemas"]["CheckStateCounts"];
             }[];
             /** @description How many more there are, after the first 500. */
             omitted: number;
         };
         CheckStateCounts: {
+            /** @description How many checks are failing. */
             failing: number;
+            /** @description How many checks are degraded. */
             degraded: number;
+            /** @description How many checks are unknown. */
             unknown: number;
+            /** @description How many checks are passing. */
             passing: number;
+            /** @description How many checks are paused. */
             paused: number;
         };
         /**
@@ -5348,14 +5646,23 @@ export interface components {
          *     }
          */
         CheckStatus: {
-            name: string;
+            /** @description The id of the check. */
             checkId: string;
-            /** @enum {string} */
-            checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP" | "HEARTBEAT";
+            /** @description The name of the check. */
+            name: string;
+            /** @description Whether the check runs. */
             activated: boolean;
+            /** @description Whether the check sends no alerts. */
             muted: boolean;
+            /** @description Labels for grouping and filtering. */
             tags: string[];
+            /** @description The id of the group that the check belongs to; null for none. */
             groupId: number | null;
+            /**
+             * @description The type of the check.
+             * @enum {string}
+             */
+            checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP" | "HEARTBEAT";
             /** @description The private and public locations in which the check runs; of a heartbeat none. */
             locations: string[];
             /**
@@ -5379,7 +5686,9 @@ export interface components {
             shortestRun: number | null;
             /** @description The slot of the last run. */
             lastRunAt: string | null;
+            /** @description The location of the last run; null if there was none, and of a heartbeat. */
             lastRunLocation: string | null;
+            /** @description The `checkRunId` of the last run as text; null if there was none. */
             lastCheckRunId: string | null;
             /** @description Of the last run, in ms; null after a system error. */
             lastResponseTime: number | null;
@@ -5436,6 +5745,7 @@ export interface components {
             code: string | null;
             /** @description At most 500 bytes. */
             message: string | null;
+            /** @description The slug of the location that made the run. */
             location: string;
             /**
              * Format: date-time
@@ -5444,6 +5754,7 @@ export interface components {
             at: string;
         };
         CheckStatusPageDomainResponse: {
+            /** @description The custom domain of the page. */
             customDomain: string;
             /** @description Whether readers get the page there, by HTTPS. */
             isReady: boolean;
@@ -5489,13 +5800,22 @@ export interface components {
          *     }
          */
         CheckSummary: {
+            /** @description The id of the check. */
             checkId: string;
+            /** @description Its name. */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description Its type.
+             * @enum {string}
+             */
             checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP";
+            /** @description Whether it runs. */
             activated: boolean;
+            /** @description Whether it sends no notifications. */
             muted: boolean;
+            /** @description Its tags. */
             tags: string[];
+            /** @description The id of its group; null without one. */
             groupId: number | null;
             /**
              * Format: date-time
@@ -5516,25 +5836,33 @@ export interface components {
             /** @description The runs that passed, but were degraded. */
             degraded: number;
             /** @description Milliseconds; of ICMP checks the latency. null if no run has one. */
-            responseTime: components["schemas"]["CheckSummaryResponseTime"] | null;
+            responseTime: {
+                /** @description The average. */
+                avg: number;
+                /** @description The shortest. */
+                min: number;
+                /** @description The longest. */
+                max: number;
+            } | null;
             /** @description Percent on average, of ICMP checks; null for others, and if no run has it. */
             packetLoss: number | null;
             /** @description Milliseconds on average of each phase that the type has: of URL and API checks wait, dns, tcp, firstByte and download, of TCP checks dns, connection and data. null if no run has it. */
-            phases: components["schemas"]["CheckSummaryPhases"];
-        };
-        CheckSummaryPhases: {
-            wait?: number | null;
-            dns?: number | null;
-            tcp?: number | null;
-            connection?: number | null;
-            firstByte?: number | null;
-            download?: number | null;
-            data?: number | null;
-        };
-        CheckSummaryResponseTime: {
-            avg: number;
-            min: number;
-            max: number;
+            phases: {
+                /** @description Waiting for a connection, in milliseconds. */
+                wait?: number | null;
+                /** @description Resolving the name, in milliseconds. */
+                dns?: number | null;
+                /** @description Opening the connection, without TLS, in milliseconds. */
+                tcp?: number | null;
+                /** @description Opening the connection, with TLS, in milliseconds. */
+                connection?: number | null;
+                /** @description From the request to the first byte, in milliseconds. */
+                firstByte?: number | null;
+                /** @description From the first byte to the last, in milliseconds. */
+                download?: number | null;
+                /** @description From the connection to the end of the exchange, in milliseconds. */
+                data?: number | null;
+            };
         };
         /**
          * @example {
@@ -5555,6 +5883,7 @@ export interface components {
          *     }
          */
         CheckTrial: {
+            /** @description The id of the trial. */
             id: string;
             /**
              * @description `waiting` for an agent, `running` at one, `finished` with a result, `missed`: the agent did not run it, `expired`: no agent ran it in time or its result did not come.
@@ -5565,19 +5894,26 @@ export interface components {
             checkId: string | null;
             /** @description The name of the check. */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description The type of the check.
+             * @enum {string}
+             */
             checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP";
             /** @description Where its request goes, without credentials. */
             target: string;
             /** @description The private location. */
             location: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /**
              * Format: date-time
              * @description It expires if no agent took it by then.
              */
             startBy: string;
+            /** @description When it ended; null until then. */
             endedAt: string | null;
             /** @description Why it was missed or expired: a reason of missed slots, `refused`, `invalid_result`, `not_started`, `agent_lost` or `no_result`. */
             reason: string | null;
@@ -5651,13 +5987,18 @@ export interface components {
          *     }
          */
         ClientCertificate: {
+            /** @description The id of the client certificate. */
             id: string;
             /** @description The host that the certificate is sent to: a domain without scheme. `*.` at its start matches one label. */
             host: string;
             /** @description The certificate in PEM, followed by the certificates of its chain. */
             cert: string;
+            /** @description CA certificates in PEM that are trusted for this host, in addition to the usual ones. */
             ca: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -5673,7 +6014,9 @@ export interface components {
             passphrase?: string | null;
             /** @description CA certificates in PEM that are trusted for this host, in addition to the usual ones. */
             ca?: string | null;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
             /** @description The same as in the path. */
             id?: string;
@@ -5698,8 +6041,11 @@ export interface components {
             ca?: string | null;
         };
         ClientCertificateU: {
+            /** @description The id of the client certificate. */
             id: string;
+            /** @description The host that the certificate is sent to: a domain without scheme. `*.` at its start matches one label. */
             host: string;
+            /** @description Whole days until it expires, as of now; negative once it has expired. null if it cannot be read. */
             daysRemaining: number | null;
             /** @description null if it cannot be read. */
             certificate: components["schemas"]["CertificateFacts"] | null;
@@ -5707,7 +6053,9 @@ export interface components {
             checkCount: number;
             /** @description The first 100 of them by name. */
             checks: {
+                /** @description The id of the check. */
                 id: string;
+                /** @description The name of the check. */
                 name: string;
             }[];
         };
@@ -5716,10 +6064,17 @@ export interface components {
             same: boolean;
         };
         ConflictError: {
-            /** @constant */
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
             statusCode: 409;
-            /** @constant */
+            /**
+             * @description The status phrase.
+             * @constant
+             */
             error: "Conflict";
+            /** @description What is wrong, and what to do. */
             message: string;
             /** @description Data for programs, depending on the status. */
             attributes: {
@@ -5727,32 +6082,52 @@ export interface components {
             };
         };
         ContentTooLargeError: {
-            /** @constant */
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
             statusCode: 413;
-            /** @constant */
+            /**
+             * @description The status phrase.
+             * @constant
+             */
             error: "Payload Too Large";
+            /** @description What is wrong, and what to do. */
             message: string;
+            /** @description Data for programs, depending on the status. */
             attributes: {
+                /** @description The bytes that are allowed. */
                 limitBytes?: number;
             } & {
                 [key: string]: unknown;
             };
         };
         CurrentSession: {
+            /** @description Who is signed in. */
             user: {
+                /** @description The id of the user. */
                 id: string;
+                /** @description The email address of the user. */
                 email: string;
             };
             /** @description Those of the user. Requests without `x-service-account` are about the first. */
             accounts: {
+                /** @description The id of the account. */
                 id: string;
+                /** @description The name of the account. */
                 name: string;
-                /** @enum {string} */
+                /**
+                 * @description What the user may do in it; each role includes those before it.
+                 * @enum {string}
+                 */
                 role: "read" | "run" | "write" | "admin";
             }[];
         };
         DiscordAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "DISCORD";
             /** @description Where Discord receives the notifications. */
             config: {
@@ -5832,8 +6207,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -5841,8 +6220,12 @@ export interface components {
             servedChecks?: components["schemas"]["ServedChecks"];
         };
         DiscordAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "DISCORD";
+            /** @description Where Discord receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -5880,18 +6263,30 @@ export interface components {
             logicalId?: string | null;
         };
         DnsAnswer: {
+            /** @description The response code; 0 is NOERROR. */
             Status: number;
+            /** @description Whether the server is authoritative; omitted in results of older agents. */
             AA?: boolean;
+            /** @description Whether the answer was cut. */
             TC: boolean;
+            /** @description Whether the query asked for recursion. */
             RD: boolean;
+            /** @description Whether the server offers recursion. */
             RA: boolean;
+            /** @description Whether the server verified the answer by DNSSEC. */
             AD: boolean;
+            /** @description Whether the query switched verification by DNSSEC off. */
             CD: boolean;
+            /** @description What was asked. */
             Question: {
+                /** @description The domain name. */
                 name: string;
+                /** @description The type of the records, such as A or MX. */
                 type: string;
             }[];
+            /** @description The records that answer it. */
             Answer: components["schemas"]["DnsRecord"][];
+            /** @description The records about the zone; omitted in results of older agents. */
             Authority?: components["schemas"]["DnsRecord"][];
         };
         /**
@@ -5965,7 +6360,10 @@ export interface components {
          *     }
          */
         DnsCheck: {
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType: "DNS";
             /** @description The name of the check. */
             name: string;
@@ -6032,8 +6430,12 @@ export interface components {
              * @default []
              */
             alertChannelSubscriptions: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
-                /** @default true */
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
                 activated: boolean;
             }[];
             /** @description How a failed run is retried; omitted if `doubleCheck` decides. */
@@ -6072,7 +6474,9 @@ export interface components {
              * @default 1000
              */
             maxResponseTime: number | null;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["DnsRequest"];
+            /** @description The id of the check. */
             id: string;
             /**
              * Format: date
@@ -6081,6 +6485,7 @@ export interface components {
             created_at: string;
             /** @description null until the first update. */
             updated_at: string | null;
+            /** @description The channels that receive the alerts of the check. */
             alertChannels: components["schemas"]["CheckAlertChannels"];
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
@@ -6114,7 +6519,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -6140,12 +6547,20 @@ export interface components {
             degradedResponseTime?: number | null;
             /** @description Milliseconds. A run fails if its response time is longer. null disables the threshold. */
             maxResponseTime?: number | null;
+            /** @description What the check sends, and what it expects. */
             request?: components["schemas"]["DnsRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly alertChannels?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType?: "DNS";
             /** @description The same as in the path. */
             id?: string;
@@ -6193,7 +6608,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -6216,92 +6633,168 @@ export interface components {
             degradedResponseTime?: number | null;
             /** @description Milliseconds. A run fails if its response time is longer. null disables the threshold. */
             maxResponseTime?: number | null;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["DnsRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType?: "DNS";
         };
         DnsCheckResult: {
+            /** @description What was sent. */
             request: components["schemas"]["DnsCheckResultRequest"];
+            /** @description What came back; null without a response. */
             response: components["schemas"]["DnsCheckResultResponse"] | null;
+            /** @description Each assertion with its outcome. */
             assertions: components["schemas"]["AssertionResult"][];
+            /** @description What went wrong, in one sentence; null without an error. */
             requestError: string | null;
+            /** @description One of the error codes, or a code of a newer agent; null without an error. */
             requestErrorCode: string | null;
+            /** @description What happened, line by line. */
             jobLog: components["schemas"]["JobLogEntry"][];
+            /** @description The URLs of the artifacts. */
             jobAssets: string[];
+            /** @description The URL of the packet capture; null or omitted if there is none. */
             pcapDataUrl: string | null;
-            /** @default null */
+            /**
+             * @description The way to the target, recorded after a failure; null if it was not.
+             * @default null
+             */
             traceroute: components["schemas"]["Traceroute"] | null;
+            /** @description How exact the times are; omitted in results of older agents. */
             timing?: {
+                /** @description By how many milliseconds the times may be too long. */
                 uncertaintyMs: number;
+                /** @description What measured them: `kernel`, `event-loop` or `mixed`. */
                 clock: string;
             };
+            /** @description When each phase ended. */
             timings: {
+                /** @description Milliseconds from the start to the end. */
                 end: number;
             };
+            /** @description How long each phase took; they add up to the total within 1 ms. */
             timingPhases: components["schemas"]["DnsCheckResultTimingPhases"];
+            /** @description TLS; null if there was no handshake. Only over DOT and DOH. */
             tls?: components["schemas"]["TlsDetails"] | null;
         };
         DnsCheckResultRequest: {
+            /** @description The name that was looked up. */
             query: string;
+            /** @description The type of the records, such as A or MX. */
             recordType: string;
+            /** @description The name server of the check; null for that of the agent. */
             nameServer: string | null;
+            /** @description The port, 1 to 65535. */
             port: number;
-            /** @enum {string} */
+            /**
+             * @description How the name server is asked.
+             * @enum {string}
+             */
             protocol: "UDP" | "TCP" | "DOT" | "DOH";
         };
         DnsCheckResultResponse: {
+            /** @description The response code, such as NOERROR or NXDOMAIN. */
             responseCode: string;
+            /** @description The answer, field by field. */
             answer: components["schemas"]["DnsAnswer"];
+            /** @description The answer as dig prints it. */
             text: string;
+            /** @description The name server that answered. */
             nameServer: components["schemas"]["DnsCheckResultResponseNameServer"];
+            /** @description What each name server has; omitted unless the check has `compareSerials`. */
             serials?: {
+                /** @description The name or address of the name server. */
                 nameServer: string;
+                /** @description Its SOA serial; null if it did not answer with one. */
                 serial: number | null;
             }[];
         };
         DnsCheckResultResponseNameServer: {
+            /** @description Its name or address. */
             host: string;
+            /** @description The port, 1 to 65535. */
             port: number;
-            /** @enum {string} */
+            /**
+             * @description How the name server is asked.
+             * @enum {string}
+             */
             protocol: "UDP" | "TCP" | "DOT" | "DOH";
         };
         DnsCheckResultTimingPhases: {
+            /** @description Milliseconds for the TCP connection. Only over DOT and DOH. */
             tcp?: number;
+            /** @description Milliseconds for TLS, including an upgrade to it. Only over DOT and DOH. */
             tls?: number;
+            /** @description Milliseconds for the query. Only over DOT and DOH. */
             query?: number;
+            /** @description Milliseconds for the whole attempt. */
             total: number;
         };
         DnsRecord: {
+            /** @description The domain name. */
             name: string;
+            /** @description The type of the records, such as A or MX. */
             type: string;
+            /** @description How many seconds the record may be cached. */
             TTL: number;
+            /** @description Its data as text, as dig prints it. */
             data: string;
+            /** @description SOA: the version of the zone. */
             serial?: number;
+            /** @description SOA: seconds until secondary servers ask for changes. */
             refresh?: number;
+            /** @description SOA: seconds until they ask again after a failure. */
             retry?: number;
+            /** @description SOA: seconds after which they give up the zone. */
             expire?: number;
+            /** @description SOA: how many seconds a negative answer may be cached. */
             minimum?: number;
+            /** @description MX: the rank of the server, the lowest first. */
             preference?: number;
+            /** @description SRV, HTTPS: the rank of the target, the lowest first. */
             priority?: number;
+            /** @description SRV: the share of targets of the same priority. */
             weight?: number;
+            /** @description SRV: the port of the target. */
             port?: number;
+            /** @description CAA, DNSKEY: the flags as a number. */
             flags?: number;
+            /** @description DS: the tag of the key. */
             keyTag?: number;
+            /** @description DS, DNSKEY: the number of the algorithm of the key. */
             algorithm?: number;
+            /** @description DS: the number of the algorithm of the digest. */
             digestType?: number;
+            /** @description DNSKEY: the protocol, always 3. */
             protocol?: number;
+            /** @description TLSA: what the certificate is used for, as a number. */
             usage?: number;
+            /** @description TLSA: which part of the certificate is compared, as a number. */
             selector?: number;
+            /** @description TLSA: how it is compared, as a number. */
             matchingType?: number;
+            /** @description SOA: the primary name server. */
             mname?: string;
+            /** @description SOA: the mailbox of whoever is responsible, with a dot for the @. */
             rname?: string;
+            /** @description MX: the name of the mail server. */
             exchange?: string;
+            /** @description SRV, HTTPS: the name of the target. */
             target?: string;
+            /** @description CAA: the name of the property. */
             tag?: string;
+            /** @description CAA: the value of the property. */
             value?: string;
+            /** @description DS: the digest in hexadecimal digits. */
             digest?: string;
+            /** @description DNSKEY: the public key in base64. */
             publicKey?: string;
+            /** @description TLSA: the compared data in hexadecimal digits. */
             certificateData?: string;
         };
         DnsRequest: {
@@ -6367,24 +6860,48 @@ export interface components {
             assertions: components["schemas"]["DnsRequestAssertion"][];
         };
         DnsRequestAssertion: {
-            /** @enum {string} */
+            /**
+             * @description What is compared.
+             * @enum {string}
+             */
             source: "RESPONSE_CODE" | "RESPONSE_TIME" | "TEXT_ANSWER" | "JSON_ANSWER" | "CERTIFICATE";
-            /** @default  */
+            /**
+             * @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole.
+             * @default
+             */
             property: string;
-            /** @enum {string} */
+            /**
+             * @description How it is compared with `target`.
+             * @enum {string}
+             */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
-            /** @default  */
+            /**
+             * @description What it is compared with; empty if the comparison needs nothing.
+             * @default
+             */
             target: string;
-            /** @default null */
+            /**
+             * @description A regular expression whose first capture group, or else match, is compared. null: none.
+             * @default null
+             */
             regex: string | null;
         };
         DnsRequestAssertionInput: {
-            /** @enum {string} */
+            /**
+             * @description What is compared.
+             * @enum {string}
+             */
             source: "RESPONSE_CODE" | "RESPONSE_TIME" | "TEXT_ANSWER" | "JSON_ANSWER" | "CERTIFICATE";
+            /** @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole. */
             property?: string;
-            /** @enum {string} */
+            /**
+             * @description How it is compared with `target`.
+             * @enum {string}
+             */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            /** @description What it is compared with; empty if the comparison needs nothing. */
             target?: string;
+            /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
             regex?: string | null;
         };
         DnsRequestInput: {
@@ -6414,8 +6931,12 @@ export interface components {
             assertions?: components["schemas"]["DnsRequestAssertionInput"][];
         };
         EmailAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "EMAIL";
+            /** @description Where a mailbox receives the notifications. */
             config: {
                 /** @description One e-mail address. */
                 address: string;
@@ -6488,8 +7009,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -6497,8 +7022,12 @@ export interface components {
             servedChecks?: components["schemas"]["ServedChecks"];
         };
         EmailAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "EMAIL";
+            /** @description Where a mailbox receives the notifications. */
             config: {
                 /** @description One e-mail address. */
                 address: string;
@@ -6583,12 +7112,17 @@ export interface components {
          *     }
          */
         Entitlements: {
+            /** @description The plan of the account, as PLANS_FILE names it. */
             plan: string;
+            /** @description The name of the plan for people. */
             planDisplayName: string;
+            /** @description Where checks may run. */
             locations: {
+                /** @description The public locations, and the first 1,000 private ones by slug. */
                 all: {
                     /** @description The public location, or the slug of the private one. */
                     id: string;
+                    /** @description The name of the location. */
                     name: string;
                     /** @description Whether something runs checks there: an agent of the private location is connected. No agent serves public locations. */
                     available: boolean;
@@ -6596,28 +7130,44 @@ export interface components {
                 /** @description How many locations a check may name. */
                 maxPerCheck: number;
             };
+            /** @description The limits and features of the plan. */
             entitlements: {
+                /** @description The limit or feature, as PLANS_FILE names it. */
                 key: string;
+                /** @description Its name for people. */
                 name: string;
+                /** @description What it is. */
                 description: string;
-                /** @enum {string} */
+                /**
+                 * @description `metered` can have a limit; a `flag` is there or not.
+                 * @enum {string}
+                 */
                 type: "flag" | "metered";
+                /** @description Whether the plan has it. */
                 enabled: boolean;
                 /** @description The limit; omitted if there is none. */
                 quantity?: number;
                 /** @description How many the account has, which may be more than the limit; omitted for flags. */
                 used?: number;
-                /** @description The first plan that has it, or more of it. */
+                /** @description The first plan that has it, or more of it; omitted if none has. */
                 requiredPlan?: string;
+                /** @description The name of that plan for people. */
                 requiredPlanDisplayName?: string;
             }[];
+            /** @description The addons of the plan. They limit nothing. */
             addons: {
+                /** @description The addon for status pages and notifications. */
                 communicate: {
+                    /** @description The tier of the addon, as PLANS_FILE names it; `none` without it. */
                     tier: string;
+                    /** @description The name of the tier for people. */
                     tierDisplayName: string;
                 };
+                /** @description The addon for finding causes. */
                 resolve: {
+                    /** @description The tier of the addon, as PLANS_FILE names it; `none` without it. */
                     tier: string;
+                    /** @description The name of the tier for people. */
                     tierDisplayName: string;
                 };
             };
@@ -6627,6 +7177,7 @@ export interface components {
             statusCode: number;
             /** @description The status phrase. */
             error: string;
+            /** @description What is wrong, and what to do. */
             message: string;
             /** @description Data for programs, depending on the status. */
             attributes: {
@@ -6666,6 +7217,7 @@ export interface components {
          *     }
          */
         ErrorGroup: {
+            /** @description The id of the group. */
             id: string;
             /** @description SHA-256 of cleanedErrorMessage, in hex digits. */
             errorHash: string;
@@ -6691,6 +7243,7 @@ export interface components {
             rootCauseAnalyses: {
                 [key: string]: unknown;
             }[];
+            /** @description The id of the check. */
             checkId: string;
             /** @description null if the check is gone. */
             checkName: string | null;
@@ -6700,21 +7253,35 @@ export interface components {
             archivedUntilNextEvent?: boolean;
             /** @description true: archives the group forever, whatever archivedUntilNextEvent is. false: ends this. */
             archiveForEver?: boolean;
+            /** @description As in responses. Ignored in requests. */
             readonly id?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly checkId?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly checkName?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly projectId?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly environments?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly errorHash?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly rawErrorMessage?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly cleanedErrorMessage?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly firstSeen?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly lastSeen?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly occurrences?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly pwtMetadata?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly rootCauseAnalyses?: unknown;
         };
         ErrorGroupOccurrences: {
+            /** @description The id of the check. */
             checkId: string;
             /** @description The earliest failed run whose result is stored; null if none is. */
             first: components["schemas"]["ErrorGroupOccurrencesFirst"] | null;
@@ -6724,9 +7291,14 @@ export interface components {
             locations: string[];
         };
         ErrorGroupOccurrencesFirst: {
+            /** @description The id of the final result of the run. */
             resultId: string;
+            /** @description The slug of the location that made the run. */
             location: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the run began.
+             */
             startedAt: string;
         };
         /**
@@ -6738,8 +7310,11 @@ export interface components {
          *     }
          */
         Event: {
-            /** @description What happened, for example `check.updated`. */
-            kind: string;
+            /**
+             * @description What happened; a later release may have further kinds.
+             * @enum {string}
+             */
+            kind: "check.created" | "check.updated" | "check.deleted" | "group.created" | "group.updated" | "group.deleted" | "alert_channel.created" | "alert_channel.updated" | "alert_channel.deleted" | "maintenance_window.created" | "maintenance_window.updated" | "maintenance_window.deleted" | "location.created" | "location.updated" | "location.deleted" | "status_page.created" | "status_page.updated" | "status_page.deleted" | "status_page_service.created" | "status_page_service.updated" | "status_page_service.deleted" | "incident.created" | "incident.updated" | "incident.deleted" | "dashboard_incident.created" | "dashboard_incident.updated" | "dashboard_incident.deleted" | "check.status_changed" | "check_run.finished" | "group_run.finished" | "alert.created" | "location.silent" | "location.recovered" | "location.agent_online" | "location.agent_offline";
             /** @description The id of the resource. */
             resourceId: string;
             /**
@@ -6753,20 +7328,37 @@ export interface components {
             };
         };
         FamilyOutcome: {
-            /** @enum {string} */
+            /**
+             * @description The address family.
+             * @enum {string}
+             */
             ipFamily: "IPv4" | "IPv6";
+            /** @description The address that was tried; null if none was. */
             address: string | null;
-            /** @enum {string} */
+            /**
+             * @description `unanswered`: the other family was connected first, which ended it.
+             * @enum {string}
+             */
             outcome: "passed" | "degraded" | "failed" | "unanswered";
+            /** @description Milliseconds; null with `ipFamily` ANY. */
             responseTime: number | null;
+            /** @description One of the error codes, or a code of a newer agent; null without an error. */
             requestErrorCode: string | null;
+            /** @description What went wrong, in one sentence; null without an error. */
             requestError: string | null;
         };
         ForbiddenError: {
-            /** @constant */
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
             statusCode: 403;
-            /** @constant */
+            /**
+             * @description The status phrase.
+             * @constant
+             */
             error: "Forbidden";
+            /** @description What is wrong, and what to do. */
             message: string;
             /** @description Data for programs, depending on the status. */
             attributes: {
@@ -6774,10 +7366,17 @@ export interface components {
             };
         };
         GoneError: {
-            /** @constant */
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
             statusCode: 410;
-            /** @constant */
+            /**
+             * @description The status phrase.
+             * @constant
+             */
             error: "Gone";
+            /** @description What is wrong, and what to do. */
             message: string;
             /** @description Data for programs, depending on the status. */
             attributes: {
@@ -6785,7 +7384,10 @@ export interface components {
             };
         };
         GoogleChatAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "GOOGLE_CHAT";
             /** @description Where Google Chat receives the notifications. */
             config: {
@@ -6865,8 +7467,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -6874,8 +7480,12 @@ export interface components {
             servedChecks?: components["schemas"]["ServedChecks"];
         };
         GoogleChatAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "GOOGLE_CHAT";
+            /** @description Where Google Chat receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -6913,7 +7523,10 @@ export interface components {
             logicalId?: string | null;
         };
         GotifyAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "GOTIFY";
             /** @description Where Gotify receives the notifications. */
             config: components["schemas"]["GotifyAlertChannelConfig"];
@@ -6985,8 +7598,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -7005,8 +7622,12 @@ export interface components {
             hasToken: boolean;
         };
         GotifyAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "GOTIFY";
+            /** @description Where Gotify receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -7046,10 +7667,17 @@ export interface components {
             logicalId?: string | null;
         };
         Health: {
+            /** @description The version of the service. */
             version: string;
-            /** @enum {string} */
+            /**
+             * @description `draining` while the service stops.
+             * @enum {string}
+             */
             state: "running" | "draining";
-            /** @enum {string} */
+            /**
+             * @description `silent`: no answer in 2 s. `refuses`: results cannot be stored, because its disk is full or it is read-only.
+             * @enum {string}
+             */
             database: "answers" | "silent" | "refuses";
         };
         /**
@@ -7099,7 +7727,10 @@ export interface components {
          *     }
          */
         HeartbeatCheck: {
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType: "HEARTBEAT";
             /** @description The name of the check. */
             name: string;
@@ -7135,8 +7766,12 @@ export interface components {
              * @default []
              */
             alertChannelSubscriptions: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
-                /** @default true */
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
                 activated: boolean;
             }[];
             /** @description The incident that a failure opens; omitted if there is none. */
@@ -7151,7 +7786,9 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description How often pings are expected, and how late they may be. */
             heartbeat: components["schemas"]["HeartbeatCheckHeartbeat"];
+            /** @description The id of the check. */
             id: string;
             /**
              * Format: date
@@ -7160,6 +7797,7 @@ export interface components {
             created_at: string;
             /** @description null until the first update. */
             updated_at: string | null;
+            /** @description The channels that receive the alerts of the check. */
             alertChannels: components["schemas"]["CheckAlertChannels"];
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
@@ -7183,7 +7821,9 @@ export interface components {
             groupId?: number | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description The incident that a failure opens on a status page. */
@@ -7194,12 +7834,20 @@ export interface components {
             logicalId?: string | null;
             /** @description How often the job pings, and how late it may be. */
             heartbeat?: components["schemas"]["HeartbeatCheckHeartbeatChanges"];
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly alertChannels?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly lastPingAt?: unknown;
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType?: "HEARTBEAT";
             /** @description The same as in the path. */
             id?: string;
@@ -7239,7 +7887,9 @@ export interface components {
              * @enum {string}
              */
             graceUnit: "DAYS" | "HOURS" | "MINUTES" | "SECONDS";
+            /** @description As in responses. Ignored in requests. */
             readonly pingToken?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly pingUrl?: unknown;
         };
         /**
@@ -7270,7 +7920,9 @@ export interface components {
             groupId?: number | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description The incident that a failure opens on a status page. */
@@ -7296,8 +7948,12 @@ export interface components {
                  */
                 graceUnit: "DAYS" | "HOURS" | "MINUTES" | "SECONDS";
             };
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType?: "HEARTBEAT";
         };
         /**
@@ -7311,13 +7967,17 @@ export interface components {
          *     }
          */
         HeartbeatEvent: {
+            /** @description The id of the event. */
             id: string;
             /**
              * @description `EARLY`: a ping within half a period after the one before. `RECEIVED`: in time. `GRACE`: within the grace. `LATE`: after the grace. `FAILING`: no ping until the end of the grace.
              * @enum {string}
              */
             state: "EARLY" | "RECEIVED" | "GRACE" | "LATE" | "FAILING";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the ping came, or the heartbeat failed.
+             */
             timestamp: string;
             /** @description The method and the address of the ping; for `FAILING`, that there was none. */
             source: string;
@@ -7354,22 +8014,30 @@ export interface components {
          *     }
          */
         HeartbeatEventWithStats: {
+            /** @description The event. */
             event: {
+                /** @description The id of the event. */
                 id: string;
                 /**
                  * @description `EARLY`: a ping within half a period after the one before. `RECEIVED`: in time. `GRACE`: within the grace. `LATE`: after the grace. `FAILING`: no ping until the end of the grace.
                  * @enum {string}
                  */
                 state: "EARLY" | "RECEIVED" | "GRACE" | "LATE" | "FAILING";
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the ping came, or the heartbeat failed.
+                 */
                 timestamp: string;
                 /** @description The method and the address of the ping; for `FAILING`, that there was none. */
                 source: string;
                 /** @description The User-Agent of the ping; empty if it had none. */
                 userAgent: string;
             };
+            /** @description The events of the heartbeat until now. */
             stats: {
+                /** @description The last 24 hours. */
                 last24Hours: {
+                    /** @description The share of events that are not `FAILING`. */
                     successRatio: {
                         /** @description Percent, in the period of equal length before. */
                         previousPeriod: number;
@@ -7379,7 +8047,9 @@ export interface components {
                     /** @description The number of events in the current period. */
                     totalEntitiesCurrentPeriod: number;
                 };
+                /** @description The last 7 days. */
                 last7Days: {
+                    /** @description The share of events that are not `FAILING`. */
                     successRatio: {
                         /** @description Percent, in the period of equal length before. */
                         previousPeriod: number;
@@ -7392,80 +8062,145 @@ export interface components {
             };
         };
         HttpCheckResult: {
+            /** @description What was sent. */
             request: components["schemas"]["HttpCheckResultRequest"];
+            /** @description What came back; null without a response. */
             response: components["schemas"]["HttpResponse"] | null;
+            /** @description Each assertion with its outcome. */
             assertions: components["schemas"]["AssertionResult"][];
+            /** @description What went wrong, in one sentence; null without an error. */
             requestError: string | null;
+            /** @description One of the error codes, or a code of a newer agent; null without an error. */
             requestErrorCode: string | null;
+            /** @description What happened, line by line. */
             jobLog: components["schemas"]["JobLogEntry"][];
+            /** @description The URLs of the artifacts. */
             jobAssets: string[];
+            /** @description The URL of the packet capture; null or omitted if there is none. */
             pcapDataUrl?: string;
-            /** @default null */
+            /**
+             * @description The way to the target, recorded after a failure; null if it was not.
+             * @default null
+             */
             traceroute: components["schemas"]["Traceroute"] | null;
+            /** @description How exact the times are; omitted in results of older agents. */
             timing?: {
+                /** @description By how many milliseconds the times may be too long. */
                 uncertaintyMs: number;
+                /** @description What measured them: `kernel`, `event-loop` or `mixed`. */
                 clock: string;
             };
+            /** @description When each phase ended. Here only without a response, which has them otherwise. */
             timings?: components["schemas"]["HttpTimings"];
+            /** @description How long each phase took; they add up to the total within 1 ms. Here only without a response, which has them otherwise. */
             timingPhases?: components["schemas"]["HttpTimingPhases"];
+            /** @description TLS of the last connection; null without it. Here only without a response, which has them otherwise. */
             tls?: components["schemas"]["TlsDetails"] | null;
-            /** @default null */
+            /**
+             * @description The last connection at its end, by the kernel of the agent; null without one, omitted in results of older agents.
+             * @default null
+             */
             tcp: components["schemas"]["TcpDetails"] | null;
+            /** @description How each address family did; omitted unless the check has `ipFamily` ANY or BOTH. */
             families?: components["schemas"]["FamilyOutcome"][];
         };
         HttpCheckResultRequest: {
+            /** @description The HTTP method. */
             method: string;
+            /** @description The URL with its query parameters, cut at 10 KB. */
             url: string;
+            /** @description The body, cut at 10 KB. */
             data: string;
+            /** @description By name; secrets are masked. */
             headers: {
                 [key: string]: string;
             };
+            /** @description The query parameters of the check by name; secrets are masked. */
             params: {
                 [key: string]: string;
             };
         };
         HttpResponse: {
+            /** @description The HTTP status. */
             status: number;
+            /** @description The words after the status; empty over HTTP/2. */
             statusText: string;
-            /** @enum {string} */
+            /**
+             * @description The version of HTTP.
+             * @enum {string}
+             */
             httpVersion: "2" | "1.0" | "1.1";
+            /** @description By names in lower case; repeated ones are joined with a comma, Set-Cookie is a list. */
             headers: {
                 [key: string]: string | string[];
             };
+            /** @description The address that answered, after redirects. */
             ip: string;
-            /** @enum {string} */
+            /**
+             * @description The address family of the connection.
+             * @enum {string}
+             */
             ipFamily: "IPv4" | "IPv6";
+            /** @description The URL that answered, after redirects. */
             url: string;
+            /** @description The redirects that were followed, in order. */
             redirects: {
+                /** @description The HTTP status. */
                 status: number;
+                /** @description The URL that redirected. */
                 url: string;
             }[];
+            /** @description TLS of the last connection; null without it. */
             tls: components["schemas"]["TlsDetails"] | null;
+            /** @description When each phase ended. */
             timings: components["schemas"]["HttpTimings"];
+            /** @description How long each phase took; they add up to the total within 1 ms. */
             timingPhases: components["schemas"]["HttpTimingPhases"];
+            /** @description The body: text up to 10 KB, other content up to 50 KB; null if it is left out. */
             body: string | null;
-            /** @enum {string} */
+            /**
+             * @description The form of `body`; `omitted` if it is null.
+             * @enum {string}
+             */
             bodyEncoding: "text" | "base64" | "omitted";
+            /** @description The bytes that were read, after decoding. */
             bodyBytes: number;
+            /** @description Whether the body was longer than the 25 MB that are read. */
             bodyTruncated: boolean;
-            /** @enum {boolean} */
+            /**
+             * @description Present if `body` is the beginning of a longer text.
+             * @enum {boolean}
+             */
             bodyCut?: true;
         };
         HttpTimingPhases: {
+            /** @description Milliseconds that belong to no other phase. */
             wait: number;
+            /** @description Milliseconds for the look-up of the name. */
             dns: number;
+            /** @description Milliseconds for the TCP connection. */
             tcp: number;
+            /** @description Milliseconds for TLS, including an upgrade to it. */
             tls: number;
+            /** @description Milliseconds from sending the request to the first byte of the response. */
             firstByte: number;
+            /** @description Milliseconds from the first to the last byte of the response. */
             download: number;
+            /** @description Milliseconds for the whole attempt. */
             total: number;
         };
         HttpTimings: {
+            /** @description Milliseconds from the start until the last request began; null if it did not happen. */
             socket: number | null;
+            /** @description Milliseconds from the start until the name was looked up; null if it did not happen. */
             lookup: number | null;
+            /** @description Milliseconds from the start until the connection was established; null if it did not happen. */
             connect: number | null;
+            /** @description Milliseconds from the start until the TLS handshake was complete; null if it did not happen. */
             secureConnect: number | null;
+            /** @description Milliseconds from the start until the first byte of the response; null if it did not happen. */
             response: number | null;
+            /** @description Milliseconds from the start until the response was complete; null if it did not happen. */
             end: number | null;
         };
         /**
@@ -7531,7 +8266,10 @@ export interface components {
          *     }
          */
         IcmpCheck: {
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType: "ICMP";
             /** @description The name of the check. */
             name: string;
@@ -7598,8 +8336,12 @@ export interface components {
              * @default []
              */
             alertChannelSubscriptions: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
-                /** @default true */
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
                 activated: boolean;
             }[];
             /** @description How a failed run is retried; omitted if `doubleCheck` decides. */
@@ -7638,7 +8380,9 @@ export interface components {
              * @default 20
              */
             maxPacketLossThreshold: number;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["IcmpRequest"];
+            /** @description The id of the check. */
             id: string;
             /**
              * Format: date
@@ -7647,6 +8391,7 @@ export interface components {
             created_at: string;
             /** @description null until the first update. */
             updated_at: string | null;
+            /** @description The channels that receive the alerts of the check. */
             alertChannels: components["schemas"]["CheckAlertChannels"];
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
@@ -7680,7 +8425,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -7706,12 +8453,20 @@ export interface components {
             degradedPacketLossThreshold?: number;
             /** @description Percent. A run fails if its packet loss is this high or higher. */
             maxPacketLossThreshold?: number;
+            /** @description What the check sends, and what it expects. */
             request?: components["schemas"]["IcmpRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly alertChannels?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType?: "ICMP";
             /** @description The same as in the path. */
             id?: string;
@@ -7759,7 +8514,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -7782,65 +8539,116 @@ export interface components {
             degradedPacketLossThreshold?: number;
             /** @description Percent. A run fails if its packet loss is this high or higher. */
             maxPacketLossThreshold?: number;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["IcmpRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType?: "ICMP";
         };
         IcmpCheckResult: {
+            /** @description What was sent. */
             request: components["schemas"]["IcmpCheckResultRequest"];
+            /** @description What came back; null without a response. */
             response: components["schemas"]["IcmpCheckResultResponse"] | null;
+            /** @description Each assertion with its outcome. */
             assertions: components["schemas"]["AssertionResult"][];
+            /** @description What went wrong, in one sentence; null without an error. */
             requestError: string | null;
+            /** @description One of the error codes, or a code of a newer agent; null without an error. */
             requestErrorCode: string | null;
+            /** @description What happened, line by line. */
             jobLog: components["schemas"]["JobLogEntry"][];
+            /** @description The URLs of the artifacts. */
             jobAssets: string[];
+            /** @description The URL of the packet capture; null or omitted if there is none. */
             pcapDataUrl: string | null;
-            /** @default null */
+            /**
+             * @description The way to the target, recorded after a failure; null if it was not.
+             * @default null
+             */
             traceroute: components["schemas"]["Traceroute"] | null;
+            /** @description How exact the times are; omitted in results of older agents. */
             timing?: {
+                /** @description By how many milliseconds the times may be too long. */
                 uncertaintyMs: number;
+                /** @description What measured them: `kernel`, `event-loop` or `mixed`. */
                 clock: string;
             };
+            /** @description When each phase ended. */
             timings: {
+                /** @description Milliseconds from the start until the name was looked up. */
                 lookup: number;
+                /** @description Milliseconds from the start to the end. */
                 end: number;
             };
+            /** @description How long each phase took; they add up to the total within 1 ms. */
             timingPhases: {
+                /** @description Milliseconds for the look-up of the name. */
                 dns: number;
+                /** @description Milliseconds for the whole attempt. */
                 total: number;
             };
+            /** @description How each address family did; omitted unless the check has `ipFamily` ANY or BOTH. */
             families?: components["schemas"]["FamilyOutcome"][];
         };
         IcmpCheckResultRequest: {
+            /** @description The host of the target. */
             hostname: string;
+            /** @description How many echo requests the check sends. */
             pingCount: number;
-            /** @enum {string} */
+            /**
+             * @description The address family of the check.
+             * @enum {string}
+             */
             ipFamily: "IPv4" | "IPv6" | "ANY" | "BOTH";
         };
         IcmpCheckResultResponse: {
+            /** @description The host of the target. */
             hostname: string;
+            /** @description The address that was pinged. */
             resolvedIp: string;
-            /** @enum {string} */
+            /**
+             * @description The address family of the connection.
+             * @enum {string}
+             */
             ipFamily: "IPv4" | "IPv6";
+            /** @description How many echo requests the check sends. */
             pingCount: number;
+            /** @description Echo requests that were sent. */
             packetsSent: number;
+            /** @description Replies that came. */
             packetsReceived: number;
+            /** @description Requests without a reply, in percent. */
             packetLoss: number;
+            /** @description Milliseconds for the look-up of the name. */
             dnsResolutionTime: number;
+            /** @description The times until the replies. */
             latency: components["schemas"]["IcmpCheckResultResponseLatency"];
+            /** @description Each echo request, in order. */
             pingResults: components["schemas"]["IcmpCheckResultResponsePingResult"][];
         };
         IcmpCheckResultResponseLatency: {
+            /** @description The average in milliseconds; null without replies. */
             avg: number | null;
+            /** @description The shortest in milliseconds; null without replies. */
             min: number | null;
+            /** @description The longest in milliseconds; null without replies. */
             max: number | null;
+            /** @description The standard deviation, of the population, in milliseconds; null without replies. */
             stdDev: number | null;
         };
         IcmpCheckResultResponsePingResult: {
+            /** @description The sequence number of the request. */
             sequence: number;
+            /** @description Whether a reply came in time. */
             success: boolean;
+            /** @description Milliseconds until the reply; null without one. */
             rtt: number | null;
+            /** @description The hop limit of the reply; null without one, or if it is not known. */
             ttl: number | null;
         };
         IcmpRequest: {
@@ -7864,24 +8672,48 @@ export interface components {
             assertions: components["schemas"]["IcmpRequestAssertion"][];
         };
         IcmpRequestAssertion: {
-            /** @enum {string} */
+            /**
+             * @description What is compared.
+             * @enum {string}
+             */
             source: "LATENCY" | "JSON_RESPONSE";
-            /** @default  */
+            /**
+             * @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole.
+             * @default
+             */
             property: string;
-            /** @enum {string} */
+            /**
+             * @description How it is compared with `target`.
+             * @enum {string}
+             */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
-            /** @default  */
+            /**
+             * @description What it is compared with; empty if the comparison needs nothing.
+             * @default
+             */
             target: string;
-            /** @default null */
+            /**
+             * @description A regular expression whose first capture group, or else match, is compared. null: none.
+             * @default null
+             */
             regex: string | null;
         };
         IcmpRequestAssertionInput: {
-            /** @enum {string} */
+            /**
+             * @description What is compared.
+             * @enum {string}
+             */
             source: "LATENCY" | "JSON_RESPONSE";
+            /** @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole. */
             property?: string;
-            /** @enum {string} */
+            /**
+             * @description How it is compared with `target`.
+             * @enum {string}
+             */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            /** @description What it is compared with; empty if the comparison needs nothing. */
             target?: string;
+            /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
             regex?: string | null;
         };
         IcmpRequestInput: {
@@ -7895,10 +8727,17 @@ export interface components {
             assertions?: components["schemas"]["IcmpRequestAssertionInput"][];
         };
         IdempotencyKeyReusedError: {
-            /** @constant */
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
             statusCode: 422;
-            /** @constant */
+            /**
+             * @description The status phrase.
+             * @constant
+             */
             error: "Unprocessable Entity";
+            /** @description What is wrong, and what to do. */
             message: string;
             /** @description Data for programs, depending on the status. */
             attributes: {
@@ -7919,6 +8758,7 @@ export interface components {
          *     }
          */
         Incident: {
+            /** @description The id of the incident. */
             id: string;
             /** @description The name of the incident. */
             name: string;
@@ -7927,13 +8767,18 @@ export interface components {
              * @enum {string}
              */
             impact: "MAINTENANCE" | "MAJOR" | "MINOR";
+            /** @description The dashboard that shows it; null for none. */
             dashboardId: number | null;
-            /** @description YYYY-MM-DD HH:MM:SS, in UTC. */
+            /** @description When the incident becomes active. YYYY-MM-DD HH:MM:SS, in UTC. */
             startedAt: string;
+            /** @description When the incident becomes inactive; null while that is unknown. YYYY-MM-DD HH:MM:SS, in UTC. */
             stoppedAt: string | null;
             /** @description Oldest first. */
             incidentUpdates: components["schemas"]["IncidentUpdate"][];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -7952,8 +8797,11 @@ export interface components {
             startedAt?: string;
             /** @description When the incident becomes inactive; null while that is unknown. */
             stoppedAt?: string | null;
+            /** @description As in responses. Ignored in requests. */
             readonly incidentUpdates?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
             /** @description The same as in the path. */
             id?: string;
@@ -7982,7 +8830,10 @@ export interface components {
             incidentUpdates?: components["schemas"]["IncidentUpdateInput"][];
         };
         IncidentIoAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "INCIDENT_IO";
             /** @description Where incident.io receives the notifications. */
             config: components["schemas"]["IncidentIoAlertChannelConfig"];
@@ -8054,8 +8905,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -8074,8 +8929,12 @@ export interface components {
             hasToken: boolean;
         };
         IncidentIoAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "INCIDENT_IO";
+            /** @description Where incident.io receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -8132,9 +8991,14 @@ export interface components {
             status: "INVESTIGATING" | "IDENTIFIED" | "MONITORING" | "RESOLVED";
             /** @description The text that readers see. */
             description: string;
+            /** @description The id of the update. */
             id: string;
+            /** @description The id of the incident. */
             incidentId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -8147,8 +9011,11 @@ export interface components {
             status?: "INVESTIGATING" | "IDENTIFIED" | "MONITORING" | "RESOLVED";
             /** @description The text that readers see. */
             description?: string;
+            /** @description As in responses. Ignored in requests. */
             readonly incidentId?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
             /** @description The same as in the path. */
             id?: string;
@@ -8169,17 +9036,27 @@ export interface components {
             description: string;
         };
         Invitation: {
+            /** @description The id of the invitation. */
             id: string;
-            /** Format: email */
+            /**
+             * Format: email
+             * @description The email address of the user.
+             */
             email: string;
             /**
              * @description The role of the user in the account.
              * @enum {string}
              */
             role: "read" | "run" | "write" | "admin";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Until when the link works.
+             */
             expiresAt: string;
             /**
              * Format: date-time
@@ -8195,7 +9072,10 @@ export interface components {
          *     }
          */
         InvitationInput: {
-            /** Format: email */
+            /**
+             * Format: email
+             * @description The email address of the user.
+             */
             email: string;
             /**
              * @description The role of the user in the account.
@@ -8204,14 +9084,23 @@ export interface components {
             role: "read" | "run" | "write" | "admin";
         };
         JobLogEntry: {
+            /** @description Milliseconds since 1970. */
             time: number;
-            /** @enum {string} */
+            /**
+             * @description How serious it is.
+             * @enum {string}
+             */
             level: "info" | "warn" | "error";
+            /** @description What happened. */
             msg: string;
         };
         KeyValue: {
+            /** @description The name of the header or parameter. */
             key: string;
-            /** @default  */
+            /**
+             * @description Its value.
+             * @default
+             */
             value: string;
             /**
              * @description Stored and returned as a note for users. The value remains visible to everyone who can read the check.
@@ -8220,7 +9109,9 @@ export interface components {
             locked: boolean;
         };
         KeyValueInput: {
+            /** @description The name of the header or parameter. */
             key: string;
+            /** @description Its value. */
             value?: string;
             /** @description Stored and returned as a note for users. The value remains visible to everyone who can read the check. */
             locked?: boolean;
@@ -8262,6 +9153,7 @@ export interface components {
         LocationAgent: {
             /** @description The agent saves it in its DATA_DIR. */
             id: string;
+            /** @description The version of the agent. */
             version: string;
             /** @description It polled recently, and runs its checks. */
             live: boolean;
@@ -8275,7 +9167,9 @@ export interface components {
             concurrency: number;
             /** @description The concurrency that counts for its share of the checks, at most MAX_AGENT_CONCURRENCY of the service. */
             countedConcurrency: number;
+            /** @description What it can do, as it reports. */
             capabilities: {
+                /** @description The types of checks that it can run. */
                 types: string[];
                 /** @description It has a route to IPv6. */
                 ipv6: boolean;
@@ -8290,7 +9184,9 @@ export interface components {
             };
             /** @description Checks and runs that it got and cannot read, at most 100. */
             refused: {
+                /** @description The id of the check. */
                 checkId: string;
+                /** @description What it cannot read. */
                 problem: string;
             }[];
             /** @description How far its clock is ahead of the service's, in milliseconds; negative if it is behind, null if it does not report this. */
@@ -8346,24 +9242,40 @@ export interface components {
             ended_at: string | null;
         };
         LocationAgentError: {
+            /** @description The id of the entry. */
             id: number;
+            /** @description The id of the agent. */
             agentId: string;
             /** @description The version of the agent. */
             version: string;
+            /** @description The version of Node.js. */
             node: string;
+            /** @description The operating system, such as linux. */
             platform: string;
+            /** @description The architecture, such as x64. */
             arch: string;
+            /** @description The class of the error, such as TypeError. */
             class: string;
+            /** @description The code of the error; null for none. */
             code: string | null;
             /** @description Frames, the innermost one first. */
             stack: unknown[];
             /** @description How often it happened from firstSeen to lastSeen. */
             count: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened first.
+             */
             firstSeen: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened last.
+             */
             lastSeen: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the service received the report.
+             */
             receivedAt: string;
             /**
              * Format: date-time
@@ -8385,12 +9297,16 @@ export interface components {
             received_at: string;
         };
         LocationKey: {
+            /** @description The id of the key. */
             id: string;
             /** @description The first characters of the key. */
             prefix: string;
             /** @description The last four characters of the key; null for a key from before the release that stores them. */
             lastFour: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description To the minute; null if it was never used. */
             lastUsedAt: string | null;
@@ -8475,6 +9391,7 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the window. */
             id: number;
             /**
              * Format: date
@@ -8510,7 +9427,9 @@ export interface components {
             silenceAllAlerts?: boolean;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
             /** @description The same as in the path. */
             id?: number;
@@ -8551,7 +9470,10 @@ export interface components {
             logicalId?: string | null;
         };
         MatrixAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "MATRIX";
             /** @description Where Matrix receives the notifications. */
             config: components["schemas"]["MatrixAlertChannelConfig"];
@@ -8623,8 +9545,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -8645,8 +9571,12 @@ export interface components {
             hasAccessToken: boolean;
         };
         MatrixAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "MATRIX";
+            /** @description Where Matrix receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -8688,7 +9618,10 @@ export interface components {
             logicalId?: string | null;
         };
         MattermostAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "MATTERMOST";
             /** @description Where Mattermost receives the notifications. */
             config: {
@@ -8768,8 +9701,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -8777,8 +9714,12 @@ export interface components {
             servedChecks?: components["schemas"]["ServedChecks"];
         };
         MattermostAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "MATTERMOST";
+            /** @description Where Mattermost receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -8826,7 +9767,9 @@ export interface components {
          *     }
          */
         MissedSlot: {
+            /** @description The id of the check. */
             checkId: string;
+            /** @description The slug of the location that should have made the run. */
             location: string;
             /**
              * Format: date-time
@@ -8846,9 +9789,15 @@ export interface components {
         MonitoringProblem: {
             /** @description The same each time that this goes wrong. */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description What goes wrong.
+             * @enum {string}
+             */
             kind: "AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL";
-            /** @enum {string} */
+            /**
+             * @description critical: runs or notifications are missing, or soon will be.
+             * @enum {string}
+             */
             severity: "critical" | "warning";
             /** @description What is wrong, in one line. */
             headline: string;
@@ -8856,15 +9805,23 @@ export interface components {
             message: string;
             /** @description The private location that it is about; else null. */
             location: {
+                /** @description The id of the location. */
                 id: string;
+                /** @description Its slug. */
                 slug: string;
+                /** @description Its name. */
                 name: string;
             } | null;
             /** @description The alert channel that it is about; else null. */
             channel: {
+                /** @description The id of the channel. */
                 id: number;
-                /** @enum {string} */
+                /**
+                 * @description Its type.
+                 * @enum {string}
+                 */
                 type: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS" | "TEAMS" | "DISCORD" | "TELEGRAM" | "PAGERDUTY" | "OPSGENIE" | "NTFY" | "PUSHOVER" | "GOOGLE_CHAT" | "MATTERMOST" | "MATRIX" | "GOTIFY" | "INCIDENT_IO" | "ALERTMANAGER";
+                /** @description Its name. */
                 name: string;
             } | null;
             /**
@@ -8894,6 +9851,7 @@ export interface components {
          *     }
          */
         NewApiKey: {
+            /** @description The id of the key. */
             id: string;
             /** @description A name for people. */
             name: string;
@@ -8906,7 +9864,10 @@ export interface components {
             prefix: string;
             /** @description The last four characters of the key; null for a key from before the release that stores them. */
             lastFour: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description To the minute; null if it was never used. */
             lastUsedAt: string | null;
@@ -8937,17 +9898,27 @@ export interface components {
          *     }
          */
         NewInvitation: {
+            /** @description The id of the invitation. */
             id: string;
-            /** Format: email */
+            /**
+             * Format: email
+             * @description The email address of the user.
+             */
             email: string;
             /**
              * @description The role of the user in the account.
              * @enum {string}
              */
             role: "read" | "run" | "write" | "admin";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Until when the link works.
+             */
             expiresAt: string;
             /**
              * Format: date-time
@@ -8972,12 +9943,16 @@ export interface components {
          *     }
          */
         NewLocationKey: {
+            /** @description The id of the key. */
             id: string;
             /** @description The first characters of the key. */
             prefix: string;
             /** @description The last four characters of the key; null for a key from before the release that stores them. */
             lastFour: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description To the minute; null if it was never used. */
             lastUsedAt: string | null;
@@ -8997,11 +9972,19 @@ export interface components {
             key: string;
         };
         NotFoundError: {
-            /** @constant */
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
             statusCode: 404;
-            /** @constant */
+            /**
+             * @description The status phrase.
+             * @constant
+             */
             error: "Not Found";
+            /** @description What is wrong, and what to do. */
             message: string;
+            /** @description Data for programs, depending on the status. */
             attributes: {
                 /** @description What does not exist. */
                 resource?: string;
@@ -9010,7 +9993,10 @@ export interface components {
             };
         };
         NtfyAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "NTFY";
             /** @description Where ntfy receives the notifications. */
             config: components["schemas"]["NtfyAlertChannelConfig"];
@@ -9082,8 +10068,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -9107,8 +10097,12 @@ export interface components {
             hasToken: boolean;
         };
         NtfyAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "NTFY";
+            /** @description Where ntfy receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -9150,7 +10144,10 @@ export interface components {
             logicalId?: string | null;
         };
         OpsgenieAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "OPSGENIE";
             /** @description Where Opsgenie receives the notifications. */
             config: components["schemas"]["OpsgenieAlertChannelConfig"];
@@ -9222,8 +10219,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -9251,8 +10252,12 @@ export interface components {
             hasApiKey: boolean;
         };
         OpsgenieAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "OPSGENIE";
+            /** @description Where Opsgenie receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -9294,7 +10299,10 @@ export interface components {
             logicalId?: string | null;
         };
         PagerdutyAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "PAGERDUTY";
             /** @description Where PagerDuty receives the notifications. */
             config: components["schemas"]["PagerdutyAlertChannelConfig"];
@@ -9366,8 +10374,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -9389,8 +10401,12 @@ export interface components {
             hasRoutingKey: boolean;
         };
         PagerdutyAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "PAGERDUTY";
+            /** @description Where PagerDuty receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -9430,10 +10446,17 @@ export interface components {
             logicalId?: string | null;
         };
         PaymentRequiredError: {
-            /** @constant */
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
             statusCode: 402;
-            /** @constant */
+            /**
+             * @description The status phrase.
+             * @constant
+             */
             error: "Payment Required";
+            /** @description What is wrong, and what to do. */
             message: string;
             /** @description Data for programs, depending on the status. */
             attributes: {
@@ -9447,6 +10470,7 @@ export interface components {
          *     }
          */
         PendingRootCauseAnalysis: {
+            /** @description The id of the analysis. */
             id: string;
             /**
              * @description It is being made: ask again.
@@ -9462,11 +10486,19 @@ export interface components {
             state: "EARLY" | "RECEIVED" | "GRACE" | "LATE" | "FAILING";
         };
         PreconditionFailedError: {
-            /** @constant */
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
             statusCode: 412;
-            /** @constant */
+            /**
+             * @description The status phrase.
+             * @constant
+             */
             error: "Precondition Failed";
+            /** @description What is wrong, and what to do. */
             message: string;
+            /** @description Data for programs, depending on the status. */
             attributes: {
                 /** @description The current ETag; null if there is none. */
                 etag?: string | null;
@@ -9505,10 +10537,14 @@ export interface components {
              * @default null
              */
             proxyUrl: string | null;
+            /** @description The id of the location. */
             id: string;
             /** @description When an agent last polled, if checks are assigned to the location and none of them runs because no agent polls. null while agents poll, and for a location that never had an agent. */
             silentSince: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -9522,8 +10558,11 @@ export interface components {
             icon?: string | null;
             /** @description The proxy that checks of this location use. A password in it, or a user name without a password, is returned as ********. An update that sends ******** keeps the stored value; a URL without it removes the value. */
             proxyUrl?: string | null;
+            /** @description As in responses. Ignored in requests. */
             readonly silentSince?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
             /** @description The same as in the path. */
             id?: string;
@@ -9547,7 +10586,9 @@ export interface components {
         PrivateLocationStatus: {
             /** @description The id of the location. */
             id: string;
+            /** @description The name of the location in checks. */
             slug: string;
+            /** @description The name of the location for people. */
             name: string;
             /**
              * @description online: an agent polls; silent: none polls any more, so its checks do not run; idle: none polls any more, and it has no checks; new: it never had an agent.
@@ -9558,6 +10599,7 @@ export interface components {
             silentSince: string | null;
             /** @description The last poll of any of its agents; null if it never had one. */
             lastSeen: string | null;
+            /** @description How many agents the location has. */
             agents: {
                 /** @description Agents that poll. */
                 live: number;
@@ -9582,7 +10624,10 @@ export interface components {
             spoolOldestMs: number | null;
         };
         PushoverAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "PUSHOVER";
             /** @description Where Pushover receives the notifications. */
             config: components["schemas"]["PushoverAlertChannelConfig"];
@@ -9654,8 +10699,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -9684,8 +10733,12 @@ export interface components {
             hasUserKey: boolean;
         };
         PushoverAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "PUSHOVER";
+            /** @description Where Pushover receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -9733,6 +10786,7 @@ export interface components {
             statusCode: number;
             /** @description The status phrase. */
             error: string;
+            /** @description What is wrong, and what to do. */
             message: string;
             /** @description Data for programs, depending on the status. */
             attributes: {
@@ -9783,10 +10837,13 @@ export interface components {
             type: "DIGEST" | "AWS_SIGV4" | "OAUTH2_CLIENT_CREDENTIALS";
             /** @description The user name. DIGEST. */
             username?: string;
+            /** @description The password, returned as ********. DIGEST. */
             password?: string | null;
             /** @description The id of the access key. AWS_SIGV4. */
             accessKeyId?: string;
+            /** @description The secret access key, returned as ********. AWS_SIGV4. */
             secretAccessKey?: string | null;
+            /** @description The token of temporary credentials, returned as ********. AWS_SIGV4, optional. */
             sessionToken?: string | null;
             /** @description The region, for example eu-central-1. AWS_SIGV4. */
             region?: string;
@@ -9796,6 +10853,7 @@ export interface components {
             tokenUrl?: string;
             /** @description The id of the client. OAUTH2_CLIENT_CREDENTIALS. */
             clientId?: string;
+            /** @description The secret of the client, returned as ********. OAUTH2_CLIENT_CREDENTIALS. */
             clientSecret?: string | null;
             /** @description Scopes, separated by spaces. OAUTH2_CLIENT_CREDENTIALS, optional. */
             scope?: string;
@@ -9844,11 +10902,16 @@ export interface components {
             clientAuthentication?: "HEADER" | "BODY";
         };
         ResultExplanation: {
+            /** @description The id of the result. */
             resultId: string;
-            /** @enum {string} */
+            /**
+             * @description How it ended; `error` and `cancelled` say nothing of the target.
+             * @enum {string}
+             */
             result: "passed" | "degraded" | "failed" | "error" | "cancelled";
             /** @description Why it did not pass, the first one first. */
             reasons: string[];
+            /** @description One of the error codes; null if there is none. */
             errorCode: string | null;
             /** @description What the error code means. */
             meaning: string | null;
@@ -9862,13 +10925,21 @@ export interface components {
             lastPassing: components["schemas"]["ResultExplanationLastPassing"] | null;
         };
         ResultExplanationLastPassing: {
+            /** @description The id of the result. */
             resultId: string;
             /** @description From 1. */
             number: number;
+            /** @description The slug of the location that made the run. */
             location: string;
-            /** @enum {string} */
+            /**
+             * @description How it ended; `error` and `cancelled` say nothing of the target.
+             * @enum {string}
+             */
             result: "passed" | "degraded" | "failed" | "error" | "cancelled";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the attempt began.
+             */
             startedAt: string;
             /** @description Milliseconds. */
             responseTime: number;
@@ -9981,7 +11052,9 @@ export interface components {
          *     }
          */
         RootCauseAnalysis: {
+            /** @description The id of the analysis. */
             id: string;
+            /** @description The id of the check; null if the check is gone. */
             checkId: string | null;
             /** @description null if the check is gone. */
             checkName: string | null;
@@ -9989,16 +11062,25 @@ export interface components {
             resultId: string;
             /** @description The error group of the failure; null for none. */
             errorGroupId: string | null;
+            /** @description The type of the check. */
             checkType: string;
             /** @description Who made it: `rules`, or `openai` for a model behind an OpenAI-compatible API. */
             provider: string;
+            /** @description The model that made it; for `rules`, their version. */
             model: string;
             /** @description How long it took to make it. */
             durationMs: number;
-            /** @enum {string} */
+            /**
+             * @description It is complete.
+             * @enum {string}
+             */
             status: "COMPLETED";
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The day of its creation, in UTC.
+             */
             created_at: string;
+            /** @description What was found. */
             analysis: components["schemas"]["RootCauseAnalysisAnalysis"];
         };
         RootCauseAnalysisAnalysis: {
@@ -10019,11 +11101,14 @@ export interface components {
                     /** @description The type of the artifact. */
                     type: string;
                 }[];
+                /** @description What it shows. */
                 description: string;
             }[];
             /** @description Links to further information. */
             referenceLinks: {
+                /** @description An http or https URL. */
                 url: string;
+                /** @description What is there. */
                 title: string;
             }[];
         };
@@ -10060,13 +11145,21 @@ export interface components {
             location?: string | null;
         };
         RunSummary: {
+            /** @description The id of the result. */
             resultId: string;
             /** @description From 1. */
             number: number;
+            /** @description The slug of the location that made the run. */
             location: string;
-            /** @enum {string} */
+            /**
+             * @description How it ended; `error` and `cancelled` say nothing of the target.
+             * @enum {string}
+             */
             result: "passed" | "degraded" | "failed" | "error" | "cancelled";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the attempt began.
+             */
             startedAt: string;
             /** @description Milliseconds. */
             responseTime: number;
@@ -10081,16 +11174,22 @@ export interface components {
              * @description When it was due.
              */
             slot: string;
+            /** @description The id of the run, as in its results. */
             sequenceId: string;
             /** @description The attempts before the last one, in order. */
             retried: components["schemas"]["AttemptSummary"][];
         };
         SeenCertificate: {
+            /** @description The id of the check. */
             checkId: string;
-            /** @description Of the check. */
+            /** @description The name of the check. */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description The type of the check.
+             * @enum {string}
+             */
             checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP" | "HEARTBEAT";
+            /** @description Whether the check runs. */
             activated: boolean;
             /** @description Whole days until it expires, as of now; negative once it has expired. */
             daysRemaining: number;
@@ -10109,41 +11208,61 @@ export interface components {
             certificate: components["schemas"]["CertificateFacts"] | null;
         };
         SentTcpStep: {
+            /** @description What was sent, cut at 1,000 characters; null for nothing. */
             send: string | null;
+            /** @description What had to arrive; null for nothing. */
             expect: string | null;
-            /** @enum {string} */
+            /**
+             * @description HEX: `send` and `expect` are bytes as hexadecimal digits.
+             * @enum {string}
+             */
             format: "TEXT" | "HEX";
-        };
-        ServiceUnavailableError: {
-            /** @constant */
-            statusCode: 503;
-            /** @constant */
-            error: "Service Unavailable";
-            message: string;
-            attributes: {
-                /** @description When to try again. */
-                retryAfterSeconds?: number;
-            } & {
-                [key: string]: unknown;
-            };
         };
         ServedChecks: {
             /** @description How many there are. */
             total: number;
             /** @description At most 20 of them, by name. */
             checks: {
+                /** @description The id of the check. */
                 id: string;
+                /** @description The name of the check. */
                 name: string;
             }[];
         };
+        ServiceUnavailableError: {
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
+            statusCode: 503;
+            /**
+             * @description The status phrase.
+             * @constant
+             */
+            error: "Service Unavailable";
+            /** @description What is wrong, and what to do. */
+            message: string;
+            /** @description Data for programs, depending on the status. */
+            attributes: {
+                /** @description Seconds until a repeated request may succeed. */
+                retryAfterSeconds?: number;
+            } & {
+                [key: string]: unknown;
+            };
+        };
         Session: {
+            /** @description The id of the session. */
             id: string;
             /** @description Whether it is the session of this request. */
             current: boolean;
             /** @description The address from which the user signed in. */
             address: string;
+            /** @description The User-Agent with which the user signed in. */
             userAgent: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /**
              * Format: date-time
@@ -10174,13 +11293,21 @@ export interface components {
             ends_at: string;
         };
         SignInInput: {
-            /** Format: email */
+            /**
+             * Format: email
+             * @description The email address of the user.
+             */
             email: string;
+            /** @description The password that the user has. */
             password: string;
         };
         SlackAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "SLACK";
+            /** @description Where Slack receives the notifications. */
             config: {
                 /** @description The URL of an incoming webhook. */
                 url: string;
@@ -10253,8 +11380,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -10262,8 +11393,12 @@ export interface components {
             servedChecks?: components["schemas"]["ServedChecks"];
         };
         SlackAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "SLACK";
+            /** @description Where Slack receives the notifications. */
             config: {
                 /** @description The URL of an incoming webhook. */
                 url: string;
@@ -10299,8 +11434,12 @@ export interface components {
             logicalId?: string | null;
         };
         SmsAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "SMS";
+            /** @description Where a phone receives the notifications. */
             config: {
                 /** @description The phone number with + and the country code, without spaces (E.164). */
                 number: string;
@@ -10375,8 +11514,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -10384,8 +11527,12 @@ export interface components {
             servedChecks?: components["schemas"]["ServedChecks"];
         };
         SmsAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "SMS";
+            /** @description Where a phone receives the notifications. */
             config: {
                 /** @description The phone number with + and the country code, without spaces (E.164). */
                 number: string;
@@ -10432,12 +11579,16 @@ export interface components {
          *     }
          */
         Snippet: {
+            /** @description The id of the snippet. */
             id: number;
             /** @description The name of the snippet, unique in the account. */
             name: string;
             /** @description The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters. */
             script: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -10447,7 +11598,9 @@ export interface components {
             name?: string;
             /** @description The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters. */
             script?: string;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
             /** @description The same as in the path. */
             id?: number;
@@ -10634,15 +11787,19 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The cards of the page in display order. */
             cards: components["schemas"]["StatusPageCard"][];
             /** @description Whether readers can open the page with a password. */
             hasPassword: boolean;
+            /** @description The id of the page. */
             id: string;
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
         };
         StatusPageCard: {
+            /** @description The id of the card. */
             id: string;
+            /** @description The heading of the card. */
             name: string;
             /**
              * Format: date
@@ -10654,6 +11811,7 @@ export interface components {
              * @description The day, in UTC; that of its creation until it changes.
              */
             updated_at: string;
+            /** @description Its services in display order. */
             services: components["schemas"]["StatusPageCardService"][];
         };
         StatusPageCardChanges: {
@@ -10666,13 +11824,17 @@ export interface components {
              * @description The id of a card of this page. If omitted, a card of the same name keeps its id.
              */
             id?: string;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
         };
         StatusPageCardService: {
             /** @description The name of the service. */
             name: string;
+            /** @description The id of the service. */
             id: string;
+            /** @description The id of the account. */
             accountId: string;
             /**
              * Format: date
@@ -10686,19 +11848,33 @@ export interface components {
             updated_at: string;
         };
         StatusPageCardServiceInput: {
-            name?: unknown;
-            checkIds?: unknown;
-            checkTags?: unknown;
-            heartbeatIds?: unknown;
-            failureRule?: unknown;
-            failureLocations?: unknown;
-            showUptime?: unknown;
-            logicalId?: unknown;
-            /** Format: uuid */
+            /** @description As in responses. Ignored in requests. */
+            readonly name?: unknown;
+            /** @description As in responses. Ignored in requests. */
+            readonly checkIds?: unknown;
+            /** @description As in responses. Ignored in requests. */
+            readonly checkTags?: unknown;
+            /** @description As in responses. Ignored in requests. */
+            readonly heartbeatIds?: unknown;
+            /** @description As in responses. Ignored in requests. */
+            readonly failureRule?: unknown;
+            /** @description As in responses. Ignored in requests. */
+            readonly failureLocations?: unknown;
+            /** @description As in responses. Ignored in requests. */
+            readonly showUptime?: unknown;
+            /** @description As in responses. Ignored in requests. */
+            readonly logicalId?: unknown;
+            /**
+             * Format: uuid
+             * @description The id of the service.
+             */
             id: string;
-            accountId?: unknown;
-            created_at?: unknown;
-            updated_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
+            readonly accountId?: unknown;
+            /** @description As in responses. Ignored in requests. */
+            readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
+            readonly updated_at?: unknown;
         };
         StatusPageChanges: {
             /** @description The name of the page. */
@@ -10737,7 +11913,9 @@ export interface components {
             logicalId?: string | null;
             /** @description All cards of the page in display order. */
             cards?: components["schemas"]["StatusPageCardChanges"][];
+            /** @description As in responses. Ignored in requests. */
             readonly hasPassword?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
             /** @description The same as in the path. */
             id?: string;
@@ -10880,6 +12058,7 @@ export interface components {
              * @default null
              */
             postMortem: string | null;
+            /** @description The id of the incident. */
             id: string;
             /** @description Oldest first. */
             incidentUpdates: components["schemas"]["StatusPageIncidentUpdate"][];
@@ -10888,7 +12067,10 @@ export interface components {
              * @enum {string}
              */
             lastUpdateStatus: "INVESTIGATING" | "IDENTIFIED" | "MONITORING" | "RESOLVED";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -10907,9 +12089,13 @@ export interface components {
             isDraft?: boolean;
             /** @description What happened and why, in Markdown of at most 64 KiB. Readers see it once the incident is resolved. */
             postMortem?: string | null;
+            /** @description As in responses. Ignored in requests. */
             readonly lastUpdateStatus?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly incidentUpdates?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
             /** @description The same as in the path. */
             id?: string;
@@ -10966,16 +12152,24 @@ export interface components {
             status: "INVESTIGATING" | "IDENTIFIED" | "MONITORING" | "RESOLVED";
             /** @description The text that readers see. */
             description: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The time that readers see.
+             */
             publicIncidentUpdateDate: string;
             /**
              * @description Whether the subscribers of the page are notified.
              * @default false
              */
             notifySubscribers: boolean;
+            /** @description The id of the update. */
             id: string;
+            /** @description The id of the incident. */
             incidentId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -10992,8 +12186,11 @@ export interface components {
             publicIncidentUpdateDate?: string | null;
             /** @description Whether the subscribers of the page are notified. */
             notifySubscribers?: boolean;
+            /** @description As in responses. Ignored in requests. */
             readonly incidentId?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
             /** @description The same as in the path. */
             id?: string;
@@ -11062,6 +12259,7 @@ export interface components {
                 /** @description The ids of the services in display order, or the services as a response contains them. */
                 services?: (string | components["schemas"]["StatusPageCardServiceInput"])[];
             }[];
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
         };
         StatusPageLight: {
@@ -11207,7 +12405,9 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the service. */
             id: string;
+            /** @description The id of the account. */
             accountId: string;
             /**
              * Format: date
@@ -11240,8 +12440,11 @@ export interface components {
             showUptime?: boolean;
             /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
             logicalId?: string | null;
+            /** @description As in responses. Ignored in requests. */
             readonly accountId?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
             /** @description The same as in the path. */
             id?: string;
@@ -11283,8 +12486,12 @@ export interface components {
          *     }
          */
         StatusPageSubscriber: {
+            /** @description The id of the subscriber. */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description How messages are sent.
+             * @enum {string}
+             */
             kind: "email" | "webhook";
             /** @description The email address or the URL. Shortened for roles other than admin; null if no key decrypts it. */
             address: string | null;
@@ -11297,25 +12504,39 @@ export interface components {
             services: string[] | null;
             /** @description Messages in a row that the address refused. */
             bounces: number;
+            /** @description When the address was confirmed; null until then. */
             confirmedAt: string | null;
+            /** @description Until when it gets no messages; null if it is not suspended. */
             suspendedUntil: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
         };
         StatusPageSummary: {
+            /** @description The id of the page. */
             id: string;
+            /** @description The name of the page. */
             name: string;
+            /** @description The name of the page in its address. No two pages have the same. */
             url: string;
             /**
              * @description The worst of its services.
              * @enum {string}
              */
             state: "OPERATIONAL" | "DEGRADED" | "PARTIAL_OUTAGE" | "MAJOR_OUTAGE";
+            /** @description The cards of the page in display order. */
             cards: {
+                /** @description The id of the card. */
                 id: string;
+                /** @description The heading of the card. */
                 name: string;
+                /** @description Its services in display order. */
                 services: {
+                    /** @description The id of the service. */
                     id: string;
+                    /** @description The name of the service. */
                     name: string;
                     /**
                      * @description The worst of the open incidents that name it.
@@ -11397,7 +12618,10 @@ export interface components {
          *     }
          */
         TcpCheck: {
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType: "TCP";
             /** @description The name of the check. */
             name: string;
@@ -11464,8 +12688,12 @@ export interface components {
              * @default []
              */
             alertChannelSubscriptions: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
-                /** @default true */
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
                 activated: boolean;
             }[];
             /** @description How a failed run is retried; omitted if `doubleCheck` decides. */
@@ -11504,7 +12732,9 @@ export interface components {
              * @default 5000
              */
             maxResponseTime: number | null;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["TcpRequest"];
+            /** @description The id of the check. */
             id: string;
             /**
              * Format: date
@@ -11513,6 +12743,7 @@ export interface components {
             created_at: string;
             /** @description null until the first update. */
             updated_at: string | null;
+            /** @description The channels that receive the alerts of the check. */
             alertChannels: components["schemas"]["CheckAlertChannels"];
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
@@ -11546,7 +12777,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -11572,12 +12805,20 @@ export interface components {
             degradedResponseTime?: number | null;
             /** @description Milliseconds. A run fails if its response time is longer. null disables the threshold. */
             maxResponseTime?: number | null;
+            /** @description What the check sends, and what it expects. */
             request?: components["schemas"]["TcpRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly alertChannels?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType?: "TCP";
             /** @description The same as in the path. */
             id?: string;
@@ -11626,7 +12867,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -11649,68 +12892,124 @@ export interface components {
             degradedResponseTime?: number | null;
             /** @description Milliseconds. A run fails if its response time is longer. null disables the threshold. */
             maxResponseTime?: number | null;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["TcpRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType?: "TCP";
         };
         TcpCheckResult: {
+            /** @description What was sent. */
             request: components["schemas"]["TcpCheckResultRequest"];
+            /** @description What came back; null without a connection. */
             response: components["schemas"]["TcpCheckResultResponse"] | null;
+            /** @description Each assertion with its outcome. */
             assertions: components["schemas"]["AssertionResult"][];
+            /** @description What went wrong, in one sentence; null without an error. */
             requestError: string | null;
+            /** @description One of the error codes, or a code of a newer agent; null without an error. */
             requestErrorCode: string | null;
+            /** @description What happened, line by line. */
             jobLog: components["schemas"]["JobLogEntry"][];
+            /** @description The URLs of the artifacts. */
             jobAssets: string[];
+            /** @description The URL of the packet capture; null or omitted if there is none. */
             pcapDataUrl: string | null;
-            /** @default null */
+            /**
+             * @description The way to the target, recorded after a failure; null if it was not.
+             * @default null
+             */
             traceroute: components["schemas"]["Traceroute"] | null;
+            /** @description How exact the times are; omitted in results of older agents. */
             timing?: {
+                /** @description By how many milliseconds the times may be too long. */
                 uncertaintyMs: number;
+                /** @description What measured them: `kernel`, `event-loop` or `mixed`. */
                 clock: string;
             };
+            /** @description When each phase ended. */
             timings: components["schemas"]["TcpCheckResultTimings"];
+            /** @description How long each phase took; they add up to the total within 1 ms. */
             timingPhases: components["schemas"]["TcpCheckResultTimingPhases"];
-            /** @default null */
+            /**
+             * @description The last connection at its end, by the kernel of the agent; null without one, omitted in results of older agents.
+             * @default null
+             */
             tcp: components["schemas"]["TcpDetails"] | null;
+            /** @description TLS, also of a handshake that failed; null without it. */
             tls?: components["schemas"]["TlsDetails"] | null;
+            /** @description How each address family did; omitted unless the check has `ipFamily` ANY or BOTH. */
             families?: components["schemas"]["FamilyOutcome"][];
         };
         TcpCheckResultRequest: {
+            /** @description The host of the target. */
             hostname: string;
+            /** @description The port, 1 to 65535. */
             port: number;
+            /** @description The text that was sent; null for none. */
             data: string | null;
+            /** @description The steps of the check; omitted if it has none. */
             steps?: components["schemas"]["SentTcpStep"][];
-            /** @enum {string} */
+            /**
+             * @description The address family of the check.
+             * @enum {string}
+             */
             ipFamily: "IPv4" | "IPv6" | "ANY" | "BOTH";
         };
         TcpCheckResultResponse: {
+            /** @description What arrived, at most 64 KiB. */
             data: string;
+            /** @description The address of the connection. */
             address: string;
+            /** @description The port, 1 to 65535. */
             port: number;
-            /** @enum {string} */
+            /**
+             * @description The address family of the connection.
+             * @enum {string}
+             */
             ipFamily: "IPv4" | "IPv6";
         };
         TcpCheckResultTimingPhases: {
+            /** @description Milliseconds for the look-up of the name. */
             dns: number;
+            /** @description Milliseconds for the TCP connection. */
             connection: number;
+            /** @description Milliseconds for TLS, including an upgrade to it. Omitted without TLS. */
             tls?: number;
+            /** @description Milliseconds for sending and receiving. */
             data: number;
+            /** @description Milliseconds for the whole attempt. */
             total: number;
         };
         TcpCheckResultTimings: {
+            /** @description Milliseconds from the start until the name was looked up; null if it did not happen. */
             lookup: number | null;
+            /** @description Milliseconds from the start until the connection was established; null if it did not happen. */
             connect: number | null;
+            /** @description Milliseconds from the start until the TLS handshake was complete; null if it did not happen. Omitted without TLS. */
             secureConnect?: number | null;
+            /** @description Milliseconds from the start until the first byte of the response; null if it did not happen. */
             response: number | null;
+            /** @description Milliseconds from the start to the end. */
             end: number;
         };
         TcpDetails: {
-            /** @enum {string} */
+            /**
+             * @description The other end of the connection.
+             * @enum {string}
+             */
             peer: "target" | "proxy";
+            /** @description The smoothed round-trip time in milliseconds. */
             rttMs: number;
+            /** @description The shortest round-trip time in milliseconds; null if it is not known. */
             minRttMs: number | null;
+            /** @description The segments that the agent sent again, the SYN included. */
             retransmits: number;
+            /** @description The most bytes of data in a segment to the peer. */
             mss: number;
         };
         TcpRequest: {
@@ -11767,24 +13066,48 @@ export interface components {
             assertions: components["schemas"]["TcpRequestAssertion"][];
         };
         TcpRequestAssertion: {
-            /** @enum {string} */
+            /**
+             * @description What is compared.
+             * @enum {string}
+             */
             source: "RESPONSE_DATA" | "RESPONSE_TIME" | "CERTIFICATE";
-            /** @default  */
+            /**
+             * @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole.
+             * @default
+             */
             property: string;
-            /** @enum {string} */
+            /**
+             * @description How it is compared with `target`.
+             * @enum {string}
+             */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
-            /** @default  */
+            /**
+             * @description What it is compared with; empty if the comparison needs nothing.
+             * @default
+             */
             target: string;
-            /** @default null */
+            /**
+             * @description A regular expression whose first capture group, or else match, is compared. null: none.
+             * @default null
+             */
             regex: string | null;
         };
         TcpRequestAssertionInput: {
-            /** @enum {string} */
+            /**
+             * @description What is compared.
+             * @enum {string}
+             */
             source: "RESPONSE_DATA" | "RESPONSE_TIME" | "CERTIFICATE";
+            /** @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole. */
             property?: string;
-            /** @enum {string} */
+            /**
+             * @description How it is compared with `target`.
+             * @enum {string}
+             */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            /** @description What it is compared with; empty if the comparison needs nothing. */
             target?: string;
+            /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
             regex?: string | null;
         };
         TcpRequestInput: {
@@ -11838,7 +13161,10 @@ export interface components {
             format?: "TEXT" | "HEX";
         };
         TeamsAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "TEAMS";
             /** @description Where Microsoft Teams receives the notifications. */
             config: {
@@ -11918,8 +13244,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -11927,8 +13257,12 @@ export interface components {
             servedChecks?: components["schemas"]["ServedChecks"];
         };
         TeamsAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "TEAMS";
+            /** @description Where Microsoft Teams receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -11966,7 +13300,10 @@ export interface components {
             logicalId?: string | null;
         };
         TelegramAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "TELEGRAM";
             /** @description Where Telegram receives the notifications. */
             config: components["schemas"]["TelegramAlertChannelConfig"];
@@ -12038,8 +13375,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -12068,8 +13409,12 @@ export interface components {
             hasBotToken: boolean;
         };
         TelegramAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "TELEGRAM";
+            /** @description Where Telegram receives the notifications. */
             config: {
                 /** @description The name of the channel. */
                 name?: string;
@@ -12150,15 +13495,23 @@ export interface components {
          *     }
          */
         TestSession: {
+            /** @description The id of the session. */
             id: string;
             /** @description The path of the session in this API. */
             link: string;
+            /** @description The name of the session. */
             name: string | null;
+            /** @description What is tested: a slug of your choice. Errors are grouped per project. */
             projectId: string | null;
+            /** @description What the checks ran against, for example staging. */
             environment: string | null;
+            /** @description What ran the session, for example the name of the CI system. */
             provider: string | null;
+            /** @description The repository of the code. */
             repository: string | null;
+            /** @description The branch of the code. */
             branch: string | null;
+            /** @description The commit of the code. */
             commitId: string | null;
             /** @description Whether any run failed, had an error, was cancelled or was missed. */
             hasFailures: boolean;
@@ -12166,27 +13519,38 @@ export interface components {
             counts: components["schemas"]["TestSessionCounts"];
             /** @description All results, including attempts before a retry. */
             results: number;
+            /** @description The slots without a run. */
             missed: components["schemas"]["TestSessionMissed"][];
             /** @description Of all its results, at most 1000. */
             errorGroupIds: string[];
-            /** @description null without a result. */
+            /** @description When the first of its results began; null without a result. */
             startedAt: string | null;
+            /** @description When the last of its results ended; null without a result. */
             stoppedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description When results were last added; null for never. */
             updated_at: string | null;
         };
         TestSessionCounts: {
+            /** @description Runs that passed and were not degraded. */
             passed: number;
+            /** @description Runs that passed but were degraded. */
             degraded: number;
+            /** @description Runs that failed. */
             failed: number;
             /** @description Runs without a verdict, by a fault outside the target. */
             error: number;
+            /** @description Runs that were cancelled. */
             cancelled: number;
+            /** @description Slots without a run. */
             missed: number;
         };
         TestSessionErrorGroup: {
+            /** @description The id of the group. */
             id: string;
             /** @description SHA-256 of cleanedErrorMessage, in hex digits. */
             errorHash: string;
@@ -12223,6 +13587,7 @@ export interface components {
         TestSessionInput: {
             /** @description The name of the session. */
             name?: string | null;
+            /** @description What is tested: a slug of your choice. Errors are grouped per project. */
             projectId?: string | null;
             /** @description What the checks ran against, for example staging. */
             environment?: string | null;
@@ -12243,81 +13608,142 @@ export interface components {
             results?: unknown[];
             /** @description The `missed` objects that it prints: slots without a run. */
             missed?: {
+                /** @description The id of the check in its file. */
                 checkId: string;
+                /** @description The first missed slot, in milliseconds since 1970. */
                 slot: number;
+                /** @description The last missed slot; equal to `slot` if there is only one. */
                 lastSlot: number;
+                /** @description The number of slots. */
                 count: number;
+                /** @description Why; the documentation has a table of the reasons. */
                 reason: string;
             }[];
         };
         TestSessionMissed: {
+            /** @description The id of the check in its file. */
             checkId: string;
+            /** @description The first missed slot, in milliseconds since 1970. */
             slot: number;
+            /** @description The last missed slot; equal to `slot` if there is only one. */
             lastSlot: number;
+            /** @description The number of slots. */
             count: number;
+            /** @description Why; the documentation has a table of the reasons. */
             reason: string;
         };
         TlsDetails: {
+            /** @description TLSv1.2 or TLSv1.3; null if no handshake got that far. */
             protocol: string | null;
+            /** @description OpenSSL's name of the cipher; null if no handshake got that far. */
             cipher: string | null;
+            /** @description The application protocol that was agreed on; null for none. */
             alpnProtocol: string | null;
+            /** @description Whether the certificate is valid for the host and leads to a trusted root. */
             authorized: boolean;
+            /** @description The certificate of the server; null if it sent none. */
             certificate: components["schemas"]["Certificate"] | null;
         };
         TooManyRequestsError: {
-            /** @constant */
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
             statusCode: 429;
-            /** @constant */
+            /**
+             * @description The status phrase.
+             * @constant
+             */
             error: "Too Many Requests";
+            /** @description What is wrong, and what to do. */
             message: string;
+            /** @description Data for programs, depending on the status. */
             attributes: {
+                /** @description Requests allowed in a minute. */
                 limit?: number;
-                /** @description When to try again. */
+                /** @description Seconds until a repeated request may succeed. */
                 retryAfterSeconds?: number;
             } & {
                 [key: string]: unknown;
             };
         };
         Traceroute: {
+            /** @description The host of the target. */
             hostname: string;
+            /** @description The address to which the way leads. */
             resolvedIp: string;
+            /** @description The steps of the way, as far as it was found. */
             hops: components["schemas"]["TracerouteHop"][];
+            /** @description Whether the way ends at the target. */
             destinationReached: boolean;
+            /** @description Why it ends before the target; null if it does not. */
             truncationReason: string | null;
         };
         TracerouteHop: {
+            /** @description The number of the hop: 1 for the first router. */
             hop: number;
+            /** @description The address that replied; null if none did. */
             address: string | null;
+            /** @description The name of the address; null if it has none, or none was found in time. */
             host: string | null;
+            /** @description The packets that were sent. */
             sent: number;
+            /** @description The replies that came. */
             received: number;
+            /** @description The packets without a reply, in percent. */
             lossPercent: number;
+            /** @description Milliseconds until the last reply; null without replies. */
             lastMs: number | null;
+            /** @description Their average in milliseconds; null without replies. */
             avgMs: number | null;
+            /** @description The shortest in milliseconds; null without replies. */
             bestMs: number | null;
+            /** @description The longest in milliseconds; null without replies. */
             worstMs: number | null;
+            /** @description Their standard deviation, of the population, in milliseconds; null without replies. */
             stdDevMs: number | null;
         };
         TriggerIncident: {
+            /** @description The id of the service of status pages that the incident affects. */
             serviceId: string;
-            /** @enum {string} */
+            /**
+             * @description How severe it is.
+             * @enum {string}
+             */
             severity: "CRITICAL" | "MAJOR" | "MEDIUM" | "MINOR";
+            /** @description The name of the incident. */
             name: string;
-            /** @default  */
+            /**
+             * @description The text that readers see.
+             * @default
+             */
             description: string;
-            /** @default false */
+            /**
+             * @description Whether the subscribers of the page are notified.
+             * @default false
+             */
             notifySubscribers: boolean;
         };
         TriggerIncidentInput: {
+            /** @description The id of the service of status pages that the incident affects. */
             serviceId: string;
-            /** @enum {string} */
+            /**
+             * @description How severe it is.
+             * @enum {string}
+             */
             severity: "CRITICAL" | "MAJOR" | "MEDIUM" | "MINOR";
+            /** @description The name of the incident. */
             name: string;
+            /** @description The text that readers see. */
             description?: string;
+            /** @description Whether the subscribers of the page are notified. */
             notifySubscribers?: boolean;
         };
         TypedApiCheckInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType: "API";
             /** @description The name of the check. */
             name: string;
@@ -12350,7 +13776,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -12381,11 +13809,16 @@ export interface components {
             setupSnippetId?: number | null;
             /** @description The id of a snippet that runs in place of `teardownScript`. */
             teardownSnippetId?: number | null;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["ApiRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
         };
         TypedDnsCheckInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType: "DNS";
             /** @description The name of the check. */
             name: string;
@@ -12418,7 +13851,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -12441,11 +13876,16 @@ export interface components {
             degradedResponseTime?: number | null;
             /** @description Milliseconds. A run fails if its response time is longer. null disables the threshold. */
             maxResponseTime?: number | null;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["DnsRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
         };
         TypedIcmpCheckInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType: "ICMP";
             /** @description The name of the check. */
             name: string;
@@ -12478,7 +13918,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -12501,11 +13943,16 @@ export interface components {
             degradedPacketLossThreshold?: number;
             /** @description Percent. A run fails if its packet loss is this high or higher. */
             maxPacketLossThreshold?: number;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["IcmpRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
         };
         TypedTcpCheckInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType: "TCP";
             /** @description The name of the check. */
             name: string;
@@ -12538,7 +13985,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -12561,11 +14010,16 @@ export interface components {
             degradedResponseTime?: number | null;
             /** @description Milliseconds. A run fails if its response time is longer. null disables the threshold. */
             maxResponseTime?: number | null;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["TcpRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
         };
         TypedUrlCheckInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType: "URL";
             /** @description The name of the check. */
             name: string;
@@ -12598,7 +14052,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -12621,15 +14077,25 @@ export interface components {
             degradedResponseTime?: number | null;
             /** @description Milliseconds. A run fails if its response time is longer. null disables the threshold. */
             maxResponseTime?: number | null;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["UrlRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
         };
         UnauthorizedError: {
-            /** @constant */
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
             statusCode: 401;
-            /** @constant */
+            /**
+             * @description The status phrase.
+             * @constant
+             */
             error: "Unauthorized";
+            /** @description What is wrong, and what to do. */
             message: string;
+            /** @description Data for programs, depending on the status. */
             attributes: {
                 /** @description Which key to send. */
                 advice?: string;
@@ -12638,12 +14104,21 @@ export interface components {
             };
         };
         UnsupportedMediaTypeError: {
-            /** @constant */
+            /**
+             * @description The HTTP status code.
+             * @constant
+             */
             statusCode: 415;
-            /** @constant */
+            /**
+             * @description The status phrase.
+             * @constant
+             */
             error: "Unsupported Media Type";
+            /** @description What is wrong, and what to do. */
             message: string;
+            /** @description Data for programs, depending on the status. */
             attributes: {
+                /** @description The content types that are accepted. */
                 allowed?: string[];
             } & {
                 [key: string]: unknown;
@@ -12715,7 +14190,10 @@ export interface components {
          *     }
          */
         UrlCheck: {
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType: "URL";
             /** @description The name of the check. */
             name: string;
@@ -12782,8 +14260,12 @@ export interface components {
              * @default []
              */
             alertChannelSubscriptions: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
-                /** @default true */
+                /**
+                 * @description Whether the channel is notified of the check.
+                 * @default true
+                 */
                 activated: boolean;
             }[];
             /** @description How a failed run is retried; omitted if `doubleCheck` decides. */
@@ -12822,7 +14304,9 @@ export interface components {
              * @default 5000
              */
             maxResponseTime: number | null;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["UrlRequest"];
+            /** @description The id of the check. */
             id: string;
             /**
              * Format: date
@@ -12831,6 +14315,7 @@ export interface components {
             created_at: string;
             /** @description null until the first update. */
             updated_at: string | null;
+            /** @description The channels that receive the alerts of the check. */
             alertChannels: components["schemas"]["CheckAlertChannels"];
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
@@ -12864,7 +14349,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -12890,12 +14377,20 @@ export interface components {
             degradedResponseTime?: number | null;
             /** @description Milliseconds. A run fails if its response time is longer. null disables the threshold. */
             maxResponseTime?: number | null;
+            /** @description What the check sends, and what it expects. */
             request?: components["schemas"]["UrlRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly alertChannels?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType?: "URL";
             /** @description The same as in the path. */
             id?: string;
@@ -12943,7 +14438,9 @@ export interface components {
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /** @description The alert channels that are notified of the check. */
             alertChannelSubscriptions?: {
+                /** @description The id of the alert channel. */
                 alertChannelId: number;
+                /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
             /** @description How a failed run is retried; null for no retries. */
@@ -12966,9 +14463,14 @@ export interface components {
             degradedResponseTime?: number | null;
             /** @description Milliseconds. A run fails if its response time is longer. null disables the threshold. */
             maxResponseTime?: number | null;
+            /** @description What the check sends, and what it expects. */
             request: components["schemas"]["UrlRequestInput"];
+            /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
-            /** @enum {string} */
+            /**
+             * @description The type of the check. It never changes.
+             * @enum {string}
+             */
             checkType?: "URL";
         };
         UrlRequest: {
@@ -13008,24 +14510,48 @@ export interface components {
             assertions: components["schemas"]["UrlRequestAssertion"][];
         };
         UrlRequestAssertion: {
-            /** @enum {string} */
+            /**
+             * @description What is compared.
+             * @enum {string}
+             */
             source: "STATUS_CODE" | "CERTIFICATE";
-            /** @default  */
+            /**
+             * @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole.
+             * @default
+             */
             property: string;
-            /** @enum {string} */
+            /**
+             * @description How it is compared with `target`.
+             * @enum {string}
+             */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
-            /** @default  */
+            /**
+             * @description What it is compared with; empty if the comparison needs nothing.
+             * @default
+             */
             target: string;
-            /** @default null */
+            /**
+             * @description A regular expression whose first capture group, or else match, is compared. null: none.
+             * @default null
+             */
             regex: string | null;
         };
         UrlRequestAssertionInput: {
-            /** @enum {string} */
+            /**
+             * @description What is compared.
+             * @enum {string}
+             */
             source: "STATUS_CODE" | "CERTIFICATE";
+            /** @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole. */
             property?: string;
-            /** @enum {string} */
+            /**
+             * @description How it is compared with `target`.
+             * @enum {string}
+             */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            /** @description What it is compared with; empty if the comparison needs nothing. */
             target?: string;
+            /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
             regex?: string | null;
         };
         UrlRequestInput: {
@@ -13045,7 +14571,9 @@ export interface components {
             assertions?: components["schemas"]["UrlRequestAssertionInput"][];
         };
         User: {
+            /** @description The id of the user. */
             id: string;
+            /** @description The email address of the user. */
             email: string;
             /**
              * @description What the user may do; each role includes those before it.
@@ -13057,6 +14585,7 @@ export interface components {
              * @description When the user joined the account.
              */
             created_at: string;
+            /** @description When the user last signed in; null for never. */
             lastSignInAt: string | null;
             /**
              * @deprecated
@@ -13090,7 +14619,10 @@ export interface components {
             locked: boolean;
             /** @description Whether the value is encrypted, and never in a response. */
             secret: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -13104,7 +14636,9 @@ export interface components {
             locked?: boolean;
             /** @description Whether the value is stored encrypted and never returned. */
             secret?: boolean;
+            /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
+            /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
         };
         /**
@@ -13126,6 +14660,7 @@ export interface components {
         VariableU: {
             /** @description At most 3000: those that the account lacks first, then by key. */
             uses: {
+                /** @description The name of the variable in templates. */
                 key: string;
                 /** @description Whether the account has the variable. An agent may have one that the account lacks. */
                 isDefined: boolean;
@@ -13133,23 +14668,35 @@ export interface components {
                 checkCount: number;
                 /** @description The first of them by name: 10, or with `key` 1000. */
                 checks: {
+                    /** @description The id of the check. */
                     id: string;
+                    /** @description The name of the check. */
                     name: string;
                 }[];
             }[];
             /** @description How many more there are. */
             droppedKeys: number;
+            /** @description false if more than 50000 checks have placeholders: the others are not looked at. */
+            isComplete: boolean;
         };
         Warning: {
-            /** @enum {string} */
+            /**
+             * @description What has no effect, for programs.
+             * @enum {string}
+             */
             code: "GROUP_NOT_ACTIVATED" | "LOCATION_WITHOUT_AGENTS" | "PICTURE_NOT_FETCHED" | "PUBLIC_LOCATION_NOT_SERVED";
+            /** @description What has no effect now, and what to do. */
             message: string;
             /** @description The field, for example `privateLocations[0]`. */
             path?: string;
         };
         WebhookAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "WEBHOOK";
+            /** @description Where a server of your own receives the notifications. */
             config: components["schemas"]["WebhookAlertChannelConfig"];
             /**
              * @description Whether the channel is notified of failures.
@@ -13219,8 +14766,12 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description The id of the channel. */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             created_at: string;
             /** @description null until it was first updated. */
             updated_at: string | null;
@@ -13257,6 +14808,7 @@ export interface components {
             hasWebhookSecret: boolean;
         };
         WebhookAlertChannelConfigHeader: {
+            /** @description The name of the header or parameter. */
             key: string;
             /**
              * @description The value, returned empty if it is locked. An update that sends a locked value empty keeps the stored one.
@@ -13270,6 +14822,7 @@ export interface components {
             locked: boolean;
         };
         WebhookAlertChannelHeaderInput: {
+            /** @description The name of the header or parameter. */
             key: string;
             /** @description The value, returned empty if it is locked. An update that sends a locked value empty keeps the stored one. */
             value?: string;
@@ -13277,8 +14830,12 @@ export interface components {
             locked?: boolean;
         };
         WebhookAlertChannelInput: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "WEBHOOK";
+            /** @description Where a server of your own receives the notifications. */
             config: {
                 /** @description The name of the webhook. */
                 name: string;
@@ -13524,7 +15081,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Done: Readiness. */
+            /** @description Why the service is not ready. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13584,7 +15141,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: State of the service as JSON. */
+            /** @description The state of the service. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13672,7 +15229,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List checks of all types, oldest first. */
+            /** @description Checks of all types, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13726,7 +15283,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a check of any type. */
+            /** @description The new check of any type. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13781,7 +15338,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a check. */
+            /** @description The check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13849,7 +15406,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a check, or create it under a given id. */
+            /** @description The check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13956,7 +15513,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a check. */
+            /** @description The check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14071,7 +15628,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List URL checks, oldest first. */
+            /** @description URL checks, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14125,7 +15682,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a URL check. */
+            /** @description The new URL check. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14180,7 +15737,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a URL check. */
+            /** @description The URL check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14245,7 +15802,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a URL check, or create it under a given id. */
+            /** @description The URL check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14349,7 +15906,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a URL check. */
+            /** @description The URL check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14419,7 +15976,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List API checks, oldest first. */
+            /** @description API checks, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14473,7 +16030,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create an API check. */
+            /** @description The new API check. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14528,7 +16085,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read an API check. */
+            /** @description The API check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14593,7 +16150,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update an API check, or create it under a given id. */
+            /** @description The API check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14697,7 +16254,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update an API check. */
+            /** @description The API check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14767,7 +16324,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List TCP checks, oldest first. */
+            /** @description TCP checks, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14821,7 +16378,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a TCP check. */
+            /** @description The new TCP check. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14876,7 +16433,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a TCP check. */
+            /** @description The TCP check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14941,7 +16498,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a TCP check, or create it under a given id. */
+            /** @description The TCP check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15045,7 +16602,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a TCP check. */
+            /** @description The TCP check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15115,7 +16672,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List DNS checks, oldest first. */
+            /** @description DNS checks, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15169,7 +16726,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a DNS check. */
+            /** @description The new DNS check. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15224,7 +16781,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a DNS check. */
+            /** @description The DNS check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15289,7 +16846,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a DNS check, or create it under a given id. */
+            /** @description The DNS check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15393,7 +16950,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a DNS check. */
+            /** @description The DNS check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15463,7 +17020,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List ICMP checks, oldest first. */
+            /** @description ICMP checks, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15517,7 +17074,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create an ICMP check. */
+            /** @description The new ICMP check. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15572,7 +17129,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read an ICMP check. */
+            /** @description The ICMP check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15637,7 +17194,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update an ICMP check, or create it under a given id. */
+            /** @description The ICMP check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15741,7 +17298,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update an ICMP check. */
+            /** @description The ICMP check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15794,7 +17351,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create, update, delete, mute, pause or run many checks. */
+            /** @description The outcome for each check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15865,7 +17422,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List heartbeat checks, oldest first. */
+            /** @description Heartbeat checks, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15919,7 +17476,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a heartbeat check. */
+            /** @description The new heartbeat check. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15974,7 +17531,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a heartbeat check. */
+            /** @description The heartbeat check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16039,7 +17596,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a heartbeat check, or create it under a given id. */
+            /** @description The heartbeat check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16143,7 +17700,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a heartbeat check. */
+            /** @description The heartbeat check, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16195,7 +17752,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Replace the ping token of a heartbeat check. */
+            /** @description The heartbeat check with its new ping URL. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16255,7 +17812,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the events of a heartbeat check, newest first. */
+            /** @description The events of a heartbeat check, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16308,7 +17865,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read an event of a heartbeat check, with recent statistics of the check. */
+            /** @description The event of a heartbeat check, with recent statistics of the check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16359,7 +17916,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Ping a heartbeat check. */
+            /** @description How the ping was counted. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16396,7 +17953,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Ping a heartbeat check. */
+            /** @description How the ping was counted. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16439,7 +17996,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Try a check that is not saved. */
+            /** @description The trial, which waits for an agent. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16497,7 +18054,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a trial of a check. */
+            /** @description The trial of a check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16557,7 +18114,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Run a check once, now. */
+            /** @description The run, which waits for an agent. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16611,7 +18168,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read the outcome of a run. */
+            /** @description The outcome of a run. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16728,7 +18285,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the results of a check, newest first. */
+            /** @description The results of a check, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16781,7 +18338,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read one result of a check. */
+            /** @description The result of a check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16850,7 +18407,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the runs of a check with their retries folded, newest first. */
+            /** @description The runs of a check with their retries folded, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16903,7 +18460,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read why a result is as it is, what to try, and which run passed before it. */
+            /** @description Why a result is as it is, what to try, and which run passed before it. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16983,7 +18540,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the current statuses of checks, the most urgent first. */
+            /** @description The current statuses of checks, the most urgent first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17108,7 +18665,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Count the checks in each state. */
+            /** @description How many checks are in each state. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17181,7 +18738,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Count the checks in each state by tag, group or location. */
+            /** @description The counts of each tag, group or location. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17248,7 +18805,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the alerts of all checks, newest first. */
+            /** @description The alerts of all checks, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17298,7 +18855,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read an alert of a check. */
+            /** @description The alert of a check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17354,7 +18911,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read who would be notified of a check, and why. */
+            /** @description Who would be notified of a check, and why. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17410,7 +18967,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read the alert settings of the account. */
+            /** @description The alert settings of the account. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17472,7 +19029,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Change the alert settings of the account. */
+            /** @description The alert settings of the account, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17529,7 +19086,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Change the alert settings of the account. */
+            /** @description The alert settings of the account, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17583,7 +19140,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List alert channels, oldest first. */
+            /** @description Alert channels, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17634,7 +19191,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create an alert channel. */
+            /** @description The new alert channel. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17689,7 +19246,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read an alert channel. */
+            /** @description The alert channel. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17751,7 +19308,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update an alert channel. */
+            /** @description The alert channel, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17855,7 +19412,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update an alert channel. */
+            /** @description The alert channel, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17911,7 +19468,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Compare a configuration with that of an alert channel, secrets included. */
+            /** @description Whether both are the same. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17964,7 +19521,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Send a test notice once and return the outcome. */
+            /** @description Whether the receiver accepted it. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18016,7 +19573,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Preview what messages say by given templates, without sending them. */
+            /** @description The messages as the channel would get them. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18034,6 +19591,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -18075,7 +19633,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the sent and pending deliveries of an alert channel, newest first. */
+            /** @description The sent and pending deliveries of an alert channel, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18128,7 +19686,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Send a delivery again that was sent or has failed. */
+            /** @description The delivery, which waits to be sent. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18184,7 +19742,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the deliveries of an alert and of its reminders, newest first. */
+            /** @description The deliveries of an alert and of its reminders, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18237,7 +19795,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the problems of monitoring itself that have not ended, newest first. */
+            /** @description The problems of monitoring itself that have not ended, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18296,7 +19854,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the missed slots of a check, newest first. */
+            /** @description The missed slots of a check, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18351,7 +19909,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Follow the changes of the account as server-sent events, or list them. */
+            /** @description Events, newest first; or a stream of them. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18409,7 +19967,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the error groups of checks, most recently seen first. */
+            /** @description The error groups of checks, most recently seen first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18459,7 +20017,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read where and when the failed runs of an error group were. */
+            /** @description Where and when the failed runs of an error group were. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18515,7 +20073,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read an error group. */
+            /** @description The error group. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18575,7 +20133,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Archive or unarchive an error group. */
+            /** @description The error group, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18633,7 +20191,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List completed root cause analyses, newest first. */
+            /** @description Completed root cause analyses, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18684,7 +20242,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Ask why a check fails. */
+            /** @description The analysis, which is being made: read it until it is complete. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18737,7 +20295,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a root cause analysis. */
+            /** @description The root cause analysis. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18751,7 +20309,7 @@ export interface operations {
                     "application/json": components["schemas"]["RootCauseAnalysis"];
                 };
             };
-            /** @description Done: Read a root cause analysis. */
+            /** @description The analysis, which is being made: read it until it is complete. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18811,7 +20369,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List test sessions, newest first. */
+            /** @description Test sessions, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18862,7 +20420,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a test session, or add results to one. */
+            /** @description The test session, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18876,7 +20434,7 @@ export interface operations {
                     "application/json": components["schemas"]["TestSession"];
                 };
             };
-            /** @description Done: Create a test session, or add results to one. */
+            /** @description The new test session. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18930,7 +20488,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a test session. */
+            /** @description The test session. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19039,7 +20597,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the results of a test session in the order in which the runs began. */
+            /** @description The results of a test session in the order in which the runs began. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19097,7 +20655,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the error groups of a project, most recently seen first. */
+            /** @description The error groups of a project, most recently seen first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19148,7 +20706,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read an error group of test sessions. */
+            /** @description The error group of test sessions. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19208,7 +20766,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Archive or unarchive an error group of test sessions. */
+            /** @description The error group of test sessions, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19279,7 +20837,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Report how an API check did over time. */
+            /** @description How an API check did over time. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19354,7 +20912,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Report how a URL check did over time. */
+            /** @description How a URL check did over time. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19429,7 +20987,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Report how a TCP check did over time. */
+            /** @description How a TCP check did over time. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19504,7 +21062,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Report how a DNS check did over time. */
+            /** @description How a DNS check did over time. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19579,7 +21137,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Report how an ICMP check did over time. */
+            /** @description How an ICMP check did over time. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19661,7 +21219,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List how checks did in a window, by name. */
+            /** @description How checks did in a window, by name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19714,7 +21272,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read the availability of a check by day and by quarter hour. */
+            /** @description The availability of a check by day and by quarter hour. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19761,14 +21319,16 @@ export interface operations {
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
+                /** @description The id of the check. */
                 checkId: string;
+                /** @description The id of the result. */
                 resultId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the artifacts of a check result, by name. */
+            /** @description The artifacts of a check result, by name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19886,7 +21446,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List groups, oldest first. */
+            /** @description Groups, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19937,7 +21497,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a group. */
+            /** @description The new group. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19992,7 +21552,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a group. */
+            /** @description The group. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20054,7 +21614,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a group. */
+            /** @description The group, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20158,7 +21718,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a group. */
+            /** @description The group, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20214,7 +21774,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Run the checks of a group once, now. */
+            /** @description The run of the group. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20268,7 +21828,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read the progress and the verdict of a run of a group. */
+            /** @description The progress and the verdict of a run of a group. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20386,7 +21946,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List maintenance windows, oldest first. */
+            /** @description Maintenance windows, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20437,7 +21997,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a maintenance window. */
+            /** @description The new maintenance window. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20492,7 +22052,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a maintenance window. */
+            /** @description The maintenance window. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20554,7 +22114,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a maintenance window. */
+            /** @description The maintenance window, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20658,7 +22218,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a maintenance window. */
+            /** @description The maintenance window, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20712,7 +22272,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List private locations, oldest first. */
+            /** @description Private locations, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20763,7 +22323,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a private location. */
+            /** @description The new private location. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20818,7 +22378,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a private location. */
+            /** @description The private location. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20880,7 +22440,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a private location. */
+            /** @description The private location, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20984,7 +22544,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a private location. */
+            /** @description The private location, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21041,7 +22601,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the keys of a location, oldest first, including revoked keys. */
+            /** @description The keys of a location, oldest first, including revoked keys. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21092,7 +22652,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Create a key for the agents of a location; at most two are active. */
+            /** @description The new key for the agents of a location. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21192,7 +22752,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List how the agents of each private location are, oldest location first. */
+            /** @description How the agents of each private location are, oldest location first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21242,7 +22802,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read how the agents of a private location are. */
+            /** @description How the agents of a private location are. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21303,7 +22863,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the agents of a private location, oldest first. */
+            /** @description The agents of a private location, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21456,7 +23016,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the errors of a location's agents, newest first. */
+            /** @description The errors of a location's agents, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21550,7 +23110,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List variables by their keys. */
+            /** @description Variables by their keys. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21601,7 +23161,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a variable. */
+            /** @description The new variable. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21656,7 +23216,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a variable. */
+            /** @description The variable. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21718,7 +23278,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a variable. */
+            /** @description The variable, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21822,7 +23382,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a variable. */
+            /** @description The variable, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21874,7 +23434,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List which checks use which variables. */
+            /** @description Which checks use which variables. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21931,7 +23491,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List client certificates, oldest first. */
+            /** @description Client certificates, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21982,7 +23542,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Add a client certificate. */
+            /** @description The new client certificate. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22037,7 +23597,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a client certificate. */
+            /** @description The client certificate. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22099,7 +23659,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a client certificate. */
+            /** @description The client certificate, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22203,7 +23763,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a client certificate. */
+            /** @description The client certificate, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22257,7 +23817,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the certificates that checks saw, those that expire first first. */
+            /** @description The certificates that checks saw, those that expire first first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22309,7 +23869,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List when client certificates expire and which checks use them, oldest first. */
+            /** @description When client certificates expire and which checks use them, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22361,7 +23921,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List snippets, oldest first. */
+            /** @description Snippets, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22412,7 +23972,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a snippet. */
+            /** @description The new snippet. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22467,7 +24027,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a snippet. */
+            /** @description The snippet. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22529,7 +24089,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a snippet. */
+            /** @description The snippet, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22633,7 +24193,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a snippet. */
+            /** @description The snippet, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22680,7 +24240,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the account of the key. */
+            /** @description The account of the key. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22726,7 +24286,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read the account of the key. */
+            /** @description The account of the key. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22788,7 +24348,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Change the name or the time zone of the account. */
+            /** @description The account, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22845,7 +24405,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Change the name or the time zone of the account. */
+            /** @description The account, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22890,13 +24450,14 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
+                /** @description The id of the account. */
                 accountId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read the plan of the account. */
+            /** @description The plan of the account. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22954,7 +24515,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List status pages, oldest first. */
+            /** @description Status pages, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23005,7 +24566,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a status page with its cards. */
+            /** @description The new status page with its cards. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23060,7 +24621,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a status page. */
+            /** @description The status page. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23122,7 +24683,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a status page. */
+            /** @description The status page, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23226,7 +24787,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a status page. */
+            /** @description The status page, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23278,7 +24839,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Fetch the logo and the icon of a status page again. */
+            /** @description The status page. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23329,7 +24890,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read the status of the services of a status page, and its open incidents. */
+            /** @description The status of the services of a status page, and its open incidents. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23385,7 +24946,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Check that the custom domain of a status page leads to it. */
+            /** @description What was found at the domain. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23438,7 +24999,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List services, oldest first. */
+            /** @description Services, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23489,7 +25050,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create a service. */
+            /** @description The new service. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23544,7 +25105,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a service. */
+            /** @description The service. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23606,7 +25167,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a service. */
+            /** @description The service, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23710,7 +25271,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update a service. */
+            /** @description The service, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23767,7 +25328,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the subscribers of a status page, oldest first. */
+            /** @description The subscribers of a status page, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23870,7 +25431,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List incidents, oldest first, each with its first update. */
+            /** @description Incidents, oldest first, each with its first update. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23921,7 +25482,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create an incident with its first update. */
+            /** @description The new incident with its first update. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23979,7 +25540,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read an incident. */
+            /** @description The incident. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24041,7 +25602,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update an incident. */
+            /** @description The incident, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24145,7 +25706,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update an incident. */
+            /** @description The incident, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24203,7 +25764,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Add an update to an incident; its status becomes that of the incident. */
+            /** @description The new update to an incident. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24267,7 +25828,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Change an update of an incident. */
+            /** @description The update of an incident, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24375,7 +25936,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Change an update of an incident. */
+            /** @description The update of an incident, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24429,7 +25990,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List incidents, oldest first, each with its first update. */
+            /** @description Incidents, oldest first, each with its first update. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24480,7 +26041,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create an incident. */
+            /** @description The new incident. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24538,7 +26099,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read an incident. */
+            /** @description The incident. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24600,7 +26161,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update an incident. */
+            /** @description The incident, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24704,7 +26265,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Update an incident. */
+            /** @description The incident, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24762,7 +26323,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Add an update to an incident. */
+            /** @description The new update to an incident. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24826,7 +26387,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Change an update of an incident. */
+            /** @description The update of an incident, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24934,7 +26495,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Change an update of an incident. */
+            /** @description The update of an incident, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24988,7 +26549,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List API keys, oldest first, including revoked keys. */
+            /** @description API keys, oldest first, including revoked keys. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -25039,7 +26600,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Create an API key. */
+            /** @description The new API key. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -25093,7 +26654,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read an API key. */
+            /** @description The API key. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -25195,7 +26756,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the users of the account, in the order in which they joined. */
+            /** @description The users of the account, in the order in which they joined. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -25245,7 +26806,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read a user of the account. */
+            /** @description The user of the account. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -25307,7 +26868,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Change the role of a user; the last admin stays one. */
+            /** @description The user with the new role. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -25411,7 +26972,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Change the role of a user; the last admin stays one. */
+            /** @description The user with the new role. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -25465,7 +27026,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List open invitations, oldest first. */
+            /** @description Open invitations, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -25516,7 +27077,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done: Invite a user to the account by a link. */
+            /** @description The invitation, with its link. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -25658,6 +27219,7 @@ export interface operations {
                 kind?: "check" | "check-group" | "check-group-run" | "check-run" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
                 /** @description The id of the resource. */
                 resourceId?: string;
+                /** @description Only entries with this action. */
                 action?: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "cancel" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
             };
             header?: {
@@ -25669,7 +27231,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List who changed what in the account, newest first. */
+            /** @description Who changed what in the account, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -25711,7 +27273,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: Read who is signed in, and the accounts of the user. */
+            /** @description Who is signed in, and the accounts of the user. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -25827,7 +27389,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done: List the own sessions, the most recent sign-in first. */
+            /** @description The own sessions, the most recent sign-in first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
