@@ -22,6 +22,7 @@ import { runCheck } from './run/runner.ts';
 import type { WaitingLimit } from './scheduler/permits/waiting-limit.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { SecretsVault } from './secrets/vault.ts';
+import { shutdownLimit } from './shutdown-limit.ts';
 import { missedBeforeTakeover } from './slots/missed-since.ts';
 import type { CheckSet } from './source/check-source.ts';
 import { TrialRuns } from './trials/trial-runs.ts';
@@ -37,7 +38,7 @@ export interface DaemonParts {
   readonly secrets: Pick<SecretsVault, 'take' | 'admit' | 'missing'>;
   /** null: no diagnostic passes. */
   readonly evidence: EvidenceBudget | null;
-  /** Gets every result, too. */
+  /** Gets every result, after the backend. */
   readonly onResult?: ((result: CheckResult) => void) | undefined;
   /** No run starts before this resolves; checks are read meanwhile. */
   readonly ready: Promise<void>;
@@ -53,8 +54,6 @@ const ASK_LIMIT_MS = 5_000;
 const FLUSH_LIMIT_MS = 5_000;
 /** The lease expires by itself if this is too short. */
 const RELEASE_LIMIT_MS = 3_000;
-/** For each of the two after the grace or a second signal, milliseconds. */
-const LAST_WORD_MS = 1_000;
 
 /**
  * Runs the checks of the backend's source and sends the results to the backend, from the first set of
@@ -272,8 +271,8 @@ export class Daemon implements RunProgress {
   #sendResult(result: CheckResult): void {
     const { backend, metrics, onResult } = this.#parts;
     metrics.finished(result);
-    onResult?.(result);
     backend.sink.result(result);
+    onResult?.(result);
   }
 
   #sendMissed(missed: MissedSlots): void {
@@ -349,7 +348,7 @@ export class Daemon implements RunProgress {
     const probesEnded = this.probes.stop();
     const runs = this.#scheduler.unfinished;
     if (runs > 0) log.info({ runs }, 'waiting for runs to finish, retries included');
-    const limit = limitOf(clock, now, RELEASE_LIMIT_MS);
+    const limit = shutdownLimit(clock, now, RELEASE_LIMIT_MS);
     try {
       await backend.release(limit.signal);
     } finally {
@@ -364,7 +363,7 @@ export class Daemon implements RunProgress {
     const { clock, backend, log } = this.#parts;
     // Results that are saved nowhere get the whole grace.
     const survives = backend.outlivesProcess || backend.status().spool === null;
-    const limit = limitOf(clock, now, survives ? FLUSH_LIMIT_MS : null);
+    const limit = shutdownLimit(clock, now, survives ? FLUSH_LIMIT_MS : null);
     try {
       await backend.close(limit.signal);
     } catch (error) {
@@ -373,31 +372,6 @@ export class Daemon implements RunProgress {
       limit.cancel();
     }
   }
-}
-
-interface Limit {
-  readonly signal: AbortSignal;
-  /** Removes the timer and the listener. */
-  cancel(): void;
-}
-
-/**
- * Aborts after `limitMs` (null: never), and at the latest LAST_WORD_MS after `now`.
- */
-function limitOf(clock: Clock, now: AbortSignal, limitMs: number | null): Limit {
-  const limit = new AbortController();
-  const end = (): void => limit.abort();
-  const cancels = limitMs === null ? [] : [clock.after(limitMs, end)];
-  const hurry = (): void => void cancels.push(clock.after(LAST_WORD_MS, end));
-  if (now.aborted) hurry();
-  else now.addEventListener('abort', hurry, { once: true });
-  return {
-    signal: limit.signal,
-    cancel() {
-      now.removeEventListener('abort', hurry);
-      for (const cancel of cancels) cancel();
-    },
-  };
 }
 
 /** Settles as the promise does, or resolves when the signal aborts. */

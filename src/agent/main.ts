@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { systemClock } from '../runtime/clock.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import { loadSequentially } from '../runtime/load-sequentially.ts';
@@ -5,7 +6,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { VERSION } from '../runtime/version.ts';
 import { isInTime } from '../runtime/wait.ts';
 import type { OpenBackend, RunProgress } from './backend/backend.ts';
-import type { DaemonConfig } from './config.ts';
+import type { AgentConfig } from './config.ts';
 import { Daemon } from './daemon.ts';
 import { NO_EVIDENCE, openEvidence } from './evidence/open-evidence.ts';
 import { endOrphans } from './evidence/orphans.ts';
@@ -27,7 +28,7 @@ import { waitingBound } from './scheduler/permits/waiting-limit.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 
 export interface AgentParts {
-  readonly config: DaemonConfig;
+  readonly config: AgentConfig;
   /** Opens what the agent works for, once health is served. */
   readonly openBackend: OpenBackend;
   readonly log: Logger;
@@ -85,8 +86,11 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     };
     const clientCertificates = () => daemon?.clientCertificates ?? [];
     const proxyUrl = () => daemon?.proxyUrl ?? null;
+    // Only agents of a service may have to agree on the ids: a retry may run on another one.
+    const traceSalt = config.work.kind === 'file' ? randomUUID() : null;
     const tools = createRunTools({
       config,
+      traceSalt,
       clock,
       log,
       clientCertificates,
@@ -101,9 +105,9 @@ export async function runAgent(parts: AgentParts): Promise<void> {
       config.evidence === 'off'
         ? endOrphans({ log }).then(() => NO_EVIDENCE)
         : openEvidence({ clock, log, resolver, capturesSecrets, onPass, signal: stop.now });
-    const exporter = await openExporter({ ...parts, metrics, healthPort: server.port });
+    const exporter = await openExporter({ ...parts, metrics, healthPort: server.port, traceSalt });
     const exporting = new AbortController();
-    const exported = exporter?.run(exporting.signal);
+    const exported = exporter?.run(exporting.signal, stop.now);
     const watching = new AbortController();
     const watched = secrets.watch(watching.signal);
     try {
@@ -156,14 +160,16 @@ async function openExporter({
   secrets,
   metrics,
   healthPort,
+  traceSalt,
 }: AgentParts & {
   readonly metrics: AgentMetrics;
   readonly healthPort: number;
+  readonly traceSalt: string | null;
 }): Promise<OtlpExporter | null> {
   if (otlp === null) return null;
   // Loaded only if it is used.
   loadSequentially(import.meta.url, './otlp/exporter.js');
   const { createOtlpExporter } = await import('./otlp/exporter.ts');
-  const options = { config: otlp, metrics, secrets, log, healthPort };
+  const options = { config: otlp, metrics, secrets, log, healthPort, traceSalt };
   return createOtlpExporter({ ...options, clock: systemClock, version: VERSION });
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Check } from '../model/check/check.ts';
 import type { CheckResult, MissedSlots } from '../model/result/result.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -39,6 +40,7 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
   const clock = systemClock;
   const tools = createRunTools({
     config,
+    traceSalt: randomUUID(),
     clock,
     log,
     clientCertificates: () => set.clientCertificates,

@@ -8,14 +8,17 @@ export type NamedTexts = Readonly<Record<string, string>>;
 
 const MAX_PAIRS = 64;
 const MAX_INTERVAL_MS = 3_600_000;
-/** A request has them already. */
+/** A request has them already, or they are for a single connection: the client throws for some of them. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-encoding',
   'content-length',
   'content-type',
+  'expect',
   'host',
+  'keep-alive',
   'transfer-encoding',
+  'upgrade',
 ]);
 
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;

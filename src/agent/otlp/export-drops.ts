@@ -5,7 +5,7 @@ export type ExportSignal = (typeof EXPORT_SIGNALS)[number];
 /**
  * Why something was not exported:
  * - `queue`: too much waited
- * - `late`: the next export of metrics was due
+ * - `late`: the next export of metrics was due, or would have been
  * - `refused`: by the receiver, for good
  * - `stopped`: the agent ended
  */

@@ -10,6 +10,7 @@ import type { OtlpConfig } from '../config/otlp.ts';
 import type { AgentMetrics } from '../health/metrics.ts';
 import { Queue } from '../output/queue.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
+import { shutdownLimit } from '../shutdown-limit.ts';
 import type { ExportDropReason, ExportSignal } from './export-drops.ts';
 import { type ExportRequest, metricRequests } from './metric-requests.ts';
 import { OtlpClient } from './otlp-client.ts';
@@ -25,18 +26,26 @@ export interface ExporterOptions {
   readonly version: string;
   /** Tells the agents of a host apart. */
   readonly healthPort: number;
+  /** See `traceKeyOf`. */
+  readonly traceSalt: string | null;
   /** From 0 to under 1. */
   readonly random?: () => number;
 }
 
 export interface OtlpExporter {
-  /** Takes every result, ATTEMPT and FINAL. Never waits. */
+  /** Takes every result, ATTEMPT and FINAL. Neither waits nor throws. */
   result(result: CheckResult): void;
   /**
-   * Exports until the signal aborts, and then once more what there is, for FLUSH_LIMIT_MS at most. Never
-   * rejects: checks run on without it.
+   * Exports until the signal aborts, and then once more what there is, for FLUSH_LIMIT_MS at most, and
+   * shorter where `now` aborts. Never rejects: checks run on without it.
    */
-  run(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal, now: AbortSignal): Promise<void>;
+}
+
+interface Limit {
+  readonly signal: AbortSignal;
+  /** When it aborts at the latest, monotonic. */
+  readonly endMs: number;
 }
 
 /** Results whose spans wait. */
@@ -59,13 +68,16 @@ class Exporter implements OtlpExporter {
   readonly #sender: Sender;
   readonly #throttled: ThrottledLog;
   readonly #backoffs: Readonly<Record<ExportSignal, Backoff>>;
-  readonly #runSpans = new RunSpans();
+  /** Before it no request goes out, monotonic: backoff, or the Retry-After of the receiver. */
+  readonly #notBeforeMs: Record<ExportSignal, number> = { metrics: 0, traces: 0 };
+  readonly #runSpans: RunSpans;
   /** The spans of each result. */
   readonly #waiting = new Queue<readonly Span[]>();
   #wake = (): void => {};
 
   constructor(options: ExporterOptions) {
     const { config, clock, log, version, secrets, healthPort, random = Math.random } = options;
+    this.#runSpans = new RunSpans(options.traceSalt);
     this.#options = options;
     const scrub = (text: string): string => secrets.scrubber.text(text);
     this.#client = new OtlpClient({ config, clock, version, scrub });
@@ -82,31 +94,32 @@ class Exporter implements OtlpExporter {
 
   result(result: CheckResult): void {
     if (!this.#options.config.traces) return;
-    if (this.#waiting.length >= MAX_QUEUED) {
+    try {
+      this.#waiting.push(this.#runSpans.endingWith(result));
+    } catch (error) {
+      this.#fault('traces', error);
+    }
+    if (this.#waiting.length > MAX_QUEUED) {
       const oldest = this.#waiting.shift();
       this.#dropped('traces', oldest?.length ?? 0, 'queue');
     }
-    this.#waiting.push(this.#runSpans.endingWith(result));
     this.#wake();
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, now: AbortSignal): Promise<void> {
     const { config, log } = this.#options;
     const { endpoint, traces } = config;
     const what = traces ? 'metrics and traces of checks' : 'metrics of checks';
     log.info({ endpoint }, `${what} are exported by OTLP`);
-    try {
-      const running = [this.#exportMetrics(signal)];
-      if (traces) running.push(this.#exportTraces(signal));
-      await Promise.all(running);
-    } catch (error) {
-      log.error({ err: error }, `a fault of the agent; please report it: ${messageOf(error)}`);
-    } finally {
-      await this.#client.close();
-    }
+    // A fault of one is not the end of the other.
+    await Promise.all([
+      this.#exportMetrics(signal, now).catch((error) => this.#fault('metrics', error)),
+      traces && this.#exportTraces(signal, now).catch((error) => this.#fault('traces', error)),
+    ]);
+    await this.#client.close();
   }
 
-  async #exportMetrics(signal: AbortSignal): Promise<void> {
+  async #exportMetrics(signal: AbortSignal, now: AbortSignal): Promise<void> {
     const { clock, config } = this.#options;
     const { metricIntervalMs: intervalMs } = config;
     let dueMs = clock.monotonicMs() + intervalMs;
@@ -118,12 +131,12 @@ class Exporter implements OtlpExporter {
       // At the end they are sent again.
       if (!signal.aborted) this.#dropped('metrics', lost, 'late');
     }
-    const lost = await within(clock, FLUSH_LIMIT_MS, null, (limit) => this.#sendMetrics(limit));
+    const lost = await this.#flush(now, (limit) => this.#sendMetrics(limit));
     this.#dropped('metrics', lost, 'stopped');
   }
 
   /** @returns the data points for which no time was left */
-  async #sendMetrics(limit: AbortSignal): Promise<number> {
+  async #sendMetrics(limit: Limit): Promise<number> {
     const { metrics, clock } = this.#options;
     const wallMs = clock.wallMs();
     const requests = metricRequests(metrics.checkMetrics(), { sender: this.#sender, wallMs });
@@ -135,26 +148,39 @@ class Exporter implements OtlpExporter {
     return lost;
   }
 
-  async #exportTraces(signal: AbortSignal): Promise<void> {
-    while (await this.#gather(signal)) {
+  async #exportTraces(signal: AbortSignal, now: AbortSignal): Promise<void> {
+    const limit = { signal, endMs: Number.POSITIVE_INFINITY };
+    let left: ExportRequest | null = null;
+    while (left === null && (await this.#gather(signal))) {
       const batch = this.#take();
-      if (batch.count > 0 && !(await this.#deliver('traces', batch, signal))) {
-        await this.#flushTraces(batch);
-        return;
-      }
+      const isDone = batch.count === 0 || (await this.#deliver('traces', batch, limit));
+      if (!isDone) left = batch;
     }
-    await this.#flushTraces(this.#take());
+    await this.#flush(now, (last) => this.#flushTraces(left ?? this.#take(), last));
   }
 
   /** What is left when the agent stops, beginning with the batch that was under way. */
-  async #flushTraces(first: ExportRequest): Promise<void> {
-    await within(this.#options.clock, FLUSH_LIMIT_MS, null, async (limit) => {
-      for (let batch = first; batch.count > 0; batch = this.#take()) {
-        if (!(await this.#deliver('traces', batch, limit))) {
-          this.#dropped('traces', batch.count, 'stopped');
-        }
+  async #flushTraces(first: ExportRequest, limit: Limit): Promise<void> {
+    for (let batch = first; batch.count > 0; batch = this.#take()) {
+      if (await this.#deliver('traces', batch, limit)) continue;
+      let lost = batch.count;
+      for (let next = this.#waiting.shift(); next !== null; next = this.#waiting.shift()) {
+        lost += next.length;
       }
-    });
+      this.#dropped('traces', lost, 'stopped');
+    }
+  }
+
+  /** Exports once more when the agent stops. */
+  async #flush<T>(now: AbortSignal, act: (limit: Limit) => Promise<T>): Promise<T> {
+    const { clock } = this.#options;
+    const endMs = clock.monotonicMs() + FLUSH_LIMIT_MS;
+    const { signal, cancel } = shutdownLimit(clock, now, FLUSH_LIMIT_MS);
+    try {
+      return await act({ signal, endMs });
+    } finally {
+      cancel();
+    }
   }
 
   /** Resolves true when a request is full or its first result has waited, false when the signal aborts. */
@@ -194,17 +220,21 @@ class Exporter implements OtlpExporter {
   /**
    * Sends a request until the receiver takes or refuses it.
    *
-   * @returns false if the signal aborted before
+   * @returns false if the limit ended before, or would: nothing waits for its end then
    */
   async #deliver(
     kind: ExportSignal,
     { body, count }: ExportRequest,
-    signal: AbortSignal,
+    { signal, endMs }: Limit,
   ): Promise<boolean> {
     const { clock, secrets } = this.#options;
     const backoff = this.#backoffs[kind];
-    const masked = secrets.scrubber.deep(body, OWN_TEXTS);
+    let masked: object | null = null;
     for (;;) {
+      const waitMs = this.#notBeforeMs[kind] - clock.monotonicMs();
+      if (signal.aborted || (waitMs > 0 && this.#notBeforeMs[kind] >= endMs)) return false;
+      if (waitMs > 0 && !(await sleep(clock, waitMs, signal))) return false;
+      masked ??= secrets.scrubber.deep(body, OWN_TEXTS);
       const outcome = await this.#client.send(kind, masked, signal);
       switch (outcome.kind) {
         case 'stopped':
@@ -219,7 +249,7 @@ class Exporter implements OtlpExporter {
           return true;
         case 'unavailable':
           this.#warn(kind, outcome.problem, `${kind} cannot be exported by OTLP, and wait`);
-          if (!(await sleep(clock, backoff.next(outcome.retryAfterMs), signal))) return false;
+          this.#notBeforeMs[kind] = clock.monotonicMs() + backoff.next(outcome.retryAfterMs);
       }
     }
   }
@@ -233,22 +263,28 @@ class Exporter implements OtlpExporter {
     this.#throttled.warn(kind, {}, `${message}: ${problem}`);
   }
 
+  #fault(kind: ExportSignal, error: unknown): void {
+    const message = `a fault of the agent; please report it: ${messageOf(error)}`;
+    this.#throttled.error(`${kind} fault`, { err: error }, message);
+  }
+
   #dropped(kind: ExportSignal, count: number, reason: ExportDropReason): void {
     if (count > 0) this.#options.metrics.exportDropped(kind, count, reason);
   }
 }
 
-/** Does something that ends after so long, or when the signal aborts if there is one. */
+/** Does something that ends after so long, or when the signal aborts. */
 async function within<T>(
   clock: Clock,
   limitMs: number,
-  signal: AbortSignal | null,
-  act: (limit: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+  act: (limit: Limit) => Promise<T>,
 ): Promise<T> {
   const limit = new AbortController();
+  const endMs = clock.monotonicMs() + limitMs;
   const cancel = clock.after(limitMs, () => limit.abort());
   try {
-    return await act(signal === null ? limit.signal : AbortSignal.any([limit.signal, signal]));
+    return await act({ signal: AbortSignal.any([limit.signal, signal]), endMs });
   } finally {
     cancel();
   }

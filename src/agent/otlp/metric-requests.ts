@@ -17,7 +17,10 @@ export interface ExportRequest {
   readonly count: number;
 }
 
-/** The requests with all data points, each made when it is its turn. */
+/**
+ * The requests with all data points, each made when it is its turn. Values that are no numbers, which JSON does
+ * not know, are left out: receivers would refuse the whole request.
+ */
 export function* metricRequests(
   metrics: Iterable<CheckMetric>,
   { sender, wallMs }: { readonly sender: Sender; readonly wallMs: number },
@@ -25,7 +28,8 @@ export function* metricRequests(
   const timeUnixNano = unixNano(wallMs);
   let batch: Metric[] = [];
   let count = 0;
-  for (const { row, points } of metrics) {
+  for (const { row, points: given } of metrics) {
+    const points = given.filter(({ value }) => Number.isFinite(value));
     for (let from = 0; from < points.length; ) {
       const part = points.slice(from, from + MAX_POINTS - count);
       const dataPoints = part.map(

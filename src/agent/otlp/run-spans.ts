@@ -1,7 +1,7 @@
 import { rootMessageOf } from '../../model/result/failure-message.ts';
 import type { CheckResult } from '../../model/result/result.ts';
 import { runResultOf } from '../../model/result/run-result.ts';
-import { spanIdOf, traceIdOf } from '../../model/result/trace-context.ts';
+import { spanIdOf, traceIdOf, traceKeyOf } from '../../model/result/trace-context.ts';
 import { LruCache } from '../../runtime/lru-cache.ts';
 import { judgedRunOf } from '../health/judged-run.ts';
 import { attributesOf, SPAN_KINDS, type Span, STATUS_CODES, unixNano } from './otlp-json.ts';
@@ -17,6 +17,12 @@ const MAX_TEXT_CHARS = 1_000;
 export class RunSpans {
   /** When a run of several attempts began, epoch milliseconds, by its sequence id. */
   readonly #begun = new LruCache<number>(MAX_OPEN_RUNS);
+  readonly #traceSalt: string | null;
+
+  /** @param traceSalt see `traceKeyOf` */
+  constructor(traceSalt: string | null) {
+    this.#traceSalt = traceSalt;
+  }
 
   /** The spans that end with a result: an ATTEMPT, or the FINAL of a run. */
   endingWith(result: CheckResult): readonly Span[] {
@@ -26,9 +32,10 @@ export class RunSpans {
     const isWhole = isFinal && attempts === 0;
     const startMs = Date.parse(result.startedAt);
     const endMs = Date.parse(result.stoppedAt);
-    const traceId = traceIdOf(sequenceId);
-    const spanId = spanIdOf(sequenceId, attempt);
-    const runSpanId = spanIdOf(sequenceId);
+    const traceKey = traceKeyOf(sequenceId, this.#traceSalt);
+    const traceId = traceIdOf(traceKey);
+    const spanId = spanIdOf(traceKey, attempt);
+    const runSpanId = spanIdOf(traceKey);
     const title = `${result.checkType} ${result.name}`.toWellFormed();
     const about = { traceId, endTimeUnixNano: unixNano(endMs), status: statusOf(result) };
     const ofAttempt: Span = {

@@ -39,6 +39,8 @@ export function bodyRoomBytes({ memoryBytes }: Pick<MachineLimits, 'memoryBytes'
 
 export interface RunToolsOptions {
   readonly config: RunConfig;
+  /** See `traceKeyOf`. */
+  readonly traceSalt: string | null;
   readonly clock: Clock;
   readonly log: Logger;
   /** The current ones; called for each attempt. */
@@ -69,7 +71,7 @@ export interface RunTools {
 
 /** Builds what all runs of a process share, with or without a daemon around them. */
 export function createRunTools(options: RunToolsOptions): RunTools {
-  const { config, clock, log, secrets } = options;
+  const { config, clock, log, secrets, traceSalt } = options;
   if (config.extraRootsPem !== null) trustExtraRoots(config.extraRootsPem);
   const resolver = createSystemResolver({ clock });
   const evaluator = createEvaluator({
@@ -98,6 +100,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
     parts: {
       clock,
       log,
+      traceSalt,
       resolver,
       evaluator,
       secrets,

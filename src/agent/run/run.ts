@@ -12,6 +12,8 @@ import type { LoadShedding, Sheddable } from './starvation/load-shedding.ts';
 export interface RunnerParts extends AttemptParts {
   /** The `runLocation` of results; called once per run. */
   readonly location: () => string;
+  /** See `traceKeyOf`. */
+  readonly traceSalt: string | null;
   readonly sink: Pick<ResultSink, 'result' | 'missed'>;
   readonly connectivity: ConnectivityCheck;
   /** null if no other location can take retries. */

@@ -1,6 +1,6 @@
 import type { RetryPlan } from '../../model/check/retry.ts';
 import type { MissedReason } from '../../model/result/result.ts';
-import { traceparentOf } from '../../model/result/trace-context.ts';
+import { traceKeyOf, traceparentOf } from '../../model/result/trace-context.ts';
 import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { BodyMemory } from '../probes/http/body/body-memory.ts';
@@ -41,7 +41,7 @@ export async function attemptUnstarved(
   const { clock } = parts;
   const { frequency, frequencyOffset } = check;
   const slotEndMs = slotMs + slotRuleOf(check.id, frequency, frequencyOffset).periodMs;
-  const traceparent = traceparentOf(sequenceId, retriesMade + 1);
+  const traceparent = traceparentOf(traceKeyOf(sequenceId, parts.traceSalt), retriesMade + 1);
   let again = '';
   let room: BodyMemory | undefined;
   let memoryWaits = 0;

@@ -39,6 +39,7 @@ export async function startDaemon({ env = {}, waiting }: DaemonFixtureOptions = 
     clientCertificates: () => [],
     proxyUrl: () => null,
     secrets: EMPTY_VAULT,
+    traceSalt: null,
     starvation: { threadDelay: null, sockets: null, loopIdleMs: null },
   });
   const sink = {

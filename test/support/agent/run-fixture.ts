@@ -55,6 +55,7 @@ export function runFixture(options: RunFixtureOptions): RunFixture {
     clientCertificates: () => [],
     proxyUrl: () => null,
     secrets: EMPTY_VAULT,
+    traceSalt: null,
     starvation: { threadDelay: null, sockets: null, loopIdleMs: null },
   });
   onTestFinished(() => tools.close());

@@ -19,15 +19,18 @@ import { listenOtlp, type ReceivedPoint } from '../../../support/servers/otlp/re
 
 const INTERVAL_MS = 60_000;
 const GATHER_MS = 5_000;
+const SALT = 'one of two agents';
 const RUN = sequenceIdOf('shop', 'local', 1);
 
 interface Options {
   readonly headers?: NamedTexts;
   readonly scrubber?: Scrubber;
+  /** Changes what is exported. */
+  readonly checkMetrics?: () => never;
 }
 
 /** An exporter with a receiver of its own. Both end with the test. */
-async function exporting({ headers = {}, scrubber = NO_SECRETS }: Options = {}) {
+async function exporting({ headers = {}, scrubber = NO_SECRETS, ...given }: Options = {}) {
   const receiver = await listenOtlp();
   const clock = new FakeClock();
   const { log, records } = captureLog();
@@ -41,16 +44,18 @@ async function exporting({ headers = {}, scrubber = NO_SECRETS }: Options = {}) 
       traces: true,
       proxies: NO_PROXIES,
     },
-    metrics,
+    metrics: { ...metrics, ...given },
     secrets: { scrubber },
     clock,
     log,
     version: '1.2.3',
     healthPort: 8081,
+    traceSalt: SALT,
     random: () => 0,
   });
   const stop = new AbortController();
-  const ended = exporter.run(stop.signal);
+  const now = new AbortController();
+  const ended = exporter.run(stop.signal, now.signal);
   const end = async (): Promise<void> => {
     stop.abort();
     await ended;
@@ -66,7 +71,7 @@ async function exporting({ headers = {}, scrubber = NO_SECRETS }: Options = {}) 
     const line = (await metrics.text()).split('\n').find((each) => each.startsWith(start));
     return Number(line?.slice(start.length));
   };
-  return { receiver, clock, metrics, exporter, end, dropped, records };
+  return { receiver, clock, metrics, exporter, stop, now, ended, end, dropped, records };
 }
 
 function lineOf({ metric, attributes, value }: ReceivedPoint): string {
@@ -126,7 +131,7 @@ it('exports a run as a span with its phases, under the ids that its target was s
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const fixture = runFixture({ clock: systemClock });
+  const fixture = runFixture({ clock: systemClock, parts: { traceSalt: SALT } });
   const request = { url, traceparent: true };
   await fixture.run(checkOf('URL', { id: 'shop', name: 'Shop', request }));
   for (const result of fixture.results) exporter.result(result);
@@ -217,17 +222,78 @@ it('drops the oldest spans if too many wait, and counts them', async () => {
   expect(new Set(receiver.spans.map(({ spanId }) => spanId)).size).toBe(5_000);
 });
 
-it('leaves out metrics that could not be sent until the next ones are due', async () => {
+it('leaves out metrics until a receiver may be asked again, across intervals', async () => {
   const { receiver, clock, metrics, dropped } = await exporting();
   metrics.setChecks([checkOf('URL')]);
   metrics.finished(resultFor());
-  receiver.answers.push(...Array.from({ length: 20 }, () => ({ status: 503 })));
+  receiver.answers.push({ status: 503, headers: { 'retry-after': '600' } });
+  for (let interval = 1; interval <= 10; interval += 1) {
+    await clock.advance(INTERVAL_MS);
+    await eventually(() => receiver.requests.length > 0);
+    // The exporter is at rest again: only the next export of metrics waits.
+    await eventually(() => clock.pendingTimers === 1);
+  }
+  expect(receiver.requests).toHaveLength(1);
   await clock.advance(INTERVAL_MS);
-  await eventually(() => receiver.requests.length === 1 && clock.nextTimerInMs !== 10_000);
+  await eventually(() => receiver.points.length > 0);
+  expect(await dropped('metrics', 'late')).toBe(10 * receiver.points.length);
+});
+
+it('exports the metrics of all other checks if the certificate of one has no readable date', async () => {
+  const { receiver, metrics, end } = await exporting();
+  metrics.setChecks([checkOf('URL', { id: 'odd' }), checkOf('URL', { id: 'good' })]);
+  for (const [checkId, validTo] of [
+    ['odd', 'Bad time value'],
+    ['good', '2027-01-01T00:00:00.000Z'],
+  ] as const) {
+    const response = { status: 200, tls: { certificate: { validTo, daysRemaining: 0 } } };
+    metrics.finished(resultFor({ checkId, apiCheckResult: { response } as never }));
+  }
+  await end();
+  const shown = receiver.points.filter(({ metric }) =>
+    metric.endsWith('_expiry_timestamp_seconds'),
+  );
+  expect(shown).toMatchObject([{ attributes: { check_id: 'good' }, value: 1_798_761_600 }]);
+  const up = receiver.points.filter(({ metric }) => metric === 'vedette_check_up');
+  expect(up.map(({ attributes }) => attributes.check_id).toSorted()).toEqual(['good', 'odd']);
+});
+
+it('goes on after a fault of its own in a result or in the metrics, and logs it', async () => {
+  const checkMetrics = (): never => {
+    throw new Error('ours');
+  };
+  const { receiver, clock, exporter, records } = await exporting({ checkMetrics });
   await clock.advance(INTERVAL_MS);
-  receiver.answers.length = 0;
-  while (receiver.points.length === 0) await clock.advance(1);
-  expect(await dropped('metrics', 'late')).toBeGreaterThan(0);
+  exporter.result(resultFor({ stoppedAt: 'never' }));
+  exporter.result(resultFor({ sequenceId: RUN }));
+  await clock.advance(GATHER_MS);
+  await eventually(() => receiver.spans.length === 1);
+  expect(records().filter(({ msg }) => String(msg).includes('fault of the agent'))).toHaveLength(2);
+});
+
+it('counts what is left when it must stop, at once where the receiver asked to wait', async () => {
+  const { receiver, clock, exporter, end, dropped } = await exporting();
+  receiver.answers.push({ status: 503, headers: { 'retry-after': '600' } });
+  for (let runs = 0; runs < 250; runs += 1) {
+    exporter.result(resultFor({ sequenceId: sequenceIdOf('shop', 'local', runs) }));
+  }
+  await clock.advance(GATHER_MS);
+  await eventually(() => clock.pendingTimers === 2);
+  await end();
+  expect(receiver.requests).toHaveLength(1);
+  expect(await dropped('traces', 'stopped')).toBe(250);
+});
+
+it('ends a second after it was told to stop now, though the receiver does not answer', async () => {
+  const { receiver, clock, exporter, stop, now, ended, dropped } = await exporting();
+  receiver.holds = true;
+  exporter.result(resultFor({ sequenceId: RUN }));
+  stop.abort();
+  await eventually(() => receiver.requests.length === 1);
+  now.abort();
+  await clock.advance(1_000);
+  await ended;
+  expect(await dropped('traces', 'stopped')).toBe(1);
 });
 
 it('masks secrets in what it exports', async () => {

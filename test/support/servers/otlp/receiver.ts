@@ -106,6 +106,8 @@ export interface OtlpReceiver {
   readonly faults: readonly string[];
   /** The answers to the next requests; then 200. */
   readonly answers: ReceiverAnswer[];
+  /** Whether requests get no answer. */
+  holds: boolean;
   /** The requests as text, in the order of their arrival. */
   readonly texts: readonly string[];
   close(): Promise<void>;
@@ -154,6 +156,7 @@ export async function listenOtlp(): Promise<OtlpReceiver> {
     request.on('end', () => {
       const path = request.url ?? '';
       requests.push({ path, headers: request.headers });
+      if (receiver.holds) return;
       const answer = answers.shift() ?? { status: 200 };
       const packed = Buffer.concat(chunks);
       try {
@@ -172,7 +175,7 @@ export async function listenOtlp(): Promise<OtlpReceiver> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
+  const receiver: OtlpReceiver = {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     points,
     spans,
@@ -182,6 +185,7 @@ export async function listenOtlp(): Promise<OtlpReceiver> {
     requests,
     faults,
     answers,
+    holds: false,
     texts,
     async close() {
       server.closeAllConnections();
@@ -189,6 +193,7 @@ export async function listenOtlp(): Promise<OtlpReceiver> {
       await once(server, 'close');
     },
   };
+  return receiver;
 }
 
 function valuesOf(list: z.infer<typeof attributes>): Attributes {

@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';
-import { spanIdOf, traceIdOf, traceparentOf } from '../../../../src/model/result/trace-context.ts';
+import {
+  spanIdOf,
+  traceIdOf,
+  traceKeyOf,
+  traceparentOf,
+} from '../../../../src/model/result/trace-context.ts';
 
 const RUN = sequenceIdOf('shop', 'office', 1_700_000_000_000);
 
@@ -16,6 +21,13 @@ it('a sequence id of another form has a trace, too', () => {
   for (const id of ['run-7', '00000000-0000-0000-0000-000000000000']) {
     expect(traceIdOf(id)).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
   }
+});
+
+it('agents of the same check file have traces of their own, and agents of a service share them', () => {
+  const keys = [RUN, traceKeyOf(RUN, 'one'), traceKeyOf(RUN, 'two')];
+  expect(new Set(keys.map((key) => traceIdOf(key))).size).toBe(3);
+  expect(new Set(keys.map((key) => spanIdOf(key, 1))).size).toBe(3);
+  expect(traceKeyOf(RUN, null)).toBe(RUN);
 });
 
 it('traceparent has the form of W3C Trace Context, sampled', () => {
