@@ -22,11 +22,21 @@ const REFERENCES = {
     .describe('The group of the check: its id in this file, or its number in the service.'),
   alertChannelSubscriptions: z
     .array(
-      subscriptionSchema.extend({
-        alertChannelId: z
-          .union([z.string().min(1), z.number()])
-          .describe('The channel: its id in this file, or its number in the service.'),
-      }),
+      z.union([
+        subscriptionSchema.extend({
+          alertChannelId: z
+            .union([z.string().min(1), z.number()])
+            .describe('The channel: its id in this file, or its number in the service.'),
+        }),
+        subscriptionSchema.omit({ alertChannelId: true }).extend({
+          alertChannelName: z
+            .string()
+            .min(1)
+            .describe(
+              'The channel by its name: of an email channel the address, of a Slack channel the host.',
+            ),
+        }),
+      ]),
     )
     .default([])
     .describe(commonFields.alertChannelSubscriptions.description ?? ''),

@@ -47,7 +47,10 @@ const SAMPLE = {
       maxResponseTime: null,
       retryStrategy: { type: 'FIXED', baseBackoffSeconds: 5 },
       alertSettings: { reminders: { amount: 2 } },
-      alertChannelSubscriptions: [{ alertChannelId: 'ops', activated: true }],
+      alertChannelSubscriptions: [
+        { alertChannelId: 'ops', activated: true },
+        { alertChannelName: 'ops@e.test', activated: false },
+      ],
       request: {
         url: 'https://e.test/',
         assertions: [{ source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' }],
