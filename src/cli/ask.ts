@@ -1,32 +1,53 @@
 import { createInterface } from 'node:readline';
 import type { Terminal } from './terminal.ts';
 
+/** Asks one question after the other. */
+export interface Questions {
+  /**
+   * Asks on stderr. A line that was typed before the question is the answer, as where several were pasted.
+   *
+   * @returns the line that was typed; null at the end of the input, or when the signal has aborted
+   */
+  ask(question: string): Promise<string | null>;
+  /** Leaves no listener behind. */
+  close(): void;
+}
+
 /** Whether somebody can answer: stdin and stderr, where the question is, are terminals. */
 export function canAsk({ input, stderr }: Pick<Terminal, 'input' | 'stderr'>): boolean {
   return stderr.isTTY === true && input?.().isTTY === true;
 }
 
-/**
- * Asks on stderr.
- *
- * @returns the line that was typed; null at the end of the input, or when the signal aborts
- */
-export async function ask(
+/** @param signal ends a question that waits */
+export function openQuestions(
   { input, stderr }: Pick<Terminal, 'input' | 'stderr'>,
+  signal: AbortSignal,
+): Questions {
+  if (input === undefined || signal.aborted) return { ask: async () => null, close() {} };
+  // Without an output, readline leaves the echo and Ctrl-C to the terminal.
+  const reader = createInterface({ input: input(), signal });
+  const lines = reader[Symbol.asyncIterator]();
+  return {
+    async ask(question) {
+      if (signal.aborted) return null;
+      stderr.write(question);
+      const next = await lines.next();
+      return next.done === true || signal.aborted ? null : next.value;
+    },
+    close: () => reader.close(),
+  };
+}
+
+/** Asks a single question; see `Questions.ask`. */
+export async function ask(
+  terminal: Pick<Terminal, 'input' | 'stderr'>,
   question: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  if (input === undefined || signal.aborted) return null;
-  stderr.write(question);
-  // Without an output, readline leaves the echo and Ctrl-C to the terminal.
-  const lines = createInterface({ input: input() });
+  const questions = openQuestions(terminal, signal);
   try {
-    return await new Promise<string | null>((resolve) => {
-      lines.once('line', resolve);
-      lines.once('close', () => resolve(null));
-      signal.addEventListener('abort', () => resolve(null), { once: true });
-    });
+    return await questions.ask(question);
   } finally {
-    lines.close();
+    questions.close();
   }
 }

@@ -111,10 +111,10 @@ Exit codes: 0 no problems, 2 problems or no such file.`,
   init: `
 Without a terminal it asks nothing: --target is needed then, --every is 1, and without --email there
 are no alerts. The first line of the file tells editors where its JSON Schema is: in the package if
-node_modules beside the file has it, else at SERVICE_URL, or at the service of vedette up.
+node_modules beside the file has it, else at SERVICE_URL (by default the service of vedette up).
 
-Exit codes: 0 written, 2 bad arguments, the file exists or cannot be written, or the input ended,
-130 or 143 interrupted.`,
+Exit codes: 0 written, 2 bad arguments or SERVICE_URL, the file exists or cannot be written, or the
+input ended, 130 or 143 interrupted.`,
   import: `
 Secrets are never copied: {{NAME}} stands in their place, and the last line on stderr lists the
 variables to set. More: vedette help importing

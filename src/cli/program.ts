@@ -99,6 +99,10 @@ const VARIABLES = {
     loadSequentially(import.meta.url, './up/environment.js');
     return (await import('./up/environment.ts')).UP_ENVIRONMENT;
   },
+  init: async () => {
+    loadSequentially(import.meta.url, './init/environment.js');
+    return (await import('./init/environment.ts')).INIT_ENVIRONMENT;
+  },
   apply: async () => {
     loadSequentially(import.meta.url, './service-api/connection.js');
     return (await import('./service-api/connection.ts')).APPLY_ENVIRONMENT;
@@ -206,7 +210,7 @@ function createProgram(
       finished(await validateCommand(files, terminal));
     });
 
-  addInitCommand(program, { terminal, exitNow, finished });
+  addInitCommand(program, { terminal, variables, exitNow, finished });
 
   program
     .command('import')

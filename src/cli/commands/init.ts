@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ALERT_CHANNEL_SHAPES } from '../../model/alerting/alert-channel.ts';
 import { VedetteError } from '../../runtime/errors.ts';
-import { ask, canAsk } from '../ask.ts';
+import { canAsk, openQuestions, type Questions } from '../ask.ts';
+import { schemaServiceIn } from '../init/environment.ts';
 import { firstFileText } from '../init/file-text.ts';
 import { PERIODS } from '../init/periods.ts';
 import { TARGET_FORMS, type Target, targetOf, targetText } from '../init/target.ts';
@@ -25,8 +26,6 @@ export interface InitOptions {
 
 const DEFAULT_PERIOD = '1';
 const SCHEMA_PATH = 'schemas/check-file.json';
-/** Of the service that `vedette up` starts. */
-const USUAL_SERVICE = 'http://127.0.0.1:8080/';
 /** The package, where it is a dependency of the project with the check file. */
 const IN_PACKAGE = `node_modules/vedette/dist/${SCHEMA_PATH}`;
 
@@ -34,8 +33,8 @@ const IN_PACKAGE = `node_modules/vedette/dist/${SCHEMA_PATH}`;
  * Asks what to check, how often, and who gets alerts, and writes a check file with comments.
  *
  * @returns EXIT.ok, EXIT.unusable at the end of the input, or what interrupted it
- * @throws VedetteError where an answer given by an option is not valid, there is nobody to ask, or the
- *   file exists or cannot be written
+ * @throws VedetteError where an answer given by an option or SERVICE_URL is not valid, there is nobody to
+ *   ask, or the file exists or cannot be written
  */
 export async function initCommand(
   file: string,
@@ -51,6 +50,7 @@ export async function initCommand(
   // Before anybody answers questions in vain.
   if (existsSync(file) && !options.force) throw exists(file);
   const given = givenAnswers(options);
+  const schema = options.schema ?? schemaFor(file, env);
   if (given.target === undefined && !canAsk(terminal)) {
     const message = `without a terminal nobody can be asked what to check: give --target with ${TARGET_FORMS}`;
     throw new VedetteError('usage', 'INIT_TARGET_MISSING', message);
@@ -63,7 +63,6 @@ export async function initCommand(
     return EXIT.unusable;
   }
   const { target, every, email } = answers;
-  const schema = options.schema ?? schemaFor(file, env);
   const text = firstFileText({ file, target, everyMinutes: Number(every), email, schema });
   const { force } = options;
   await writeNewFile(file, text, { force, another: ANOTHER, code: 'INIT_NOT_WRITTEN' });
@@ -125,23 +124,22 @@ async function askedAnswers(
   }
   const log = createTerminalLog(terminal, 'error');
   const interruption = watchForInterruption(terminal, log, exitNow);
-  const { signal } = interruption;
-  const questions = { terminal, signal };
+  const questions = openQuestions(terminal, interruption.signal);
+  const asking = { questions, stderr: terminal.stderr };
   try {
-    const what =
-      target ?? (await answerTo(questions, 'What to check', null, TARGET_FORMS, targetOf));
+    const what = target ?? (await answerTo(asking, 'What to check', null, TARGET_FORMS, targetOf));
     const period =
       what === null
         ? null
         : (every ??
-          (await answerTo(questions, 'Minutes between runs', DEFAULT_PERIOD, PERIOD_FORM, (text) =>
+          (await answerTo(asking, 'Minutes between runs', DEFAULT_PERIOD, PERIOD_FORM, (text) =>
             PERIODS.includes(text) ? text : null,
           )));
     const address =
       period === null
         ? null
         : (email ??
-          (await answerTo(questions, 'E-mail address for alerts', 'none', EMAIL_FORM, (text) =>
+          (await answerTo(asking, 'E-mail address for alerts', 'none', EMAIL_FORM, (text) =>
             text === 'none' || isEmail(text) ? text : null,
           )));
     if (interruption.exitCode !== null) {
@@ -151,6 +149,7 @@ async function askedAnswers(
     const alerted = address === 'none' ? null : address;
     return { kind: 'answered', target: what, every: period, email: alerted };
   } finally {
+    questions.close();
     interruption.dispose();
   }
 }
@@ -165,7 +164,7 @@ const PERIOD_FORM = `one of ${PERIODS.join(', ')}`;
  * @returns null at the end of the input, or when the signal aborts
  */
 async function answerTo<Answer>(
-  { terminal, signal }: { readonly terminal: Terminal; readonly signal: AbortSignal },
+  { questions, stderr }: { readonly questions: Questions } & Pick<Terminal, 'stderr'>,
   question: string,
   usual: string | null,
   allowed: string,
@@ -173,20 +172,19 @@ async function answerTo<Answer>(
 ): Promise<Answer | null> {
   const shown = usual === null ? `${question} (${allowed}): ` : `${question} [${usual}]: `;
   for (;;) {
-    const line = await ask(terminal, shown, signal);
+    const line = await questions.ask(shown);
     if (line === null) return null;
     const text = line.trim() === '' && usual !== null ? usual : line.trim();
     const answer = read(text);
     if (answer !== null) return answer;
-    terminal.stderr.write(`It must be ${allowed}.\n`);
+    stderr.write(`It must be ${allowed}.\n`);
   }
 }
 
 /** Where an editor finds the schema: in the package beside the file, else at the service. */
 function schemaFor(file: string, env: Terminal['env']): string {
   if (existsSync(join(dirname(file), IN_PACKAGE))) return `./${IN_PACKAGE}`;
-  const { SERVICE_URL: given = '' } = env;
-  const service = new URL(URL.canParse(given) ? given : USUAL_SERVICE);
+  const service = schemaServiceIn(env);
   return `${service.origin}${service.pathname.replace(/\/+$/, '')}/${SCHEMA_PATH}`;
 }
 

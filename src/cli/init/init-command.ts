@@ -1,12 +1,13 @@
 import { type Command, Option } from 'commander';
 import { loadSequentially } from '../../runtime/load-sequentially.ts';
 import { notEmpty } from '../arguments.ts';
-import { helpAfter } from '../help-text.ts';
+import { helpAfter, type VariableRow, variableTable } from '../help-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { PERIODS } from './periods.ts';
 
 interface InitCommandParts {
   readonly terminal: Terminal;
+  readonly variables: { readonly init: readonly VariableRow[] };
   readonly exitNow: (exitCode: number) => void;
   /** Gets the exit code of the command. */
   readonly finished: (exitCode: number) => void;
@@ -23,7 +24,7 @@ interface InitFlags {
 /** Adds `vedette init`. */
 export function addInitCommand(
   program: Command,
-  { terminal, exitNow, finished }: InitCommandParts,
+  { terminal, variables, exitNow, finished }: InitCommandParts,
 ): void {
   program
     .command('init')
@@ -37,6 +38,7 @@ export function addInitCommand(
     .option('--email <address>', 'who gets alerts', notEmpty)
     .option('--schema <url>', 'where editors find the JSON Schema: a URL or a path', notEmpty)
     .option('--force', 'replace the file if it exists', false)
+    .addHelpText('after', variableTable(variables.init))
     .addHelpText('after', helpAfter('init'))
     .action(async (file: string, flags: InitFlags) => {
       loadSequentially(import.meta.url, '../commands/init.js');

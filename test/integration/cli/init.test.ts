@@ -86,12 +86,37 @@ describe('vedette init', () => {
     expect(refused.stderr).toMatch(
       /^vedette: without a terminal nobody can be asked what to check: give --target with a URL .*\n$/,
     );
-    const env = { SERVICE_URL: 'https://ann:s3cret@vedette.example/monitor/' };
+    const env = { SERVICE_URL: 'https://vedette.example/monitor/' };
     const made = await runHere(['init', file, '--target', '10.0.0.1'], env);
     expect(made).toMatchObject({ code: 0, stderr: '' });
     const text = readFileSync(file, 'utf8');
     expect(text).toContain('$schema=https://vedette.example/monitor/schemas/check-file.json\n');
-    expect(text).not.toContain('s3cret');
+  });
+
+  it('takes lines that were typed ahead as the next answers, however many are not valid', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    onTestFinished(() => void process.off('warning', onWarning));
+    const wrong = Array.from({ length: 20 }, () => 'nonsense at all');
+    const pasted = [...wrong, 'https://shop.example/', '5', 'none'].join('\n');
+    const { code, asked } = await answered([file], pasted);
+    expect(code).toBe(0);
+    expect(asked.match(/What to check/g)).toHaveLength(21);
+    expect(readFileSync(file, 'utf8')).toContain('\n  frequency: 5 #');
+    // Warnings are emitted on the next tick.
+    await new Promise(setImmediate);
+    expect(warnings).toEqual([]);
+  });
+
+  it('refuses a SERVICE_URL that every command refuses, before it asks', async () => {
+    const env = { SERVICE_URL: 'localhost:8080' };
+    const refused = await runHere(['init', file, '--target', '10.0.0.1'], env);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/^vedette: SERVICE_URL is "localhost:8080"; it must be an http/);
+    expect(existsSync(file)).toBe(false);
+    const help = await runHere(['init', '--help']);
+    expect(help.stdout).toMatch(/^ {2}SERVICE_URL +The service where editors find/m);
   });
 
   it('names the schema of the package where the project has it', async () => {
