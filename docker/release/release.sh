@@ -7,7 +7,7 @@
 #   package    the npm package, with its bill of materials and licences
 #   chart      the Helm chart
 #   images     both images for all PLATFORMS, as OCI archives
-#   checksums  SHA256SUMS of what the folder holds
+#   checksums  SHA256SUMS of what the folder holds of this version
 #   publish    sends what the folder holds: images, chart, npm package
 #
 # Without a PART: all but publish. docker/release/README.md tells what each part needs.
@@ -35,9 +35,18 @@ part_test() {
   bash .ci/run
 }
 
+# From a copy of the commit: modules of an older build, and packages of other versions than those in the
+# lockfile, would else get into it. PACKAGE_FOLDER, for tests, is packed as it stands.
 part_package() {
-  [ -d node_modules ] || npm ci
-  npm pack --silent --pack-destination "$out"
+  local tree=${PACKAGE_FOLDER:-}
+  if [ -z "$tree" ]; then
+    copy=$(mktemp -d)
+    trap 'rm -rf "$copy"' EXIT
+    tree=$copy
+    git archive HEAD | tar -x -C "$tree"
+    (cd "$tree" && npm ci)
+  fi
+  (cd "$tree" && npm pack --silent --pack-destination "$out")
   mv "$out/vedette-$version.tgz" "$package"
   tar -xzOf "$package" package/dist/sbom.cdx.json > "$out/vedette-npm-$version.cdx.json"
   tar -xzOf "$package" package/dist/third-party-licenses.txt > "$out/vedette-npm-$version.licenses.txt"
@@ -68,8 +77,9 @@ archive() {
   printf '%s/%s-%s.oci.tar' "$out" "$1" "$version"
 }
 
+# The folder may hold files of another version.
 part_checksums() {
-  (cd "$out" && sha256sum vedette-* > SHA256SUMS)
+  (cd "$out" && sha256sum vedette*-"$version".* > SHA256SUMS)
 }
 
 # npm last: a version there can never be replaced.

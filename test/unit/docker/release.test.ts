@@ -22,7 +22,11 @@ echo "\${0##*/} $*" >> "$RECORD"
 `;
 /** What the parts take from the real ones. */
 const MAKING: Readonly<Record<string, string>> = {
-  npm: `[ "$1" != pack ] || {
+  npm: `[ "$1" != ci ] || {
+  [ -e package.json ] && [ ! -e dist ] && [ ! -e node_modules ] && touch installed || exit 1
+}
+[ "$1" != pack ] || {
+  [ -e installed ] || exit 1
   mkdir -p "$MADE/package/dist"
   echo '{}' > "$MADE/package/dist/sbom.cdx.json"
   echo MIT > "$MADE/package/dist/third-party-licenses.txt"
@@ -118,6 +122,10 @@ describe('the release script', () => {
   it('makes package, chart and both images for two architectures, with checksums of all', async () => {
     const { out, run, recorded } = scriptIn(makeTestFolder());
     expect(await run(FILES)).toMatchObject({ code: 0 });
+    expect(recorded().slice(0, 2)).toEqual([
+      'npm ci',
+      `npm pack --silent --pack-destination ${out}`,
+    ]);
     expect(readdirSync(out).sort()).toEqual([
       'NOTES.md',
       'SHA256SUMS',
@@ -140,6 +148,18 @@ describe('the release script', () => {
       );
       expect(images[index]).toContain('--sbom=true');
     }
+  });
+
+  it('sums and publishes no files of another version that the folder holds', async () => {
+    const { out, run } = scriptIn(makeTestFolder());
+    mkdirSync(out);
+    for (const other of ['9.8.6', '9.8.7-rc.1']) {
+      writeFileSync(join(out, `vedette-npm-${other}.tgz`), 'older');
+    }
+    await run(['chart', 'checksums']);
+    expect(readFileSync(join(out, 'SHA256SUMS'), 'utf8')).toMatch(
+      /^[\da-f]{64} {2}vedette-chart-9\.8\.7\.tgz\n$/,
+    );
   });
 
   it('publishes the files as they are, the npm package last, to the registry named', async () => {
