@@ -142,7 +142,15 @@ export class ApiClient {
   async get(path: string, signal: AbortSignal): Promise<unknown> {
     const reply = await this.send('GET', path, { signal });
     if (reply.ok) return reply.json;
-    throw environment('SERVICE_FAILED', `${reply.message} (GET ${path.split('?', 1)[0]})`);
+    throw notRead(path, reply);
+  }
+
+  /** Like `get`; null for what the service does not have (404). */
+  async find(path: string, signal: AbortSignal): Promise<unknown> {
+    const reply = await this.send('GET', path, { signal });
+    if (reply.ok) return reply.json;
+    if (reply.missing !== undefined) return null;
+    throw notRead(path, reply);
   }
 
   /**
@@ -316,6 +324,10 @@ export function isInterrupted(thrown: unknown): boolean {
 
 function interrupted(): VedetteError {
   return environment('INTERRUPTED', 'it was stopped');
+}
+
+function notRead(path: string, { message }: ApiRefusal): VedetteError {
+  return environment('SERVICE_FAILED', `${message} (GET ${path.split('?', 1)[0]})`);
 }
 
 function environment(code: string, message: string): VedetteError {

@@ -4,7 +4,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 import { inParallel } from '../apply/write-steps.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
 import { readAs } from '../service-api/read-responses.ts';
-import { EXPIRED, type TriggeredRun, withoutResult, withResult } from './triggered-run.ts';
+import { EXPIRED, GONE, type TriggeredRun, withoutResult, withResult } from './triggered-run.ts';
 
 /** Which checks to run: those with the ids, or the activated ones with one of the tags. */
 export type CheckSelection =
@@ -69,10 +69,10 @@ const runSchema = z.looseObject({
  *
  * @param onEnded gets each that has ended since
  * @returns those that go on
- * @throws VedetteError as ApiClient.get
+ * @throws VedetteError as ApiClient.find
  */
 export async function stillOpen(
-  client: Pick<ApiClient, 'get'>,
+  client: Pick<ApiClient, 'find'>,
   runs: readonly TriggeredRun[],
   onEnded: (run: TriggeredRun) => void,
   signal: AbortSignal,
@@ -88,11 +88,12 @@ export async function stillOpen(
 }
 
 async function endOf(
-  client: Pick<ApiClient, 'get'>,
+  client: Pick<ApiClient, 'find'>,
   run: TriggeredRun,
   signal: AbortSignal,
 ): Promise<TriggeredRun | null> {
-  const json = await client.get(`${RUN_PATH}${encodeURIComponent(run.runId ?? '')}`, signal);
+  const json = await client.find(`${RUN_PATH}${encodeURIComponent(run.runId ?? '')}`, signal);
+  if (json === null) return withoutResult(run, 'expired', GONE);
   const { location, state, resultId } = readAs(runSchema, json, 'run');
   const placed = { ...run, location };
   // The result of a cancelled run may never come.

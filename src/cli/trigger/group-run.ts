@@ -112,9 +112,9 @@ export function endedMembers({ checks }: GroupRun): ReadonlyMap<number, Member> 
   return new Map([...checks.entries()].filter(([, { state }]) => ENDED.includes(state)));
 }
 
-/** @throws VedetteError as ApiClient.get */
+/** @throws VedetteError as ApiClient.find */
 export async function outcomeOf(
-  client: Pick<ApiClient, 'get'>,
+  client: Pick<ApiClient, 'find'>,
   member: Member,
   signal: AbortSignal,
 ): Promise<TriggeredRun> {

@@ -36,18 +36,19 @@ export function isBad({ ending }: TriggeredRun): boolean {
 }
 
 /**
- * The run with its result.
+ * The run with its result; without one if the service no longer has it.
  *
- * @throws VedetteError as ApiClient.get
+ * @throws VedetteError as ApiClient.find
  */
 export async function withResult(
-  client: Pick<ApiClient, 'get'>,
+  client: Pick<ApiClient, 'find'>,
   run: Pick<TriggeredRun, 'checkId' | 'location' | 'runId'>,
   resultId: string,
   signal: AbortSignal,
 ): Promise<TriggeredRun> {
   const [check, result] = [run.checkId, resultId].map(encodeURIComponent);
-  const json = await client.get(`/v1/check-results/${check}/${result}/explanation`, signal);
+  const json = await client.find(`/v1/check-results/${check}/${result}/explanation`, signal);
+  if (json === null) return withoutResult(run, 'expired', GONE);
   const explanation = readAs(explanationSchema, json, 'explanation of a result');
   return { ...run, ending: explanation.result, explanation, note: null };
 }
@@ -62,3 +63,5 @@ export function withoutResult(
 }
 
 export const EXPIRED = 'no agent of the location made the run in time';
+/** The run of a deleted location, or the result of a deleted check. */
+export const GONE = 'it is gone: its location or its check was deleted';

@@ -48,6 +48,7 @@ describe('vedette trigger', () => {
     args: readonly string[],
     count: number,
     fieldsOf: (checkId: string) => object,
+    meanwhile = async (): Promise<void> => {},
   ) => {
     const clock = new FakeClock();
     const { terminal, stdout, stderr } = memoryTerminal({ isTTY: true, columns: 120 });
@@ -58,6 +59,8 @@ describe('vedette trigger', () => {
     });
     let runs = await requested();
     while (runs.length < count && code === null) runs = await requested();
+    await meanwhile();
+    runs = await requested();
     await fixture().deliver(fixture().berlin, {
       results: runs.map(({ checkId, slot }) =>
         resultOfRun({ checkId, slot: slot.getTime(), ...fieldsOf(checkId) }),
@@ -98,6 +101,26 @@ describe('vedette trigger', () => {
     expect(code).toBe(0);
     expect(lines.map((line) => line.slice(0, 12)).toSorted()).toContain('PASS    cart');
     expect(lines.at(-2)).toBe('2 runs: 2 passed');
+  });
+
+  it('goes on with the other runs where the location of one is deleted', async () => {
+    const { running: service, mine, oslo } = fixture();
+    await fixture().check('shop', { privateLocations: ['berlin'] });
+    await fixture().check('cart', { privateLocations: ['oslo'] });
+    await new RunsFixture(service, mine.accountId).join(oslo, 'b');
+    const args = ['--check', 'shop', '--check', 'cart'];
+    const passed = () => ({});
+    const { code, lines } = await triggered(args, 2, passed, async () => {
+      await fixture().check('cart', { privateLocations: ['berlin'] });
+      const { status } = await mine.delete(`/v1/private-locations/${oslo.id}`);
+      expect(status).toBe(204);
+    });
+    expect(code).toBe(1);
+    expect(lines.slice(0, -3).toSorted()).toEqual([
+      'EXPIRED cart  it is gone: its location or its check was deleted',
+      expect.stringMatching(/^PASS {4}shop {2}in berlin/),
+    ]);
+    expect(lines.at(-2)).toBe('2 runs: 1 passed, 1 expired');
   });
 
   it('runs a group by its name, and prints what it skipped', async () => {
