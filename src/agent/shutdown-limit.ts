@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.ts';
 /** For what is under way after the grace or a second signal, milliseconds. */
 const LAST_WORD_MS = 1_000;
 
-export interface ShutdownLimit {
+interface ShutdownLimit {
   readonly signal: AbortSignal;
   /** Removes the timer and the listener. */
   cancel(): void;
