@@ -1,6 +1,7 @@
 import type { OpenBackend } from '../../agent/backend/backend.ts';
 import { createFileBackend } from '../../agent/backend/file-backend.ts';
 import { secretsOfOtlp } from '../../agent/config/otlp.ts';
+import { secretsOfTargetsFrom } from '../../agent/config/targets-from.ts';
 import { type AgentConfig, type FileWork, loadConfig } from '../../agent/config.ts';
 import { discardReports, NO_REPORTS } from '../../agent/fault-reports/disabled-reports.ts';
 import type { FaultReports } from '../../agent/fault-reports/reporting.ts';
@@ -81,7 +82,10 @@ async function reportsFor(
 /** The agent's own secrets; a key may be replaced while it runs. */
 function keysOf({ work, otlp }: AgentConfig): readonly string[] {
   const ofExport = otlp === null ? [] : secretsOfOtlp(otlp);
-  if (work.kind === 'file') return [...ofExport, ...proxySecrets(work.discovery?.proxies)];
+  if (work.kind === 'file') {
+    const { rules = [], proxies } = work.discovery ?? {};
+    return [...ofExport, ...secretsOfTargetsFrom(rules), ...proxySecrets(proxies)];
+  }
   return [work.key.current, ...proxySecrets(work.proxies), ...ofExport];
 }
 

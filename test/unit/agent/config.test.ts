@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { NO_OPERATOR_VARIABLES } from '../../../src/agent/config/operator-variables.ts';
+import { secretsOfTargetsFrom } from '../../../src/agent/config/targets-from.ts';
 import { VARIABLES } from '../../../src/agent/config/variables.ts';
 import {
   ENVIRONMENT,
@@ -137,10 +138,24 @@ describe('loadConfig', () => {
     for (const TARGETS_FROM of refused) {
       expect(refusalOf({ ...NEEDED, TARGETS_FROM }).code).toBe('CONFIG_INVALID');
     }
-    const { message } = refusalOf({ ...NEEDED, TARGETS_FROM: 'a=http://u:password@sd.test/' });
-    expect(message).not.toContain('password');
+    // Also where the check is missing, or a comma parts the URL.
+    const slips = [
+      'a=http://u:password@sd.test/',
+      'http://sd.test/?t=password',
+      'a=http://sd.test/?t=1,password',
+    ];
+    for (const TARGETS_FROM of slips) {
+      expect(refusalOf({ ...NEEDED, TARGETS_FROM }).message).not.toContain('password');
+    }
     const env = { SERVICE_URL: 'http://service.test', TARGETS_FROM: 'a=a.json' };
     expect(refusalOf(env).code).toBe('CONFIG_CONFLICT');
+  });
+
+  it('masks keys in queries of addresses of targets, and no words', () => {
+    const query = 'token=0123456789%2Babcdef&team=shop';
+    const document = { kind: 'url', url: new URL(`http://sd.test/?${query}`) } as const;
+    const secrets = secretsOfTargetsFrom([{ checkId: 'a', document }]);
+    expect(secrets).toEqual(['0123456789%2Babcdef', '0123456789+abcdef']);
   });
 
   it('takes an empty value for an unset one', () => {

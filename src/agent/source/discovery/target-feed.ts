@@ -112,7 +112,7 @@ export class TargetFeed {
     const document = this.#document;
     if (document.kind === 'url') {
       const text = await this.#fetch(document.url, signal);
-      return [{ name: document.url.href, language: 'JSON', text }];
+      return [{ name: shownUrl(document.url), language: 'JSON', text }];
     }
     const paths = await pathsOf(document.path);
     const texts: Text[] = [];
@@ -150,19 +150,25 @@ export class TargetFeed {
         typeof encoding === 'string' ? encoding : null,
         MAX_BYTES,
       );
-      if (status !== 200) throw new Error(`${url.href} answered ${status}`);
-      if (!body.ok) throw new Error(`the answer of ${url.href} cannot be read: ${body.problem}`);
+      if (status !== 200) throw new Error(`${shownUrl(url)} answered ${status}`);
+      if (!body.ok)
+        throw new Error(`the answer of ${shownUrl(url)} cannot be read: ${body.problem}`);
       return body.bytes.toString('utf8');
     } catch (thrown) {
       if (limit.signal.aborted) {
-        throw new Error(`${url.href} did not answer within ${TIMEOUT_MS / 1000} s`);
+        throw new Error(`${shownUrl(url)} did not answer within ${TIMEOUT_MS / 1000} s`);
       }
       const code = systemCodeOf(thrown);
-      throw code === null ? thrown : new Error(`${url.href} cannot be reached (${code})`);
+      throw code === null ? thrown : new Error(`${shownUrl(url)} cannot be reached (${code})`);
     } finally {
       cancel();
     }
   }
+}
+
+/** Without the query, which is where a key would be. */
+function shownUrl({ origin, pathname }: URL): string {
+  return origin + pathname;
 }
 
 /** Those that a `*` stands for, sorted. */
