@@ -1,4 +1,4 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { setMaxListeners } from 'node:events';
 import type { Check } from '../../../model/check/check.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
@@ -7,7 +7,7 @@ import type { TargetsFrom } from '../../config/targets-from.ts';
 import type { Proxies } from '../../net/proxy/choose-proxy.ts';
 import { Dispatchers } from '../../service-client/dispatchers.ts';
 import type { CheckSet, CheckSource } from '../check-source.ts';
-import { expandCheck } from './expand-check.ts';
+import { TargetChecks } from './target-checks.ts';
 import { TargetFeed } from './target-feed.ts';
 
 export interface DiscoveryOptions {
@@ -17,19 +17,23 @@ export interface DiscoveryOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
+  /** Of targets of all documents together; default 10,000. */
+  readonly maxChecks?: number;
 }
 
-/** Of all documents together. */
-const MAX_DISCOVERED = 10_000;
-const CHECKS_PER_YIELD = 20;
-/** Refused targets that are logged. */
-const MAX_LOGGED = 5;
+const MAX_CHECKS = 10_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+
+interface Expanded {
+  readonly from: CheckSet;
+  /** The checks of its targets. */
+  readonly found: readonly Check[];
+}
 
 /**
  * A source of checks in which a check that TARGETS_FROM names stands for one check for each target of its
- * documents. A set is passed on once every document was read or found unusable, and again when one of
- * them changes.
+ * documents. A set is passed on once every document was read or found unusable, and again when its checks
+ * change.
  */
 export function withDiscoveredTargets(source: CheckSource, options: DiscoveryOptions): CheckSource {
   return {
@@ -37,21 +41,31 @@ export function withDiscoveredTargets(source: CheckSource, options: DiscoveryOpt
       return source.checkFileUsable;
     },
     async watch(listener, signal) {
-      const { rules, proxies, clock, log, version } = options;
-      const connect = { connections: 1, connectTimeoutMs: CONNECT_TIMEOUT_MS };
+      const { rules, proxies, clock, log, version, maxChecks = MAX_CHECKS } = options;
+      // No request waits for another one, which its time limit would count.
+      const connect = { connections: null, connectTimeoutMs: CONNECT_TIMEOUT_MS };
       const dispatchers = new Dispatchers({ proxies, clock, ...connect });
       const feeds = rules.map((rule) => new TargetFeed(rule, { dispatchers, clock, log, version }));
       const ended = new AbortController();
       const isOver = AbortSignal.any([ended.signal, signal]);
+      // One listener for each document, whose number is bounded.
+      setMaxListeners(0, isOver);
+      const targetChecks = new TargetChecks({ feeds, maxChecks, clock, log });
       let given: CheckSet | null = null;
+      let passedOn: Expanded | null = null;
       let isDirty = false;
       let expanding: Promise<void> | null = null;
       const expand = async (): Promise<void> => {
         while (isDirty && given !== null && !isOver.aborted) {
           isDirty = false;
-          const set = await expanded(given, feeds, log);
+          const from = given;
+          const found = await targetChecks.expand(from);
           // A newer state follows.
-          if (!isDirty && !isOver.aborted) listener.onChecks(set);
+          if (isDirty || isOver.aborted) continue;
+          if (passedOn?.from === from && isSame(passedOn.found, found)) continue;
+          passedOn = { from, found };
+          log.info({ checks: found.length }, 'checks were made of discovered targets');
+          listener.onChecks({ ...from, checks: [...targetChecks.others(from), ...found] });
         }
         expanding = null;
       };
@@ -88,46 +102,8 @@ export function withDiscoveredTargets(source: CheckSource, options: DiscoveryOpt
   };
 }
 
-async function expanded(
-  set: CheckSet,
-  feeds: readonly TargetFeed[],
-  log: Logger,
-): Promise<CheckSet> {
-  const byId = new Map(set.checks.map((check) => [check.id, check]));
-  const modules = new Set(feeds.map(({ checkId }) => checkId));
-  for (const id of modules) {
-    if (byId.has(id)) continue;
-    log.warn({ checkId: id }, 'TARGETS_FROM names a check that the file does not have');
-  }
-  const others = set.checks.filter(({ id }) => !modules.has(id));
-  const known = new Set(others.map(({ id }) => id));
-  const found: Check[] = [];
-  let refused = 0;
-  let made = 0;
-  const refuse = (checkId: string, target: string, problem: string): void => {
-    refused += 1;
-    if (refused > MAX_LOGGED) return;
-    log.warn({ checkId, target }, `a target makes no check: ${problem}`);
-  };
-  for (const feed of feeds) {
-    const check = byId.get(feed.checkId);
-    if (check === undefined) continue;
-    for (const one of expandCheck(check, feed.groups)) {
-      made += 1;
-      if (made % CHECKS_PER_YIELD === 0) await yieldToEventLoop();
-      if (!one.ok) {
-        refuse(feed.checkId, one.target, one.problem);
-      } else if (known.has(one.check.id)) {
-        refuse(feed.checkId, one.check.name, `there is a check ${one.check.id} already`);
-      } else if (found.length >= MAX_DISCOVERED) {
-        refuse(feed.checkId, one.check.name, `there are more than ${MAX_DISCOVERED}`);
-      } else {
-        known.add(one.check.id);
-        found.push(one.check);
-      }
-    }
-  }
-  if (refused > MAX_LOGGED) log.warn({ targets: refused }, 'targets make no checks');
-  log.info({ checks: found.length }, 'checks were made of discovered targets');
-  return { ...set, checks: [...others, ...found] };
+/** In whatever order. */
+function isSame(one: readonly Check[], other: readonly Check[]): boolean {
+  const checks = new Set(one);
+  return one.length === other.length && other.every((check) => checks.has(check));
 }

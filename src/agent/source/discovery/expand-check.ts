@@ -1,12 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Check } from '../../../model/check/check.ts';
 import { stableId } from '../../../model/ids.ts';
 import { withTarget } from '../../probe-endpoint/probe-target.ts';
-import type { TargetGroup } from './target-document.ts';
+import type { TargetDocument, TargetGroup } from './target-document.ts';
 
 /** A check for a target, or why there is none. */
-export type Expanded =
-  | { readonly ok: true; readonly check: Check }
-  | { readonly ok: false; readonly target: string; readonly problem: string };
+export type Expanded = TargetPlace &
+  (
+    | { readonly ok: true; readonly check: Check }
+    | {
+        readonly ok: false;
+        /** Whether the target must not be shown. */
+        readonly isSecret: boolean;
+        readonly problem: string;
+      }
+  );
+
+export interface TargetPlace {
+  readonly target: string;
+  /** The name of the document. */
+  readonly document: string;
+  /** Where the target is in it, for example `0.targets.2`. */
+  readonly at: string;
+}
 
 const MAX_NAME_CHARS = 255;
 const MAX_TAG_CHARS = 255;
@@ -14,52 +30,79 @@ const MAX_TAGS = 100;
 const PLACEHOLDER = /\{\{\s*([A-Za-z_]\w*)\s*\}\}/g;
 /** Prometheus does not store labels that begin so. */
 const INTERNAL = '__';
+/** `user:password@` before the host, with or without a scheme. */
+const USERINFO = /^\s*(?:[a-z][a-z\d+.-]*:)?[/\\]*[^/\\?#]*@/i;
+/** https://url.spec.whatwg.org/#url-parsing removes them. */
+const IGNORED_IN_URLS = /[\t\n\r]/g;
 
 /**
  * The checks of a check for each of its targets, in their order; a target that is named twice counts once
  * (src/agent/README.md, "Targets from Prometheus documents"). Made when it is their turn.
+ *
+ * @param before what the same check was expanded to, by target: what is the same remains the same object
  */
 export function* expandCheck(
   check: Check,
-  groups: readonly TargetGroup[],
+  documents: readonly TargetDocument[],
+  before: ReadonlyMap<string, Expanded> = new Map(),
 ): Generator<Expanded, void, undefined> {
   const known = new Set<string>();
-  for (const { targets, labels } of groups) {
-    for (const target of targets) {
-      if (known.has(target)) continue;
-      known.add(target);
-      yield checkFor(check, target, labels);
+  for (const { name: document, groups } of documents) {
+    for (const [group, { targets, labels }] of groups.entries()) {
+      for (const [index, target] of targets.entries()) {
+        if (known.has(target)) continue;
+        known.add(target);
+        const place = { target, document, at: `${group}.targets.${index}` };
+        yield expandTarget(check, place, labels, before.get(target));
+      }
     }
   }
 }
 
-function checkFor(check: Check, target: string, labels: TargetGroup['labels']): Expanded {
+function expandTarget(
+  check: Check,
+  place: TargetPlace,
+  labels: TargetGroup['labels'],
+  before: Expanded | undefined,
+): Expanded {
+  const { target } = place;
+  // Ids, names and labels of metrics would show it.
+  if (USERINFO.test(target.replaceAll(IGNORED_IN_URLS, ''))) {
+    return { ok: false, ...place, isSecret: true, problem: 'it has a user or password' };
+  }
+  const id = idFor(check.id, target);
+  const name = nameFor(check.name, { ...labels, target });
+  const tags = tagsFor(check, labels);
+  if (
+    before?.ok === true &&
+    before.check.name === name &&
+    isDeepStrictEqual(before.check.tags, tags)
+  ) {
+    return { ...before, ...place };
+  }
   const found = withTarget(check, target);
-  if (!found.ok) return { ok: false, target, problem: found.problem };
+  if (!found.ok) return { ok: false, ...place, isSecret: false, problem: found.problem };
+  // A check that is only a module is not activated; its targets are.
+  return { ok: true, ...place, check: { ...found.check, id, name, tags, activated: true } };
+}
+
+function tagsFor(check: Check, labels: TargetGroup['labels']): string[] {
   const own = Object.entries(labels).filter(
     ([name, value]) => !name.startsWith(INTERNAL) && value !== '',
   );
   const tags = own.map(([name, value]) =>
     `${name}:${value}`.slice(0, MAX_TAG_CHARS).toWellFormed(),
   );
-  return {
-    ok: true,
-    check: {
-      ...found.check,
-      id: idFor(check.id, target),
-      name: nameFor(check.name, { ...labels, target }),
-      tags: [...new Set([...check.tags, ...tags])].slice(0, MAX_TAGS),
-    },
-  };
+  return [...new Set([...check.tags, ...tags])].slice(0, MAX_TAGS);
 }
 
-/** The same for the same target, whatever else is in the document. */
+/** The same for the same check and target, whatever else is in the document. */
 function idFor(checkId: string, target: string): string {
   const readable = target
     .replace(/^https?:\/\//i, '')
     .replaceAll(/[^A-Za-z0-9.]+/g, '-')
     .slice(0, 40);
-  return `${checkId.slice(0, 45)}-${readable}-${stableId('target', target).slice(0, 8)}`;
+  return `${checkId.slice(0, 45)}-${readable}-${stableId('target', checkId, target).slice(0, 8)}`;
 }
 
 /** `{{team}}` in a name becomes the label `team`; a name without placeholders is followed by the target. */

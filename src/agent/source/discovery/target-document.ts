@@ -9,6 +9,13 @@ export interface TargetGroup {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** A document that was read. */
+export interface TargetDocument {
+  /** For messages: a path or a URL. */
+  readonly name: string;
+  readonly groups: readonly TargetGroup[];
+}
+
 /** YAML has numbers and booleans without quotes. */
 const label = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 

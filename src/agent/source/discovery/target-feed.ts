@@ -9,7 +9,7 @@ import type { TargetDocument, TargetsFrom } from '../../config/targets-from.ts';
 import type { Dispatchers } from '../../service-client/dispatchers.ts';
 import { readResponseBody } from '../../service-client/response-body.ts';
 import { readInputText } from '../file/check-file-text.ts';
-import { readTargetDocument, type TargetGroup } from './target-document.ts';
+import { type TargetDocument as ReadDocument, readTargetDocument } from './target-document.ts';
 
 export interface FeedParts {
   readonly dispatchers: Dispatchers;
@@ -40,7 +40,7 @@ export class TargetFeed {
   readonly #document: TargetDocument;
   readonly #parts: FeedParts;
   readonly #throttled: ThrottledLog;
-  #groups: readonly TargetGroup[] = [];
+  #documents: readonly ReadDocument[] = [];
   #hasTried = false;
   /** What the groups were made of; null before. */
   #readTexts: string | null = null;
@@ -53,8 +53,8 @@ export class TargetFeed {
     this.#throttled = new ThrottledLog(clock, log, { periodMs: LOG_PERIOD_MS });
   }
 
-  get groups(): readonly TargetGroup[] {
-    return this.#groups;
+  get documents(): readonly ReadDocument[] {
+    return this.#documents;
   }
 
   /** It was read once, whether or not it could be used. */
@@ -83,14 +83,14 @@ export class TargetFeed {
         this.#recovered();
         return false;
       }
-      const groups: TargetGroup[] = [];
+      const documents: ReadDocument[] = [];
       for (const { name, language, text } of texts) {
         const found = await readTargetDocument(text, language);
         if (typeof found === 'string') throw new Error(`${name} ${found}`);
-        groups.push(...found);
+        documents.push({ name, groups: found });
       }
       this.#readTexts = all;
-      this.#groups = groups;
+      this.#documents = documents;
       this.#recovered();
       return true;
     } catch (thrown) {

@@ -20,8 +20,23 @@ const URL_PERIOD_MS = 60_000;
 const MODULE = checkOf('URL', { id: 'shops', name: 'Shop' });
 const OTHER = checkOf('TCP', { id: 'db' });
 
-/** A source with one document of targets for the check `shops`. Ends with the test. */
-function discovering(document: TargetDocument) {
+const setOf = (checks: readonly Check[]): CheckSet => ({
+  checks,
+  clientCertificates: [],
+  rotations: new Map(),
+  location: 'local',
+  unanswered: new Map(),
+  variables: [],
+  proxyUrl: null,
+  pauses: [],
+  groupTags: new Map(),
+});
+
+/** A source with documents of targets for checks, by default for `shops`. Ends with the test. */
+function discovering(
+  documents: readonly (TargetDocument & { readonly checkId?: string })[],
+  { maxChecks }: { readonly maxChecks?: number } = {},
+) {
   const clock = new FakeClock();
   const { log, records } = captureLog();
   const sets: CheckSet[] = [];
@@ -29,12 +44,13 @@ function discovering(document: TargetDocument) {
   const file = {
     checkFileUsable: true,
     watch: ({ onChecks }: CheckListener, signal: AbortSignal) => {
-      give = (...checks) => onChecks({ checks } as unknown as CheckSet);
+      give = (...checks) => onChecks(setOf(checks));
       return once(signal, 'abort').then(() => {});
     },
   };
-  const rules = [{ checkId: 'shops', document }];
-  const options = { rules, proxies: NO_PROXIES, clock, log, version: '1' };
+  const rules = documents.map(({ checkId = 'shops', ...document }) => ({ checkId, document }));
+  const parts = { rules, proxies: NO_PROXIES, clock, log, version: '1' };
+  const options = maxChecks === undefined ? parts : { ...parts, maxChecks };
   const stop = new AbortController();
   const listener = {
     onChecks: (set: CheckSet) => void sets.push(set),
@@ -63,10 +79,9 @@ it('files make checks in place of the one that stands for them, and follow their
   await mkdir(folder);
   await writeFile(join(folder, 'one.json'), '[{"targets": ["a.test"], "labels": {"team": "x"}}]');
   await writeFile(join(folder, 'other.txt'), 'not read');
-  const { clock, sets, give, namesNow } = discovering({
-    kind: 'file',
-    path: join(folder, '*.json'),
-  });
+  const { clock, sets, give, namesNow } = discovering([
+    { kind: 'file', path: join(folder, '*.json') },
+  ]);
   give(MODULE, OTHER);
   await eventually(() => sets.length > 0);
   expect(namesNow()).toEqual(['db', 'Shop a.test']);
@@ -87,7 +102,7 @@ it('files make checks in place of the one that stands for them, and follow their
 it('a document that cannot be read any more leaves the last targets, and the log says why', async () => {
   const path = join(tempFolder(), 'targets.yaml');
   await writeFile(path, '- targets: [a.test]\n');
-  const { clock, sets, give, namesNow, records } = discovering({ kind: 'file', path });
+  const { clock, sets, give, namesNow, records } = discovering([{ kind: 'file', path }]);
   give(MODULE);
   await eventually(() => sets.length > 0);
   await rm(path);
@@ -114,7 +129,7 @@ it('targets are fetched by HTTP each minute', async () => {
     server.close();
   });
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/targets?a=b`);
-  const { clock, sets, give, namesNow } = discovering({ kind: 'url', url });
+  const { clock, sets, give, namesNow } = discovering([{ kind: 'url', url }]);
   give(MODULE);
   await eventually(() => sets.length > 0);
   expect(namesNow()).toEqual(['Shop a.test']);

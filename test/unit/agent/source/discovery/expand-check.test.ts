@@ -6,8 +6,12 @@ import { CHECK_ID } from '../../../../../src/model/ids.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';
 
 function checksOf(check: Check, ...targets: string[]): readonly Check[] {
+  return expandedOf(check, ...targets).flatMap((one) => (one.ok ? one.check : []));
+}
+
+function expandedOf(check: Check, ...targets: string[]) {
   const labels = { team: 'shop', __meta_zone: 'a', empty: '' };
-  return [...expandCheck(check, [{ targets, labels }])].flatMap((one) => (one.ok ? one.check : []));
+  return [...expandCheck(check, [{ name: 'a.json', groups: [{ targets, labels }] }])];
 }
 
 describe('the checks for discovered targets', () => {
@@ -38,13 +42,37 @@ describe('the checks for discovered targets', () => {
   it('are made once for each target, and not for one that the check cannot have', () => {
     const base = checkOf('ICMP', { id: 'hosts' });
     expect(checksOf(base, 'a.test', 'a.test')).toHaveLength(1);
-    const [refused] = expandCheck(base, [{ targets: ['no host'], labels: {} }]);
-    expect(refused).toMatchObject({ ok: false, target: 'no host' });
+    const [, refused] = expandedOf(base, 'a.test', 'no host');
+    expect(refused).toMatchObject({ ok: false, document: 'a.json', at: '0.targets.1' });
     // A document must not be able to have credentials sent to an address of its choice.
     const auth = { username: 'u', password: 'p' };
     const secret = checkOf('API', { request: { url: 'http://own.test/', basicAuth: auth } });
     expect(checksOf(secret, 'http://other.test/')).toEqual([]);
     expect(checksOf(secret, 'http://own.test/other')).toHaveLength(1);
+  });
+
+  it.each([
+    'https://u:password@a.test/',
+    'u:password@a.test',
+    'HTTP:\\\\u@a.test',
+    'ht\ttp://u:password@a.test',
+  ])('are not made of a target with user or password: %j', (target) => {
+    const [one] = expandedOf(checkOf('URL'), target);
+    expect(one).toMatchObject({ ok: false, isSecret: true });
+    expect(checksOf(checkOf('URL'), 'https://a.test/@b?c=d@e')).toHaveLength(1);
+  });
+
+  it('run though the check that is only a module does not', () => {
+    const [one] = checksOf(checkOf('URL', { activated: false }), 'a.test');
+    expect(one?.activated).toBe(true);
+  });
+
+  it('have different ids for checks whose ids begin alike', () => {
+    const ids = ['http', 'https'].flatMap((end) => {
+      const base = checkOf('URL', { id: `${'x'.repeat(50)}-${end}` });
+      return checksOf(base, 'a.test').map(({ id }) => id);
+    });
+    expect(new Set(ids).size).toBe(2);
   });
 
   it('have ids of allowed length for long targets', () => {
