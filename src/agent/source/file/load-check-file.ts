@@ -1,6 +1,6 @@
-import { Worker } from 'node:worker_threads';
-import { systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
+import { VedetteError } from '../../../runtime/errors.ts';
 import { FileProblemsError } from '../common/file-problem.ts';
+import { parseInThread } from '../common/parse-in-thread.ts';
 import { type CheckFile, parseCheckFile, parsePlainCheckFile } from './check-file.ts';
 import { readCheckFileText } from './check-file-text.ts';
 import type { ParseJob, ParseReply } from './check-file-worker.ts';
@@ -44,19 +44,12 @@ export async function loadCheckFile(file: string, options: LoadOptions = {}): Pr
     signal?.throwIfAborted();
     if (plain !== null) return plain;
   }
-  const workerData: ParseJob = { text, file };
-  const worker = new Worker(workerUrl, { workerData });
-  const onAbort = (): void => void worker.terminate();
-  signal?.addEventListener('abort', onAbort, { once: true });
-  try {
-    const reply = await replyOf(worker, file);
-    if (reply.ok) return reply.checkFile;
-    throw new FileProblemsError(file, reply.report);
-  } finally {
-    signal?.removeEventListener('abort', onAbort);
-    await worker.terminate();
-    signal?.throwIfAborted();
-  }
+  const job: ParseJob = { text, file };
+  const tooLargeCode = 'CHECK_FILE_TOO_LARGE';
+  const work = { file, tooLargeCode, signal: signal ?? null };
+  const reply = await parseInThread<ParseReply>(workerUrl, job, work);
+  if (reply.ok) return reply.checkFile;
+  throw new FileProblemsError(file, reply.report);
 }
 
 /** @throws VedetteError of kind `input` where the file defines only what a service keeps besides checks */
@@ -64,19 +57,4 @@ export function requireChecks({ checks }: Pick<CheckFile, 'checks'>, file: strin
   if (checks.length > 0) return;
   const message = `${file} has no checks, so there is nothing to run: add checks, or write its other sections to a service with vedette apply`;
   throw new VedetteError('input', 'CHECK_FILE_WITHOUT_CHECKS', message);
-}
-
-function replyOf(worker: Worker, file: string): Promise<ParseReply> {
-  return new Promise((resolve, reject) => {
-    worker.once('message', resolve);
-    worker.once('messageerror', reject);
-    worker.once('error', (thrown) => {
-      const isOutOfMemory = systemCodeOf(thrown) === 'ERR_WORKER_OUT_OF_MEMORY';
-      const message = `${file}: reading it takes more memory than this process may use; split it, or allow more with NODE_OPTIONS=--max-old-space-size=MEGABYTES`;
-      reject(isOutOfMemory ? new VedetteError('input', 'CHECK_FILE_TOO_LARGE', message) : thrown);
-    });
-    worker.once('exit', () =>
-      reject(new VedetteError('internal', 'PARSER_ENDED', `${file}: its parser ended early`)),
-    );
-  });
 }
