@@ -7,6 +7,7 @@ import type { TargetsFrom } from '../../config/targets-from.ts';
 import type { Proxies } from '../../net/proxy/choose-proxy.ts';
 import { Dispatchers } from '../../service-client/dispatchers.ts';
 import type { CheckSet, CheckSource } from '../check-source.ts';
+import { Limiter } from './limiter.ts';
 import { TargetChecks } from './target-checks.ts';
 import { TargetFeed } from './target-feed.ts';
 
@@ -19,10 +20,15 @@ export interface DiscoveryOptions {
   readonly version: string;
   /** Of targets of all documents together; default 10,000. */
   readonly maxChecks?: number;
+  /** The compiled target-worker; default: beside this module. */
+  readonly workerUrl?: URL;
 }
 
 const MAX_CHECKS = 10_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Half of the threads that Node has for files. */
+const MAX_FILES_AT_ONCE = 2;
+const DEFAULT_WORKER_URL = new URL('./target-worker.js', import.meta.url);
 
 interface Expanded {
   readonly from: CheckSet;
@@ -45,7 +51,10 @@ export function withDiscoveredTargets(source: CheckSource, options: DiscoveryOpt
       // No request waits for another one, which its time limit would count.
       const connect = { connections: null, connectTimeoutMs: CONNECT_TIMEOUT_MS };
       const dispatchers = new Dispatchers({ proxies, clock, ...connect });
-      const feeds = rules.map((rule) => new TargetFeed(rule, { dispatchers, clock, log, version }));
+      const limiters = { files: new Limiter(MAX_FILES_AT_ONCE), threads: new Limiter(1) };
+      const { workerUrl = DEFAULT_WORKER_URL } = options;
+      const parts = { dispatchers, clock, log, version, limiters, workerUrl };
+      const feeds = rules.map((rule) => new TargetFeed(rule, parts));
       const ended = new AbortController();
       const isOver = AbortSignal.any([ended.signal, signal]);
       // One listener for each document, whose number is bounded.

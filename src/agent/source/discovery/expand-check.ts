@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Check } from '../../../model/check/check.ts';
 import { stableId } from '../../../model/ids.ts';
 import { withTarget } from '../../probe-endpoint/probe-target.ts';
-import type { TargetDocument, TargetGroup } from './target-document.ts';
+import type { DocumentTargets, TargetGroup } from './target-document.ts';
 
 /** A check for a target, or why there is none. */
 export type Expanded = TargetPlace &
@@ -16,7 +16,7 @@ export type Expanded = TargetPlace &
       }
   );
 
-export interface TargetPlace {
+interface TargetPlace {
   readonly target: string;
   /** The name of the document. */
   readonly document: string;
@@ -43,7 +43,7 @@ const IGNORED_IN_URLS = /[\t\n\r]/g;
  */
 export function* expandCheck(
   check: Check,
-  documents: readonly TargetDocument[],
+  documents: readonly DocumentTargets[],
   before: ReadonlyMap<string, Expanded> = new Map(),
 ): Generator<Expanded, void, undefined> {
   const known = new Set<string>();

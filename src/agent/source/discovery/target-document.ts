@@ -9,8 +9,8 @@ export interface TargetGroup {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** A document that was read. */
-export interface TargetDocument {
+/** The targets of a document. */
+export interface DocumentTargets {
   /** For messages: a path or a URL. */
   readonly name: string;
   readonly groups: readonly TargetGroup[];
@@ -27,21 +27,37 @@ const documentSchema = z.array(
   }),
 );
 
-/** Parsing more would delay checks. */
-const MAX_JSON_CHARS = 2 * 1024 * 1024;
+/** Of all documents of a rule together. */
+export const MAX_CHARS = 2 * 1024 * 1024;
+/** YAML takes about 10 ms per kilobyte. */
 const MAX_YAML_CHARS = 64 * 1024;
 
-/** The groups of a document in JSON or YAML, or what is wrong with it, which continues a sentence about it. */
-export async function readTargetDocument(
-  text: string,
-  language: 'JSON' | 'YAML',
-): Promise<readonly TargetGroup[] | string> {
-  const maxChars = language === 'JSON' ? MAX_JSON_CHARS : MAX_YAML_CHARS;
+export interface TargetText {
+  readonly language: 'JSON' | 'YAML';
+  readonly text: string;
+}
+
+/** The groups of a document, or what is wrong with it, which continues a sentence about it. */
+export type TargetsRead = readonly TargetGroup[] | string;
+
+/** One after the other: their number is not bounded. */
+export async function readTargetDocuments(
+  texts: readonly TargetText[],
+): Promise<readonly TargetsRead[]> {
+  const read: TargetsRead[] = [];
+  for (const text of texts) read.push(await readTargetDocument(text));
+  return read;
+}
+
+async function readTargetDocument({ text, language }: TargetText): Promise<TargetsRead> {
+  const maxChars = language === 'JSON' ? MAX_CHARS : MAX_YAML_CHARS;
   if (text.length > maxChars)
     return `has more than ${maxChars} characters, the most as ${language}`;
   const value = language === 'JSON' ? jsonOf(text) : await yamlOf(text);
   if (!value.ok) return value.problem;
-  const parsed = documentSchema.safeParse(value.value ?? []);
+  // A file that is just being written has nothing, too.
+  if (value.value === null) return 'is empty; a document without targets is []';
+  const parsed = documentSchema.safeParse(value.value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const at = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;

@@ -1,98 +1,108 @@
-import { readdir } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
 import type { Clock } from '../../../runtime/clock.ts';
-import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { ThrottledLog } from '../../../runtime/throttled-log.ts';
 import { sleep } from '../../../runtime/wait.ts';
-import type { TargetDocument, TargetsFrom } from '../../config/targets-from.ts';
+import type { TargetsFrom } from '../../config/targets-from.ts';
 import type { Dispatchers } from '../../service-client/dispatchers.ts';
-import { readResponseBody } from '../../service-client/response-body.ts';
-import { readInputText } from '../file/check-file-text.ts';
-import { type TargetDocument as ReadDocument, readTargetDocument } from './target-document.ts';
+import { parseInThread } from '../common/parse-in-thread.ts';
+import { FileReader } from './file-reader.ts';
+import type { Limiter } from './limiter.ts';
+import {
+  type DocumentTargets,
+  readTargetDocuments,
+  type TargetsRead,
+  type TargetText,
+} from './target-document.ts';
+import {
+  type FoundDocument,
+  type KnownDocument,
+  READ_LIMIT_MS,
+  type TargetReader,
+} from './target-reader.ts';
+import type { TargetJob } from './target-worker.ts';
+import { UrlReader } from './url-reader.ts';
 
 export interface FeedParts {
   readonly dispatchers: Dispatchers;
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
+  /** Of all feeds together. */
+  readonly limiters: { readonly files: Limiter; readonly threads: Limiter };
+  /** The compiled target-worker. */
+  readonly workerUrl: URL;
 }
 
-/** From one reading of files to the next. */
-const FILE_PERIOD_MS = 10_000;
-/** As Prometheus has it by default (`refresh_interval` of http_sd). */
-const URL_PERIOD_MS = 60_000;
-const TIMEOUT_MS = 10_000;
-const MAX_BYTES = 8 * 1024 * 1024;
-const MAX_FILES = 1_000;
 const LOG_PERIOD_MS = 600_000;
+/** Parsing a longer text would falsify the times of checks. */
+const MAX_INLINE_CHARS = 4 * 1024;
 
-interface Text {
-  /** For messages: a path or a URL. */
-  readonly name: string;
-  readonly language: 'JSON' | 'YAML';
-  readonly text: string;
+interface Known extends KnownDocument {
+  readonly read: TargetsRead;
 }
 
 /** The targets of one check, read again and again. While a document cannot be used, its last targets remain. */
 export class TargetFeed {
   readonly checkId: string;
-  readonly #document: TargetDocument;
   readonly #parts: FeedParts;
+  readonly #reader: TargetReader;
   readonly #throttled: ThrottledLog;
-  #documents: readonly ReadDocument[] = [];
+  #documents: readonly DocumentTargets[] = [];
   #hasTried = false;
-  /** What the groups were made of; null before. */
-  #readTexts: string | null = null;
+  /** The documents that were parsed last, also those that cannot be used, by name. */
+  #known: ReadonlyMap<string, Known> = new Map();
 
   constructor({ checkId, document }: TargetsFrom, parts: FeedParts) {
+    const { clock, log, limiters } = parts;
     this.checkId = checkId;
-    this.#document = document;
     this.#parts = parts;
-    const { clock, log } = parts;
+    this.#reader =
+      document.kind === 'file'
+        ? new FileReader(document.path, { clock, limiter: limiters.files })
+        : new UrlReader(document.url, parts);
     this.#throttled = new ThrottledLog(clock, log, { periodMs: LOG_PERIOD_MS });
   }
 
-  get documents(): readonly ReadDocument[] {
+  get documents(): readonly DocumentTargets[] {
     return this.#documents;
   }
 
-  /** It was read once, whether or not it could be used. */
+  /** It was read once, whether or not it could be used, or that takes too long. */
   get hasTried(): boolean {
     return this.#hasTried;
   }
 
   /** Reads until the signal aborts. Never rejects. */
   async watch(onChange: () => void, signal: AbortSignal): Promise<void> {
-    const periodMs = this.#document.kind === 'file' ? FILE_PERIOD_MS : URL_PERIOD_MS;
+    const { clock } = this.#parts;
+    const onTried = (): void => {
+      this.#hasTried = true;
+      onChange();
+    };
+    // Other checks must not wait for a file or server that does not answer.
+    const cancel = clock.after(READ_LIMIT_MS, onTried);
     do {
       const isChanged = await this.#read(signal);
+      cancel();
       if (signal.aborted) return;
-      const isFirst = !this.#hasTried;
-      this.#hasTried = true;
-      if (isChanged || isFirst) onChange();
-    } while (await sleep(this.#parts.clock, periodMs, signal));
+      if (isChanged || !this.#hasTried) onTried();
+    } while (await sleep(clock, this.#reader.periodMs, signal));
   }
 
-  /** @returns whether there are other groups now */
+  /** @returns whether there are other targets now */
   async #read(signal: AbortSignal): Promise<boolean> {
     try {
-      const texts = await this.#texts(signal);
-      const all = JSON.stringify(texts);
-      if (all === this.#readTexts) {
-        this.#recovered();
-        return false;
-      }
-      const documents: ReadDocument[] = [];
-      for (const { name, language, text } of texts) {
-        const found = await readTargetDocument(text, language);
-        if (typeof found === 'string') throw new Error(`${name} ${found}`);
-        documents.push({ name, groups: found });
-      }
-      this.#readTexts = all;
+      const found = await this.#reader.find(this.#known, signal);
+      this.#known = await this.#parsed(found, signal);
+      const documents = [...this.#known].map(([name, { read }]) => {
+        if (typeof read === 'string') throw new Error(`${name} ${read}`);
+        return { name, groups: read };
+      });
+      const isChanged = !isSame(documents, this.#documents);
       this.#documents = documents;
       this.#recovered();
-      return true;
+      return isChanged;
     } catch (thrown) {
       if (signal.aborted) return false;
       const what = 'the targets of a check cannot be read; its last ones remain';
@@ -101,94 +111,39 @@ export class TargetFeed {
     }
   }
 
+  async #parsed(
+    found: readonly FoundDocument[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Known>> {
+    const texts = found.flatMap(({ language, text }) => (text === null ? [] : { language, text }));
+    const read = (await this.#parse(texts, signal)).values();
+    const known = new Map<string, Known>();
+    for (const { name, stamp, text } of found) {
+      const before = this.#known.get(name);
+      const parsed = text === null ? before?.read : read.next().value;
+      const chars = text?.length ?? before?.chars ?? 0;
+      if (parsed !== undefined) known.set(name, { stamp, chars, read: parsed });
+    }
+    return known;
+  }
+
+  async #parse(texts: readonly TargetText[], signal: AbortSignal): Promise<readonly TargetsRead[]> {
+    const { limiters, workerUrl } = this.#parts;
+    const chars = texts.reduce((sum, { text }) => sum + text.length, 0);
+    if (chars <= MAX_INLINE_CHARS) return readTargetDocuments(texts);
+    const job: TargetJob = { texts };
+    const work = { file: this.#reader.name, tooLargeCode: 'TARGETS_TOO_LARGE', signal };
+    return limiters.threads.run(() => parseInThread<readonly TargetsRead[]>(workerUrl, job, work));
+  }
+
   #recovered(): void {
     if (!this.#throttled.clear()) return;
     const { checkId } = this;
     // At the level of the problem: whoever saw it must also see its end.
     this.#parts.log.warn({ checkId }, 'the targets of a check can be read again');
   }
-
-  async #texts(signal: AbortSignal): Promise<readonly Text[]> {
-    const document = this.#document;
-    if (document.kind === 'url') {
-      const text = await this.#fetch(document.url, signal);
-      return [{ name: shownUrl(document.url), language: 'JSON', text }];
-    }
-    const paths = await pathsOf(document.path);
-    const texts: Text[] = [];
-    for (const path of paths) {
-      const input = { kind: 'a list of targets', code: 'TARGETS_UNREADABLE' };
-      const text = await readInputText(path, input);
-      texts.push({ name: path, language: extname(path) === '.json' ? 'JSON' : 'YAML', text });
-    }
-    return texts;
-  }
-
-  async #fetch(url: URL, signal: AbortSignal): Promise<string> {
-    const { dispatchers, clock, version } = this.#parts;
-    const limit = new AbortController();
-    const cancel = clock.after(TIMEOUT_MS, () => limit.abort());
-    try {
-      const route = dispatchers.routeTo(url);
-      const response = await route.dispatcher.request({
-        origin: url.origin,
-        path: route.path,
-        method: 'GET',
-        headers: {
-          'user-agent': `vedette/${version}`,
-          accept: 'application/json',
-          'accept-encoding': 'gzip',
-          'x-prometheus-refresh-interval-seconds': String(URL_PERIOD_MS / 1000),
-          ...route.headers,
-        },
-        signal: AbortSignal.any([limit.signal, signal]),
-      });
-      const { statusCode: status, headers } = response;
-      const encoding = headers['content-encoding'];
-      const body = await readResponseBody(
-        response.body,
-        typeof encoding === 'string' ? encoding : null,
-        MAX_BYTES,
-      );
-      if (status !== 200) throw new Error(`${shownUrl(url)} answered ${status}`);
-      if (!body.ok)
-        throw new Error(`the answer of ${shownUrl(url)} cannot be read: ${body.problem}`);
-      return body.bytes.toString('utf8');
-    } catch (thrown) {
-      if (limit.signal.aborted) {
-        throw new Error(`${shownUrl(url)} did not answer within ${TIMEOUT_MS / 1000} s`);
-      }
-      const code = systemCodeOf(thrown);
-      throw code === null ? thrown : new Error(`${shownUrl(url)} cannot be reached (${code})`);
-    } finally {
-      cancel();
-    }
-  }
 }
 
-/** Without the query, which is where a key would be. */
-function shownUrl({ origin, pathname }: URL): string {
-  return origin + pathname;
-}
-
-/** Those that a `*` stands for, sorted. */
-async function pathsOf(path: string): Promise<readonly string[]> {
-  const name = basename(path);
-  if (!name.includes('*')) return [path];
-  const [start = '', ...ends] = name.split('*');
-  const matches = (file: string): boolean => {
-    if (!file.startsWith(start)) return false;
-    let at = start.length;
-    for (const [index, part] of ends.entries()) {
-      const isLast = index === ends.length - 1;
-      const found = isLast ? file.length - part.length : file.indexOf(part, at);
-      if (found < at || !file.startsWith(part, found)) return false;
-      at = found + part.length;
-    }
-    return true;
-  };
-  const folder = dirname(path);
-  const found = (await readdir(folder)).filter(matches).sort();
-  if (found.length > MAX_FILES) throw new Error(`${path} stands for more than ${MAX_FILES} files`);
-  return found.map((file) => join(folder, file));
+function isSame(one: readonly DocumentTargets[], other: readonly DocumentTargets[]): boolean {
+  return one.length === other.length && one.every(({ groups }, at) => groups === other[at]?.groups);
 }

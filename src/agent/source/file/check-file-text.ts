@@ -19,6 +19,8 @@ export interface InputKind {
   /** With an article. */
   readonly kind: string;
   readonly code: string;
+  /** Default: MAX_FILE_BYTES. */
+  readonly maxBytes?: number;
 }
 
 /** The same for a file of another kind. */
@@ -35,11 +37,17 @@ export async function readInputText(file: string, input: InputKind): Promise<str
 
 type Unusable = (message: string) => VedetteError;
 
-async function readBytes(file: string, { kind }: InputKind, unusable: Unusable): Promise<Buffer> {
+async function readBytes(
+  file: string,
+  { kind, maxBytes = MAX_FILE_BYTES }: InputKind,
+  unusable: Unusable,
+): Promise<Buffer> {
   try {
     const handle = await open(file, 'r');
     try {
-      return await readBounded(handle, file, unusable);
+      return await readBounded(handle, maxBytes, () =>
+        unusable(`${file} is larger than ${maxBytes / 1024 / 1024} MiB`),
+      );
     } finally {
       await handle.close();
     }
@@ -54,16 +62,18 @@ async function readBytes(file: string, { kind }: InputKind, unusable: Unusable):
 }
 
 /** Does not use the size from `stat`: pipes and devices have none. */
-async function readBounded(handle: FileHandle, file: string, unusable: Unusable): Promise<Buffer> {
+async function readBounded(
+  handle: FileHandle,
+  maxBytes: number,
+  tooLarge: () => VedetteError,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for (let totalBytes = 0; ; ) {
     const chunk = Buffer.allocUnsafe(READ_BYTES);
     const { bytesRead } = await handle.read(chunk, 0, READ_BYTES, null);
     if (bytesRead === 0) return Buffer.concat(chunks);
     totalBytes += bytesRead;
-    if (totalBytes > MAX_FILE_BYTES) {
-      throw unusable(`${file} is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
-    }
+    if (totalBytes > maxBytes) throw tooLarge();
     chunks.push(chunk.subarray(0, bytesRead));
   }
 }

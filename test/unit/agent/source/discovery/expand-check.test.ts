@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expandCheck } from '../../../../../src/agent/source/discovery/expand-check.ts';
-import { readTargetDocument } from '../../../../../src/agent/source/discovery/target-document.ts';
+import { readTargetDocuments } from '../../../../../src/agent/source/discovery/target-document.ts';
 import type { Check } from '../../../../../src/model/check/check.ts';
 import { CHECK_ID } from '../../../../../src/model/ids.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';
@@ -83,24 +83,31 @@ describe('the checks for discovered targets', () => {
   });
 });
 
-describe('a document of targets', () => {
+describe('documents of targets', () => {
   const GROUPS = [{ targets: ['a.test', 'b.test:80'], labels: { team: 'shop', port: '80' } }];
 
-  it('is read as JSON and as YAML', async () => {
-    expect(await readTargetDocument(JSON.stringify(GROUPS), 'JSON')).toEqual(GROUPS);
+  it('are read as JSON and as YAML', async () => {
     const yaml = '- targets: [a.test, "b.test:80"]\n  labels: { team: shop, port: 80 }\n';
-    expect(await readTargetDocument(yaml, 'YAML')).toEqual(GROUPS);
-    expect(await readTargetDocument('[{"targets": ["a"]}]', 'JSON')).toEqual([
-      { targets: ['a'], labels: {} },
+    const read = await readTargetDocuments([
+      { language: 'JSON', text: JSON.stringify(GROUPS) },
+      { language: 'YAML', text: yaml },
+      { language: 'JSON', text: '[{"targets": ["a"]}]' },
+      { language: 'YAML', text: '[]' },
     ]);
+    expect(read).toEqual([GROUPS, GROUPS, [{ targets: ['a'], labels: {} }], []]);
   });
 
   it.each([
-    ['{', /^is not JSON: /],
-    ['{"targets": []}', /^is not a list of \{targets, labels\}: /],
-    ['[{"targets": "a"}]', /^is not a list of \{targets, labels\} at 0\.targets: /],
-    [`[${' '.repeat(3_000_000)}]`, /^has more than \d+ characters/],
-  ])('that is wrong says so', async (text, problem) => {
-    expect(await readTargetDocument(text, 'JSON')).toMatch(problem);
+    ['JSON', '{', /^is not JSON: /],
+    ['JSON', '{"targets": []}', /^is not a list of \{targets, labels\}: /],
+    ['JSON', '[{"targets": "a"}]', /^is not a list of \{targets, labels\} at 0\.targets: /],
+    ['JSON', `[${' '.repeat(3_000_000)}]`, /^has more than \d+ characters/],
+    ['JSON', 'null', /^is empty/],
+    ['YAML', '', /^is empty/],
+    ['YAML', '# Written soon.\n', /^is empty/],
+  ] as const)('that are wrong say so: %s', async (language, text, problem) => {
+    expect(await readTargetDocuments([{ language, text }])).toEqual([
+      expect.stringMatching(problem),
+    ]);
   });
 });

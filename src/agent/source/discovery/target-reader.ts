@@ -1,0 +1,35 @@
+/** A document that was found, and its text if it is not known yet. */
+export interface FoundDocument {
+  /** For messages: a path or a URL. */
+  readonly name: string;
+  readonly language: 'JSON' | 'YAML';
+  /** Changes when the document does. */
+  readonly stamp: string;
+  /** null: the stamp is known. */
+  readonly text: string | null;
+}
+
+export interface KnownDocument {
+  readonly stamp: string;
+  readonly chars: number;
+}
+
+/** Where the documents of a rule are. */
+export interface TargetReader {
+  readonly periodMs: number;
+  /** For messages. */
+  readonly name: string;
+  /**
+   * @param known by name
+   * @throws Error with a message for the log
+   */
+  find(
+    known: ReadonlyMap<string, KnownDocument>,
+    signal: AbortSignal,
+  ): Promise<readonly FoundDocument[]>;
+}
+
+/** For one reading of files, and for one answer of a server. */
+export const READ_LIMIT_MS = 10_000;
+/** Of a file, and of an answer. */
+export const MAX_BYTES = 8 * 1024 * 1024;
