@@ -4,6 +4,3 @@ alter table alert_channels
   add column subscribe_all boolean not null default false,
   add column title_template text,
   add column text_template text;
-
--- What a channel was last notified of a check: only who was notified of a problem is notified of its end.
-create index alert_deliveries_of_check on alert_deliveries (account_id, check_id, channel_id, seq);
