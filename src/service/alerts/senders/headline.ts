@@ -40,7 +40,8 @@ export function headlineOf(
   if (problem !== undefined) {
     const { kind, subject } = problem;
     const text = PROBLEM_RULES[kind].headline(onOneLine(subjectName(subject)));
-    return phaseOf(notice) === 'resolve' ? `Over: ${text}` : text;
+    const lasted = lastedMs(notice);
+    return lasted === null ? text : `Over: ${text} (after ${lengthText(lasted)})`;
   }
   const type = noticeTypeOf({ alertType, isOfLocation: location !== undefined }) as
     | keyof typeof WHAT_HAPPENED
@@ -57,11 +58,14 @@ export function headlineOf(
 
 /** How long the problem lasted that a notice reports the end of, in milliseconds; null if that is not known. */
 export function lastedMs(
-  notice: Pick<AlertNotice, 'alertType' | 'location' | 'atMs' | 'sinceMs' | 'startedAtMs'>,
+  notice: Pick<
+    AlertNotice,
+    'alertType' | 'location' | 'problem' | 'atMs' | 'sinceMs' | 'startedAtMs'
+  >,
 ): number | null {
-  const { location, atMs, sinceMs, startedAtMs } = notice;
+  const { location, problem, atMs, sinceMs, startedAtMs } = notice;
   if (phaseOf(notice) !== 'resolve') return null;
-  if (location !== undefined) return atMs - startedAtMs;
+  if (location !== undefined || problem !== undefined) return atMs - startedAtMs;
   return sinceMs === undefined ? null : startedAtMs - sinceMs;
 }
 
@@ -137,17 +141,15 @@ function problemFacts(
   notice: AlertNotice,
   { subject }: NonNullable<AlertNotice['problem']>,
 ): readonly (readonly [string, string])[] {
-  const { startedAtMs, atMs, timeZone = 'UTC', error, link = null } = notice;
-  const isOver = phaseOf(notice) === 'resolve';
+  const { startedAtMs, timeZone = 'UTC', error, link = null } = notice;
+  const lasted = lastedMs(notice);
   const facts: readonly (readonly [string, string | null])[] = [
     [
       'Location',
       subject.kind === 'location' ? `${onOneLine(subject.name)} (${subject.slug})` : null,
     ],
     ['Channel', subject.kind === 'channel' ? `${onOneLine(subject.name)} (${subject.type})` : null],
-    isOver
-      ? ['Lasted', lengthText(atMs - startedAtMs)]
-      : ['Since', zonedTime(startedAtMs, timeZone)],
+    lasted === null ? ['Since', zonedTime(startedAtMs, timeZone)] : ['Lasted', lengthText(lasted)],
     ['Error', error === null ? null : cutText(error, MAX_ERROR_BYTES)],
     ['Details', link],
   ];

@@ -125,7 +125,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'SINCE',
     meaning:
-      'Since when the check fails or is degraded, or the location is silent, in the time zone of the account; null for a certificate.',
+      'Since when the check fails or is degraded, the location is silent, or the problem of monitoring itself lasts, in the time zone of the account; null for a certificate.',
     of: ({ notice }) => sinceText(notice),
   },
   {
@@ -174,11 +174,13 @@ export function variablesOf(
 
 function sinceText({
   location,
+  problem,
   startedAtMs,
   sinceMs,
   timeZone = 'UTC',
 }: AlertNotice): string | null {
-  const fromMs = location === undefined ? sinceMs : startedAtMs;
+  const isOfCheck = location === undefined && problem === undefined;
+  const fromMs = isOfCheck ? sinceMs : startedAtMs;
   return fromMs === undefined ? null : zonedTime(fromMs, timeZone);
 }
 

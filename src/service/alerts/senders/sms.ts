@@ -45,10 +45,12 @@ const MAX_LINK_BYTES = 180;
 /** What happened, where and why, as far as it fits, and the link. The text of a template stands for where and why. */
 export function smsText(
   { headline, error, isCustom, link }: MessageFacts,
-  { runLocation }: Pick<AlertNotice, 'runLocation'>,
+  { runLocation, problem }: Pick<AlertNotice, 'runLocation' | 'problem'>,
 ): string {
   const why = error === null ? '' : `: ${error.replaceAll(/\s+/g, ' ')}`;
-  const text = isCustom ? `${headline}${why}` : `${headline}, ${runLocation}${why}`;
+  // The headline of a problem of monitoring itself says what it is about.
+  const where = isCustom || problem !== undefined ? '' : `, ${runLocation}`;
+  const text = `${headline}${where}${why}`;
   const end = link === null || Buffer.byteLength(link) > MAX_LINK_BYTES ? '' : ` ${link}`;
   return `${shortened(text, MAX_BYTES - Buffer.byteLength(end), '...')}${end}`;
 }

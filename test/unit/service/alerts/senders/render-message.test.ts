@@ -69,6 +69,30 @@ describe('a message by templates', () => {
     expect(facts.error).toBe('It took 5 min.');
   });
 
+  it('of a problem of monitoring itself has since when it lasts, and how long it lasted', () => {
+    const subject = { kind: 'channel', id: 7, type: 'EMAIL', name: 'ops' } as const;
+    const { sinceMs: _since, link: _link, ...sample } = SAMPLE;
+    const begun: AlertNotice = {
+      ...sample,
+      problem: { kind: 'CHANNEL_FAILING', subject },
+      runLocation: '',
+      startedAtMs: 60_000,
+      error: 'The status was 404',
+    };
+    const template = '{{#if LASTED}}It took {{LASTED}}.{{else}}Since {{SINCE}}.{{/if}}';
+    expect(rendered(null, template, begun).facts.error).toBe(
+      'Since 1970-01-01T01:01:00.000+01:00 (Europe/Berlin).',
+    );
+    const ended = { ...begun, alertType: 'ALERT_RECOVERY', error: null } as const;
+    expect(rendered(null, template, ended).facts.error).toBe('It took 59 min.');
+    expect(smsText(rendered(null, null, begun).facts, begun)).toBe(
+      'Channel ops does not take notifications: The status was 404',
+    );
+    expect(smsText(rendered(null, null, ended).facts, ended)).toBe(
+      'Over: Channel ops does not take notifications (after 59 min)',
+    );
+  });
+
   it('has the default in place of one that fails or makes nothing, and says why', () => {
     const { facts, remark } = rendered('{{#if LASTED}}x{{/if}}', '{{#each X}}');
     expect(facts.headline).toBe('Test (no real failure) has failed');
