@@ -223,7 +223,8 @@ export async function restartDelivery(
 }
 
 /**
- * Keeps the notices of problems that last, by which `lanesWithProblem` knows who is to be notified of their end.
+ * Keeps the last notice to each channel of a problem that lasts, by which `lanesWithProblem` and
+ * `listNotifiedChannels` know who is to be notified of its end: of a check, a silent location or monitoring itself.
  *
  * @returns how many finished deliveries it deleted, at most the limit
  */
@@ -234,8 +235,16 @@ export async function deleteDeliveriesBefore(
   const rows = await sql.query(
     `delete from alert_deliveries where id = any (array(
        select d.id from alert_deliveries d where d.finished_at < $1::timestamptz
-         and not (d.reminder = 0 and exists (select from check_alert_states s
-           where s.account_id = d.account_id and s.check_id = d.check_id and s.condition <> 'passing'))
+         and not (d.reminder = 0 and d.alert_type <> 'ALERT_SSL'
+           and (exists (select from check_alert_states s
+               where s.account_id = d.account_id and s.check_id = d.check_id and s.condition <> 'passing')
+             or exists (select from monitoring_problems p
+               where p.id = d.check_id and p.begun_at is not null)
+             or exists (select from silent_locations l where l.location_id = d.check_id))
+           and not exists (select from alert_deliveries n
+             where n.account_id = d.account_id and n.check_id = d.check_id
+               and n.channel_id = d.channel_id and n.reminder = 0 and n.alert_type <> 'ALERT_SSL'
+               and n.seq > d.seq))
        order by d.finished_at limit $2::bigint))
      returning 1`,
     [new Date(beforeMs), limit],

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { deleteDeliveriesBefore } from '../../../../src/service/alerts/delivery/sql.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { hookServer } from '../../../support/servers/hook-server.ts';
 import {
@@ -63,6 +64,11 @@ describe.each(databases)('on %s', (kind) => {
         await pass(30, ...keepers);
       }
       expect(await notices(fixture, all)).toEqual(['LOCATION_SILENT berlin']);
+      // Who was notified is known beyond the retention.
+      const { store, clock } = fixture;
+      await store.query("update alert_deliveries set state = 'sent', finished_at = created_at");
+      const beforeMs = clock.wallMs() + 1;
+      expect(await deleteDeliveriesBefore(store, { beforeMs, limit: 100 })).toBe(0);
       for (let times = 0; times < 1; times += 1) {
         await poll(oslo);
         await poll(berlin);
