@@ -117,7 +117,12 @@ const cache = new Map<string, Compiled>();
 
 function compiled(template: string): Compiled {
   const known = cache.get(template);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    // Those of deliveries outlive the many that are only previewed.
+    cache.delete(template);
+    cache.set(template, known);
+    return known;
+  }
   const parsed = parseTemplate(template);
   const made: Compiled = parsed.ok
     ? { ok: true, run: handlebars.compile(parsed.program, COMPILE_OPTIONS) }

@@ -11,6 +11,9 @@ import type { MessagePreviews } from './message-preview.ts';
 const { titleTemplate, textTemplate } = ALERT_CHANNEL_SHAPES.EMAIL.shape;
 const { template } = ALERT_CHANNEL_SHAPES.WEBHOOK.shape.config.shape;
 
+/** For each key. Each may compile three large templates, and everything else waits meanwhile. */
+const PREVIEWS_PER_MINUTE = 60;
+
 const body = z
   .strictObject({
     type: z.enum(ALERT_CHANNEL_TYPES).describe('The type of the channel.'),
@@ -62,7 +65,11 @@ export function messagePreviewRoutes({
     app.post(
       '/v1/alert-channels/preview',
       {
-        config: { role: 'write', audit: { none: 'a preview changes nothing' } },
+        config: {
+          role: 'write',
+          rateLimit: { max: PREVIEWS_PER_MINUTE },
+          audit: { none: 'a preview changes nothing' },
+        },
         schema: {
           tags: ['Alert channels'],
           operationId: 'previewAlertChannel',

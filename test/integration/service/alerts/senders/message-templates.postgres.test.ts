@@ -124,5 +124,14 @@ describe.each(databases)('on %s', (kind) => {
       const reader = await clientWith('read');
       expect((await reader.post(PREVIEW, { type: 'EMAIL' })).status).toBe(403);
     });
+
+    it('are previewed sixty times a minute by each key', async () => {
+      const { mine, clientWith } = service();
+      const previews = Array.from({ length: 61 }, () => mine.post(PREVIEW, { type: 'SMS' }));
+      const statuses = (await Promise.all(previews)).map(({ status }) => status);
+      expect(statuses.toSorted()).toEqual([...new Array(60).fill(200), 429]);
+      const writer = await clientWith('write');
+      expect((await writer.post(PREVIEW, { type: 'SMS' })).status).toBe(200);
+    });
   });
 });
