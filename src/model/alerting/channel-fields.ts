@@ -18,10 +18,10 @@ export const webAddress = z
     },
   );
 
-/** What people know a channel by. */
 /** The description of the configuration of a channel. */
 export function receiverText(receiver: string): string {
   return `Where ${receiver} receives the notifications.`;
 }
 
+/** What people know a channel by. */
 export const channelName = z.string().min(1).max(255);

@@ -19,10 +19,12 @@ export const OWN_HEARTBEAT_VARIABLES = {
       'A URL that each replica requests every minute while it and its database work, so that another monitor notices when requests stop. Unset: none.',
     allowed: 'an http or https URL without user and password',
     secret: true,
-    parse: (text) =>
-      /^https?:\/\/[^/?#]/i.test(text) && URL.canParse(text) && new URL(text).username === ''
+    parse: (text) => {
+      const url = /^https?:\/\/[^/?#]/i.test(text) && URL.canParse(text) ? new URL(text) : null;
+      return url !== null && url.username === '' && url.password === ''
         ? { ok: true, value: text }
-        : { ok: false, culprit: text },
+        : { ok: false, culprit: text };
+    },
   } satisfies Variable<string | null>,
   heartbeatMethod: {
     name: 'HEARTBEAT_METHOD',

@@ -166,6 +166,7 @@ describe('the configuration of the service', () => {
     ['MAX_AGENT_CONCURRENCY', '0', 'it must be a whole number from 1 to 100000'],
     ['FIRST_API_KEY', 'hunter2', 'FIRST_API_KEY is malformed; it must be vk_ and 32 hex digits'],
     ['HEARTBEAT_URL', 'https://u:hunter2@x.test/', 'HEARTBEAT_URL is malformed'],
+    ['HEARTBEAT_URL', 'https://:hunter2@x.test/', 'HEARTBEAT_URL is malformed'],
     ['HEARTBEAT_METHOD', 'GET', 'set HEARTBEAT_URL, or unset HEARTBEAT_METHOD'],
     ['DATABSE_URL', 'postgres://u:hunter2@db/v', 'did you mean DATABASE_URL?'],
   ])('refuses %s=%s with one line that says what is allowed', (name, value, text) => {
