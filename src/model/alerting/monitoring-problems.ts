@@ -79,9 +79,10 @@ export const PROBLEM_RULES: Readonly<Record<MonitoringProblem, ProblemRule>> = {
   },
   SLOTS_MISSED: {
     severity: 'critical',
+    // The window is long enough.
     beginsAfterMs: 0,
     endsAfterMs: MINUTE_MS,
-    begins: `Of the slots that the location has in ${missedWindowMs / MINUTE_MS} minutes, more than ${percent(missedShare.begins)} and at least ${missedSlots} were not run. Those of a silent location (\`location_silent\`) do not count.`,
+    begins: `Of the slots that the location has in ${missedWindowMs / MINUTE_MS} minutes, more than ${percent(missedShare.begins)} and at least ${missedSlots} were not run. Those of a silent location (\`location_silent\`) do not count, nor those whose check was still running (\`previous_run_active\`).`,
     ends: `At most ${percent(missedShare.ends)} of them.`,
     headline: (subject) => `${subject} misses slots`,
   },
@@ -98,7 +99,7 @@ export const PROBLEM_RULES: Readonly<Record<MonitoringProblem, ProblemRule>> = {
     beginsAfterMs: MINUTE_MS,
     endsAfterMs: 0,
     begins: 'The latest notification to the channel has failed after all of its retries.',
-    ends: 'A later notification was delivered, or one was sent again.',
+    ends: 'A notification was delivered since then, also the same one when it was sent again.',
     headline: (subject) => `${subject} does not take notifications`,
   },
   DISK_NEARLY_FULL: {

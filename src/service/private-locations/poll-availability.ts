@@ -1,7 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
 
-/** Scans are about ten seconds apart, and take some seconds. */
-const MAX_GAP_MS = 25_000;
 /** The clocks of replicas differ by less. */
 const MAX_STEP_MS = 2_000;
 
@@ -12,19 +10,23 @@ const MAX_STEP_MS = 2_000;
  */
 export class PollAvailability {
   readonly #clock: Clock;
+  readonly #maxGapMs: number;
   /** Monotonic. */
   #sinceMs = 0;
   /** The last call; null after an interruption. */
   #last: { readonly wallMs: number; readonly monotonicMs: number } | null = null;
 
-  constructor(clock: Clock) {
+  /** @param maxGapMs between the beginnings of two scans: more is an interruption */
+  constructor(clock: Clock, { maxGapMs }: { readonly maxGapMs: number }) {
     this.#clock = clock;
+    this.#maxGapMs = maxGapMs;
   }
 
   /** Milliseconds since the last interruption. Call it before each scan. */
   observe(): number {
     const now = { wallMs: this.#clock.wallMs(), monotonicMs: this.#clock.monotonicMs() };
-    if (this.#last === null || isInterruption(this.#last, now)) this.#sinceMs = now.monotonicMs;
+    if (this.#last === null || isInterruption(this.#last, now, this.#maxGapMs))
+      this.#sinceMs = now.monotonicMs;
     this.#last = now;
     return now.monotonicMs - this.#sinceMs;
   }
@@ -37,8 +39,8 @@ export class PollAvailability {
 
 type Reading = { readonly wallMs: number; readonly monotonicMs: number };
 
-function isInterruption(last: Reading, now: Reading): boolean {
+function isInterruption(last: Reading, now: Reading, maxGapMs: number): boolean {
   const passedMs = now.monotonicMs - last.monotonicMs;
   const stepMs = now.wallMs - last.wallMs - passedMs;
-  return passedMs > MAX_GAP_MS || Math.abs(stepMs) > MAX_STEP_MS;
+  return passedMs > maxGapMs || Math.abs(stepMs) > MAX_STEP_MS;
 }

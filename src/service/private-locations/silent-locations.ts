@@ -53,6 +53,8 @@ export interface SilenceCounts {
 
 const SCAN_EVERY_MS = 10_000;
 const MAX_BACK_OFF_MS = 20_000;
+/** Scans take some seconds. */
+const MAX_GAP_MS = 25_000;
 /** The longest wait of agents between two attempts to reach the service. */
 const AGENT_PAUSE_MS = 30_000;
 /** A poll may take some more. */
@@ -77,7 +79,7 @@ export function createLocationSilence({
   const quietMs = leaseMs + Math.min(AGENTS_RETURN_MS, 3 * leaseMs);
   const settledMs = Math.max(AGENTS_RETURN_MS, leaseMs + AGENT_PAUSE_MS);
   const oldestMs = Math.min(retentionDays, MAX_DAYS_BACK) * DAY_MS;
-  const availability = new PollAvailability(clock);
+  const availability = new PollAvailability(clock, { maxGapMs: MAX_GAP_MS });
   let silentLocations = 0;
   let silentSlotsMissed = 0;
   /** From the last scan, so that each is logged once. */

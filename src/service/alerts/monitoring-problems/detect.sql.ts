@@ -95,7 +95,9 @@ const MISSED_IN_WINDOW = `sum(case when m.slot >= $1::timestamptz then m.count
     / (extract(epoch from m.last_slot - m.slot) / greatest(1, m.count - 1))) end)::bigint`;
 
 /**
- * The locations with missed slots from `atMs - windowMs` on. The slots of silent locations do not count.
+ * The locations with missed slots from `atMs - windowMs` on. Slots of silent locations do not count, nor do those
+ * of checks that were still running: a check that fails with retries, or is slower than its period, misses slots
+ * however well the location does.
  */
 export function listMissedByLocation(
   sql: Sql,
@@ -111,8 +113,8 @@ export function listMissedByLocation(
        select m.account_id, m.location, ${MISSED_IN_WINDOW} as missed,
          (array_agg(m.reason order by m.count desc, m.reason))[1] as reason
        from missed_slots m
-       where m.slot > $1::timestamptz - interval '1 day' and m.last_slot >= $1::timestamptz
-         and m.reason <> 'location_silent'
+       where m.last_slot >= $1::timestamptz
+         and m.reason not in ('location_silent', 'previous_run_active')
        group by m.account_id, m.location
      ) m join private_locations l on l.account_id = m.account_id and l.slug = m.location`,
     [new Date(atMs - windowMs), windowMs],
@@ -126,13 +128,16 @@ export type FailingChannel = {
     readonly type: AlertChannelType;
     readonly name: string;
   };
+  /** Whether the latest finished delivery has failed. Else nothing is known of the channel. */
+  readonly isFailed: boolean;
   /** Of the last attempt. */
   readonly lastError: string | null;
 };
 
 /**
  * The channels whose latest finished delivery has failed, if it failed after `sinceMs` or the channel
- * is known to fail.
+ * is known to fail; and those that are known to fail and have sent none since: their failed delivery
+ * waits to be sent again, or is past the retention.
  */
 export function listFailingChannels(
   sql: Sql,
@@ -145,16 +150,20 @@ export function listFailingChannels(
        union
        select account_id, subject_id::bigint from monitoring_problems where kind = 'CHANNEL_FAILING'
      )
-     select c.account_id, ${CHANNEL_SUMMARY} as channel, d.last_error
+     select c.account_id, ${CHANNEL_SUMMARY} as channel, d.last_error,
+       d.state is not distinct from 'failed' as is_failed
      from candidates f
-       join alert_channels c on c.account_id = f.account_id and c.id = f.channel_id,
-       lateral (
-         select d.state, d.last_error from alert_deliveries d
+       join alert_channels c on c.account_id = f.account_id and c.id = f.channel_id
+       left join lateral (
+         select d.state, d.last_error, d.finished_at from alert_deliveries d
          where d.account_id = f.account_id and d.channel_id = f.channel_id
            and d.finished_at is not null
          order by d.finished_at desc, d.seq desc limit 1
-       ) d
-     where d.state = 'failed'`,
+       ) d on true
+     where d.state = 'failed' or exists (select from monitoring_problems p
+       where p.account_id = f.account_id and p.kind = 'CHANNEL_FAILING'
+         and p.subject_id = f.channel_id::text and p.begun_at is not null
+         and coalesce(d.finished_at <= p.since, true))`,
     [new Date(sinceMs)],
   );
 }

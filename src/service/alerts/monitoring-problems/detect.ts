@@ -78,7 +78,8 @@ export async function detectProblems(
 function findingsOfAgents(location: LocationAgents, version: string): readonly Finding[] {
   const { liveAgents, versions, clockAheadMs, clockAgentId } = location;
   const { spoolRecords, spoolOldestMs } = location;
-  // Nothing is known of agents that are gone: what has begun goes on until they are back, for a day.
+  // Nothing is known of agents that are gone: what has begun goes on until they are back, for a day. Then it
+  // ends without a notice (endProblems).
   if (liveAgents === 0) {
     const kinds = [...OF_AGENTS, 'SLOTS_MISSED'] as const;
     return kinds.map((kind) => ofLocation(location, kind, 'near', ''));
@@ -137,13 +138,13 @@ function ofLocation(
   return { ...key, id: problemIdOf(key), level, subject, message };
 }
 
-function findingOfChannel({ accountId, channel, lastError }: FailingChannel): Finding {
+function findingOfChannel({ accountId, channel, isFailed, lastError }: FailingChannel): Finding {
   const key = { accountId, kind: 'CHANNEL_FAILING', subjectId: String(channel.id) } as const;
   const message = `The latest notification to it was not delivered after all retries: ${lastError ?? 'the reason is unknown'}. Send it a test on its page, and the notification again.`;
   return {
     ...key,
     id: problemIdOf(key),
-    level: 'bad',
+    level: isFailed ? 'bad' : 'near',
     subject: { ...channel, kind: 'channel' },
     message,
   };

@@ -1,4 +1,6 @@
 import { statfs } from 'node:fs/promises';
+import type { Clock } from '../../../runtime/clock.ts';
+import { sleep } from '../../../runtime/wait.ts';
 
 /** The file system of a folder. */
 export interface DiskSpace {
@@ -15,4 +17,31 @@ export async function readDiskSpace(folder: string): Promise<DiskSpace | null> {
   } catch {
     return null;
   }
+}
+
+/** A local disk takes milliseconds; one of a network that is away may never answer. */
+const MAX_READ_MS = 5_000;
+
+/**
+ * Reads it with null for an answer that takes longer, and does not ask again until it has come: each question
+ * holds one of the few threads that read files.
+ */
+export function timedDiskReader(
+  clock: Clock,
+  read: () => Promise<DiskSpace | null>,
+): () => Promise<DiskSpace | null> {
+  let isReading = false;
+  return async () => {
+    if (isReading) return null;
+    isReading = true;
+    const reading = read().finally(() => {
+      isReading = false;
+    });
+    const stop = new AbortController();
+    try {
+      return await Promise.race([reading, sleep(clock, MAX_READ_MS, stop.signal).then(() => null)]);
+    } finally {
+      stop.abort();
+    }
+  };
 }

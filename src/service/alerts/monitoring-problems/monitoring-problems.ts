@@ -3,9 +3,11 @@ import {
   type MonitoringProblem,
   PROBLEM_RULES,
 } from '../../../model/alerting/monitoring-problems.ts';
+import { MINUTE_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { runEvery } from '../../../runtime/run-every.ts';
+import { lengthText } from '../../../runtime/text/duration-text.ts';
 import { VERSION } from '../../../runtime/version.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { storeErrorKind } from '../../database/store-errors.ts';
@@ -13,7 +15,7 @@ import { type Page, rangeOf } from '../../http/resources/paging.ts';
 import { PollAvailability } from '../../private-locations/poll-availability.ts';
 import type { Silences } from '../maintenance-silences.ts';
 import { detectProblems } from './detect.ts';
-import type { DiskSpace } from './disk-space.ts';
+import { type DiskSpace, timedDiskReader } from './disk-space.ts';
 import { createProblemNotices } from './problem-notices.ts';
 import {
   beginProblems,
@@ -53,8 +55,8 @@ export interface MonitoringProblemsParts {
 export interface MonitoringProblems {
   /** What has begun and has not ended, newest first. */
   list(accountId: string, page: Page): Promise<readonly OpenProblem[]>;
-  /** Ends and begins problems. */
-  scan(): Promise<void>;
+  /** Ends and begins problems. Begins nothing new once the signal aborts. */
+  scan(signal?: AbortSignal): Promise<void>;
   /** Scans about every 15 s until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
   /** As of the last scan. */
@@ -69,7 +71,11 @@ export interface ProblemCounts {
 }
 
 const SCAN_EVERY_MS = 15_000;
-const MAX_BACK_OFF_MS = 24_000;
+const MAX_BACK_OFF_MS = 60_000;
+/** A scan of a busy database may take half a minute. Agents that are gone since neither begin nor end a problem. */
+const MAX_GAP_MS = 60_000;
+/** Without a scan that counts for so long, something is wrong with the service or its database. */
+const MAX_UNSETTLED_MS = 5 * MINUTE_MS;
 /** Before that, agents may not have had the time to poll again after an interruption. */
 const AGENTS_RETURN_MS = 45_000;
 const PROBLEMS_AT_ONCE = 20;
@@ -81,17 +87,22 @@ const ENDS_AFTER = lengths((kind) => PROBLEM_RULES[kind].endsAfterMs);
 const NONE_OPEN = lengths(() => 0);
 
 export function createMonitoringProblems(parts: MonitoringProblemsParts): MonitoringProblems {
-  const { store, clock, log, readDisk, hasDatabaseOnDisk, version = VERSION } = parts;
+  const { store, clock, log, hasDatabaseOnDisk, version = VERSION } = parts;
+  const readDisk = timedDiskReader(clock, parts.readDisk);
   const notices = createProblemNotices(parts);
-  const availability = new PollAvailability(clock);
+  const availability = new PollAvailability(clock, { maxGapMs: MAX_GAP_MS });
   let counts: ProblemCounts = { open: NONE_OPEN, disk: null };
+  /** Monotonic: since when no scan has counted; null if the last one did. */
+  let unsettledSinceMs: number | null = null;
+  let isUnsettledLogged = false;
 
   /** Runs a step for a few problems at a time until none is left. */
-  async function inBatches(
-    step: (tx: Sql, limit: number) => Promise<readonly StoredProblem[]>,
-    after: (problem: StoredProblem) => void,
+  async function inBatches<Problem extends StoredProblem>(
+    step: (tx: Sql, limit: number) => Promise<readonly Problem[]>,
+    after: (problem: Problem) => void,
+    signal: AbortSignal | undefined,
   ): Promise<void> {
-    for (;;) {
+    while (signal?.aborted !== true) {
       const done = await store.transaction((tx) => step(tx, PROBLEMS_AT_ONCE));
       for (const problem of done) after(problem);
       if (done.length < PROBLEMS_AT_ONCE) return;
@@ -103,18 +114,25 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
     await putProblemPending(tx, { id: problem.id, isPending });
   }
 
-  async function end(atMs: number): Promise<void> {
+  async function end(atMs: number, signal?: AbortSignal): Promise<void> {
     await inBatches(
       async (tx, limit) => {
         const ended = await endProblems(tx, { atMs, after: ENDS_AFTER, limit });
         for (const problem of ended) await notices.ended(tx, problem, atMs);
         return ended;
       },
-      (problem) => log.info(factsOf(problem), `over: ${headlineOf(problem)}`),
+      (problem) =>
+        log.info(
+          factsOf(problem),
+          problem.isKnown
+            ? `over: ${headlineOf(problem)}`
+            : `not looked at any more, because its agents or its channel are gone: ${headlineOf(problem)}`,
+        ),
+      signal,
     );
   }
 
-  async function begin(atMs: number): Promise<void> {
+  async function begin(atMs: number, signal?: AbortSignal): Promise<void> {
     await inBatches(
       async (tx, limit) => {
         const begun = await beginProblems(tx, { atMs, after: BEGINS_AFTER, limit });
@@ -122,11 +140,12 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
         return begun;
       },
       (problem) => log.warn(factsOf(problem), `${headlineOf(problem)}: ${problem.message}`),
+      signal,
     );
   }
 
-  /** Notifies those whose maintenance window has ended meanwhile. */
-  async function notifyPending(atMs: number): Promise<void> {
+  /** Notifies those whose maintenance window has ended meanwhile, or that deliver again. */
+  async function notifyPending(atMs: number, signal?: AbortSignal): Promise<void> {
     let afterId = '';
     await inBatches(
       async (tx, limit) => {
@@ -137,11 +156,31 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
       ({ id }) => {
         afterId = id;
       },
+      signal,
     );
   }
 
-  async function scan(): Promise<void> {
+  /** Whether agents could poll for long enough. Logs once if they could not for minutes. */
+  function isSettledNow(): boolean {
     const isSettled = availability.observe() >= AGENTS_RETURN_MS;
+    const nowMs = clock.monotonicMs();
+    if (isSettled) {
+      unsettledSinceMs = null;
+      isUnsettledLogged = false;
+      return true;
+    }
+    unsettledSinceMs ??= nowMs;
+    if (!isUnsettledLogged && nowMs - unsettledSinceMs > MAX_UNSETTLED_MS) {
+      isUnsettledLogged = true;
+      log.warn(
+        `problems of monitoring itself have not been looked for during ${lengthText(nowMs - unsettledSinceMs)}: the database was too slow or not reachable, or the clock was set`,
+      );
+    }
+    return false;
+  }
+
+  async function scan(signal?: AbortSignal): Promise<void> {
+    const isSettled = isSettledNow();
     const atMs = clock.wallMs();
     const disk = await readDisk();
     counts = { ...counts, disk };
@@ -155,9 +194,9 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
         await saveFound(store, { found: bad, atMs });
         await extendProblems(store, { ids: near, atMs });
         await deleteUncertain(store, { atMs });
-        await end(atMs);
-        await begin(atMs);
-        await notifyPending(atMs);
+        await end(atMs, signal);
+        await begin(atMs, signal);
+        await notifyPending(atMs, signal);
       }
       const open = await countProblems(store);
       const found = Object.fromEntries(open.map(({ kind, problems }) => [kind, problems]));
@@ -181,7 +220,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
         kindOf: storeErrorKind,
         log,
       };
-      return runEvery(clock, options, scan, signal);
+      return runEvery(clock, options, () => scan(signal), signal);
     },
 
     counts: () => counts,

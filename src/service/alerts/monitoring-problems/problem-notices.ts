@@ -12,7 +12,7 @@ import { insertDeliveries } from '../delivery/sql.ts';
 import { listLocationSubscribers, listNotifiedChannels } from '../location-alerts.sql.ts';
 import type { Silences } from '../maintenance-silences.ts';
 import type { AlertNotice } from '../notice.ts';
-import { listWorkingChannels, type StoredProblem } from './sql.ts';
+import { type EndedProblem, listChannelsOfAccount, type StoredProblem } from './sql.ts';
 import { subjectName } from './subject.ts';
 
 /**
@@ -24,15 +24,25 @@ export interface ProblemNotices {
    * Notifies the channels that want it: of a location those with a subscription to a check of it that is
    * neither muted nor in a maintenance window, else all that work. Those that were notified before not again.
    *
-   * @returns whether channels remain that a maintenance window silences: to be called again
+   * @returns whether channels remain that a maintenance window silences, or all fail that want it: to be called
+   *   again
    */
   begun(tx: Sql, problem: StoredProblem, atMs: number): Promise<boolean>;
-  /** Notifies the channels that were notified of the problem and want recoveries. */
-  ended(tx: Sql, problem: StoredProblem, atMs: number): Promise<void>;
+  /**
+   * Notifies the channels that were notified of the problem and want recoveries, unless nobody knows whether it is
+   * over.
+   */
+  ended(tx: Sql, problem: EndedProblem, atMs: number): Promise<void>;
 }
 
 type Recipient = NoticePreferences &
-  ProblemPreferences & { readonly channelId: number; readonly tags?: readonly string[] };
+  ProblemPreferences & {
+    readonly channelId: number;
+    /** Of a subscriber of a location. */
+    readonly tags?: readonly string[];
+    /** Of a channel of the account. */
+    readonly isFailing?: boolean;
+  };
 
 export function createProblemNotices({
   silences,
@@ -43,8 +53,10 @@ export function createProblemNotices({
     async begun(tx, problem, atMs) {
       const { accountId, kind } = problem;
       const candidates = await recipientsOf(tx, problem);
-      const wanted = candidates.filter((channel) => wantsProblem(channel, kind));
-      if (wanted.length === 0) return false;
+      const all = candidates.filter((channel) => wantsProblem(channel, kind));
+      const wanted = all.filter(({ isFailing }) => isFailing !== true);
+      // Somebody must be told, if only once a channel delivers again.
+      if (wanted.length === 0) return all.length > 0;
       const isSilenced = await silences.from(tx, accountId, atMs);
       const listening = wanted.filter(({ tags }) => tags === undefined || !isSilenced(tags, atMs));
       await notify(tx, problem, listening, noticeOf(problem, 'begun', atMs));
@@ -53,6 +65,7 @@ export function createProblemNotices({
     },
 
     async ended(tx, problem, atMs) {
+      if (!problem.isKnown) return;
       const { accountId } = problem;
       const alertId = alertIdOf(problem, 'begun');
       const notified = await listNotifiedChannels(tx, { accountId, alertId });
@@ -63,13 +76,15 @@ export function createProblemNotices({
   };
 }
 
-function recipientsOf(
+async function recipientsOf(
   tx: Sql,
   { accountId, subject }: StoredProblem,
 ): Promise<readonly Recipient[]> {
-  return subject.kind === 'location'
-    ? listLocationSubscribers(tx, { accountId, locationId: subject.id })
-    : listWorkingChannels(tx, { accountId });
+  if (subject.kind === 'location') {
+    return listLocationSubscribers(tx, { accountId, locationId: subject.id });
+  }
+  const channels = await listChannelsOfAccount(tx, { accountId });
+  return channels.filter(({ channelId }) => subject.kind !== 'channel' || channelId !== subject.id);
 }
 
 async function notify(

@@ -70,13 +70,17 @@ export async function extendProblems(
   );
 }
 
-/** Forgets what was not found by the scan at `atMs`, and had not lasted long enough to begin. */
+/**
+ * Forgets what was not found by the scan at `atMs`, and had not lasted long enough to begin. Replicas of the release
+ * before do not find the agents that are too old for the next one: these are forgotten only once no replica finds them.
+ */
 export async function deleteUncertain(
   sql: Sql,
   { atMs }: { readonly atMs: number },
 ): Promise<void> {
   await sql.query(
-    'delete from monitoring_problems where begun_at is null and seen_at < $1::timestamptz',
+    `delete from monitoring_problems where begun_at is null and seen_at < $1::timestamptz
+       - case kind when 'AGENT_OUTDATED' then ${MAX_GAP} else interval '0' end`,
     [new Date(atMs)],
   );
 }
@@ -85,7 +89,7 @@ export async function deleteUncertain(
 export type LengthByKind = Readonly<Record<MonitoringProblem, number>>;
 
 /**
- * Begins the problems that have lasted long enough. Of two replicas one begins each.
+ * Begins the problems that have lasted long enough. Of two replicas one begins each. From then on they are listed.
  *
  * @returns those that it began, at most `limit`
  */
@@ -104,12 +108,19 @@ export function beginProblems(
          and since <= $1::timestamptz - ($2::jsonb ->> kind)::float8 * interval '1 millisecond'
        order by id limit $3::int for update skip locked
      )
-     update monitoring_problems p set begun_at = $1::timestamptz from due
+     update monitoring_problems p
+     set begun_at = $1::timestamptz, list_position = next_list_position() from due
      where p.id = due.id and p.begun_at is null
      returning ${COLUMNS}`,
     [new Date(atMs), jsonText(after), limit],
   );
 }
+
+/** A problem that was away for long enough. */
+export type EndedProblem = StoredProblem & {
+  /** False if its agents are gone or its channel was deleted: nobody knows whether it is right again. */
+  readonly isKnown: boolean;
+};
 
 /**
  * Deletes the problems that have begun and have been away long enough. Skips those that another
@@ -124,8 +135,8 @@ export function endProblems(
     after,
     limit,
   }: { readonly atMs: number; readonly after: LengthByKind; readonly limit: number },
-): Promise<readonly StoredProblem[]> {
-  return sql.query<StoredProblem>(
+): Promise<readonly EndedProblem[]> {
+  return sql.query<EndedProblem>(
     `with ended as materialized (
        select id from monitoring_problems
        where begun_at is not null and seen_at < $1::timestamptz
@@ -133,7 +144,13 @@ export function endProblems(
        order by id limit $3::int for update skip locked
      )
      delete from monitoring_problems p using ended where p.id = ended.id
-     returning ${COLUMNS}`,
+     returning ${COLUMNS}, case p.subject ->> 'kind'
+       when 'location' then coalesce(
+         (select bool_or(coalesce(g.lease_until > $1::timestamptz, false)) from agents g
+          where g.location_id = p.subject_id and g.ended_at is null), true)
+       when 'channel' then exists (select from alert_channels c
+         where c.account_id = p.account_id and c.id::text = p.subject_id)
+       else true end as is_known`,
     [new Date(atMs), jsonText(after), limit],
   );
 }
@@ -164,16 +181,18 @@ export async function putProblemPending(
   ]);
 }
 
-/** The channels of the account that do not fail themselves. */
-export function listWorkingChannels(
+/** A channel of the account, which may fail itself. */
+type ChannelOfAccount = NoticePreferences &
+  ProblemPreferences & { readonly channelId: number; readonly isFailing: boolean };
+
+export function listChannelsOfAccount(
   sql: Sql,
   { accountId }: { readonly accountId: string },
-): Promise<readonly (NoticePreferences & ProblemPreferences & { readonly channelId: number })[]> {
-  return sql.query<NoticePreferences & ProblemPreferences & { readonly channelId: number }>(
-    `select c.id as channel_id, ${NOTICE_PREFERENCES} from alert_channels c
-     where c.account_id = $1 and not exists (select from monitoring_problems p
-       where p.account_id = $1 and p.kind = 'CHANNEL_FAILING' and p.subject_id = c.id::text)
-     order by c.id`,
+): Promise<readonly ChannelOfAccount[]> {
+  return sql.query<ChannelOfAccount>(
+    `select c.id as channel_id, ${NOTICE_PREFERENCES}, exists (select from monitoring_problems p
+       where p.account_id = $1 and p.kind = 'CHANNEL_FAILING' and p.subject_id = c.id::text) as is_failing
+     from alert_channels c where c.account_id = $1 order by c.id`,
     [accountId],
   );
 }

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Logger } from '../../../../../src/runtime/logger.ts';
+import { deleteDeliveriesBefore } from '../../../../../src/service/alerts/delivery/sql.ts';
 import { maintenanceSilences } from '../../../../../src/service/alerts/maintenance-silences.ts';
 import type { DiskSpace } from '../../../../../src/service/alerts/monitoring-problems/disk-space.ts';
 import {
@@ -8,6 +11,7 @@ import {
 import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
 import { incidentKeyOf } from '../../../../../src/service/alerts/senders/incident-key.ts';
 import { databases, silentLog } from '../../../../support/database/databases.ts';
+import { captureLog } from '../../../../support/log-capture.ts';
 import { hookServer } from '../../../../support/servers/hook-server.ts';
 import {
   CHANNELS,
@@ -24,6 +28,7 @@ import {
 } from '../../../../support/service/silence-fixture.ts';
 
 const SCAN_S = 15;
+const HOUR_MS = 3_600_000;
 const GIB = 2 ** 30;
 const EMAIL = { type: 'EMAIL', config: { address: 'ops@example.com' } };
 const CLOCK = 'Location berlin has an agent whose clock is off';
@@ -36,22 +41,31 @@ describe.each(databases)('on %s', (kind) => {
     afterEach(async () => {
       const { store } = running();
       await store.query('delete from monitoring_problems');
+      await store.query('delete from missed_slots');
       await store.query('delete from alert_deliveries');
     });
 
-    /** That of a replica of version 0.3.1. */
+    /** That of a replica, by default of version 0.3.1. */
     const keeper = (
       { store, clock }: SilenceFixture,
-      readDisk: () => Promise<DiskSpace | null> = async () => null,
+      {
+        readDisk = async () => null,
+        version = '0.3.1',
+        log = silentLog(),
+      }: {
+        readonly readDisk?: () => Promise<DiskSpace | null>;
+        readonly version?: string;
+        readonly log?: Logger;
+      } = {},
     ): MonitoringProblems =>
       createMonitoringProblems({
         store,
         clock,
-        log: silentLog(),
+        log,
         silences: maintenanceSilences,
         readDisk,
         hasDatabaseOnDisk: true,
-        version: '0.3.1',
+        version,
       });
     /** Lets the time pass with a scan of each keeper every 15 s. */
     const pass = async (
@@ -175,7 +189,9 @@ describe.each(databases)('on %s', (kind) => {
       const { berlin } = fixture;
       const id = await channel(fixture, ['shop']);
       await fixture.poll(berlin);
-      const both = await replicas(fixture);
+      // While the service is upgraded, a replica is as old as the agents.
+      const both = [keeper(fixture), keeper(fixture, { version: '0.2.9' })];
+      await pass(fixture, 60, ...both);
       await report(fixture, berlin, { version: '0.2.9' });
       await pass(fixture, 60, ...both);
       await fixture.store.query(
@@ -224,6 +240,9 @@ describe.each(databases)('on %s', (kind) => {
       // One minute later the first slot of the ranges is not in the window any more.
       await miss(15, 'location_silent');
       clock.spend(1);
+      // A check that fails with retries, which says nothing of the location.
+      await miss(10, 'previous_run_active');
+      clock.spend(1);
       await miss(4, 'agent_starved');
       await pass(fixture, 60, ...both);
       expect(await notices(fixture, id)).toEqual([]);
@@ -254,21 +273,15 @@ describe.each(databases)('on %s', (kind) => {
       const failing = await channel(fixture, []);
       const other = await channel(fixture, []);
       const quiet = await channel(fixture, [], { sendMonitoringProblems: [] });
-      let number = 0;
+      let last = '';
       const finish = (state: 'sent' | 'failed', channelId = failing) => {
-        number += 1;
+        last = randomUUID();
         return store.query(
           `insert into alert_deliveries (id, account_id, channel_id, check_id, alert_id, alert_type,
              reminder, notice, state, due_at, created_at, finished_at, last_error)
            values ($1, $2, $3::bigint, 'home', $1, 'ALERT_FAILURE', 0, '{}', $4, $5::timestamptz,
              $5::timestamptz, $5::timestamptz, 'the answer was the status 404')`,
-          [
-            `d${number}-${mine.accountId}`,
-            mine.accountId,
-            channelId,
-            state,
-            new Date(clock.wallMs()),
-          ],
+          [last, mine.accountId, channelId, state, new Date(clock.wallMs())],
         );
       };
       const sentTo = async (id: number): Promise<readonly string[]> =>
@@ -299,8 +312,134 @@ describe.each(databases)('on %s', (kind) => {
       await pass(fixture, 90, ...both);
       expect(await sentTo(other)).toEqual(['CHANNEL_FAILING']);
       await finish('sent');
-      await pass(fixture, 15, ...both);
+      await pass(fixture, 30, ...both);
       expect(await sentTo(other)).toEqual(['CHANNEL_FAILING', 'CHANNEL_FAILING_RECOVERY']);
+      // They are reported to the first that delivers again.
+      expect(await sentTo(failing)).toEqual(['CHANNEL_FAILING', 'CHANNEL_FAILING']);
+      // Nothing was delivered yet: the notification waits to be sent again, then it is past the retention.
+      clock.spend(1_000);
+      await finish('failed');
+      await pass(fixture, 90, ...both);
+      const open = async (): Promise<readonly number[]> =>
+        (await mine.get('/v1/monitoring-problems')).json
+          .map((each: { readonly channel: { readonly id: number } }) => each.channel.id)
+          .toSorted((one: number, other: number) => one - other);
+      expect(await open()).toEqual([failing, other, quiet]);
+      const resent = `${CHANNELS}/${failing}/deliveries/${last}/resend`;
+      expect((await mine.post(resent)).status).toBe(200);
+      await pass(fixture, 30, ...both);
+      await store.query("delete from alert_deliveries where check_id = 'home'");
+      await pass(fixture, 30, ...both);
+      expect(await open()).toEqual([failing, other, quiet]);
+      // A channel that is gone has not recovered.
+      await mine.delete(`${CHANNELS}/${quiet}`);
+      await pass(fixture, 30, ...both);
+      expect(await open()).toEqual([failing, other]);
+      await finish('sent');
+      await finish('sent', other);
+      await pass(fixture, 30, ...both);
+      expect(await open()).toEqual([]);
+      expect((await sentTo(failing)).toSorted()).toEqual([
+        'CHANNEL_FAILING',
+        'CHANNEL_FAILING',
+        'CHANNEL_FAILING_RECOVERY',
+      ]);
+    });
+
+    it('is read once by a cursor, though it begins long after it was found', async () => {
+      const fixture = fixtureOf();
+      const { berlin, store, mine, clock } = fixture;
+      await fixture.poll(berlin);
+      const both = await replicas(fixture);
+      let path = '/v1/monitoring-problems?cursor=start';
+      /** Reads on until there is one: transactions of other tests on the same server delay it. */
+      const next = async (): Promise<readonly string[]> => {
+        for (;;) {
+          const reply = await mine.get(path);
+          path = `/v1/monitoring-problems?cursor=${reply.headers['x-next-cursor']}`;
+          if (reply.json.length > 0) return reply.json.map(({ kind }: { kind: string }) => kind);
+        }
+      };
+      await report(fixture, berlin, { clockAheadMs: 9_000 });
+      await pass(fixture, 15, ...both);
+      await store.query(
+        `insert into missed_slots (account_id, check_id, location, slot, last_slot, count, reason)
+         values ($1, 'shop', 'berlin', $2::timestamptz, $3::timestamptz, 5, 'agent_busy')`,
+        [mine.accountId, new Date(clock.wallMs() - 240_000), new Date(clock.wallMs())],
+      );
+      await pass(fixture, 15, ...both);
+      expect(await next()).toEqual(['SLOTS_MISSED']);
+      await pass(fixture, 60, ...both);
+      expect(await next()).toEqual(['AGENT_CLOCK_OFF']);
+    });
+
+    it('is over for those who were notified of it, however long it lasted', async () => {
+      const fixture = fixtureOf();
+      const { berlin, store, clock } = fixture;
+      const id = await channel(fixture, ['shop']);
+      await fixture.poll(berlin);
+      const both = await replicas(fixture);
+      /** Deletes what is past the retention, now. */
+      const retain = async (): Promise<number> => {
+        const beforeMs = clock.wallMs() + 1;
+        await store.query(
+          "update alert_deliveries set state = 'sent', finished_at = created_at where state = 'waiting'",
+        );
+        return deleteDeliveriesBefore(store, { beforeMs, limit: 100 });
+      };
+      await report(fixture, berlin, { clockAheadMs: 9_000 });
+      await pass(fixture, 90, ...both);
+      expect(await retain()).toBe(0);
+      await report(fixture, berlin, {});
+      await pass(fixture, 90, ...both);
+      expect(await notices(fixture, id)).toEqual(['AGENT_CLOCK_OFF', 'AGENT_CLOCK_OFF_RECOVERY']);
+      expect(await retain()).toBe(2);
+    });
+
+    it('ends without a notice if its agents are gone for a day: nobody knows whether it is over', async () => {
+      const fixture = fixtureOf();
+      const { berlin, clock, mine } = fixture;
+      const id = await channel(fixture, ['shop']);
+      await fixture.poll(berlin);
+      const both = await replicas(fixture);
+      await report(fixture, berlin, { clockAheadMs: 9_000 });
+      await pass(fixture, 90, ...both);
+      await report(fixture, berlin, { clockAheadMs: 9_000, isGone: true });
+      clock.spend(23 * HOUR_MS);
+      await pass(fixture, 150, ...both);
+      expect((await mine.get('/v1/monitoring-problems')).json).toHaveLength(1);
+      clock.spend(HOUR_MS);
+      await pass(fixture, 150, ...both);
+      expect((await mine.get('/v1/monitoring-problems')).json).toEqual([]);
+      expect(await notices(fixture, id)).toEqual(['AGENT_CLOCK_OFF']);
+    });
+
+    it('is found by scans that take half a minute; slower ones are logged once', async () => {
+      const fixture = fixtureOf();
+      const { berlin, clock } = fixture;
+      const id = await channel(fixture, ['shop']);
+      await fixture.poll(berlin);
+      const logs = captureLog();
+      let takesMs = 50_000;
+      const slow = keeper(fixture, {
+        log: logs.log,
+        readDisk: async () => {
+          clock.spend(takesMs);
+          return null;
+        },
+      });
+      const warnings = () => logs.records().map(({ msg }) => msg);
+      await report(fixture, berlin, { clockAheadMs: 9_000 });
+      await pass(fixture, 300, slow);
+      expect(await notices(fixture, id)).toEqual([]);
+      expect(warnings()).toEqual([
+        expect.stringContaining(
+          'problems of monitoring itself have not been looked for during 5 min',
+        ),
+      ]);
+      takesMs = 30_000;
+      await pass(fixture, 90, slow);
+      expect(await notices(fixture, id)).toEqual(['AGENT_CLOCK_OFF']);
     });
 
     it('belongs to the first account if the disk of the database is nearly full', async () => {
@@ -310,7 +449,7 @@ describe.each(databases)('on %s', (kind) => {
         'select id from accounts order by created_at, id limit 1',
       );
       let freeBytes = GIB;
-      const one = keeper(fixture, async () => ({ freeBytes, sizeBytes: 100 * GIB }));
+      const one = keeper(fixture, { readDisk: async () => ({ freeBytes, sizeBytes: 100 * GIB }) });
       await pass(fixture, 150, one);
       const stored = () =>
         store.query<{ accountId: string; message: string }>(
@@ -395,12 +534,14 @@ describe.each(databases)('on %s', (kind) => {
           ...facts,
           ALERT_TITLE: CLOCK,
           ALERT_TYPE: 'AGENT_CLOCK_OFF',
+          SINCE: expect.stringMatching(/^\d{4}-/),
           ERROR_MESSAGE: expect.stringContaining('is 3.21 s ahead of that of the service'),
         },
         {
           ...facts,
-          ALERT_TITLE: `Over: ${CLOCK}`,
+          ALERT_TITLE: `Over: ${CLOCK} (after 2 min)`,
           ALERT_TYPE: 'AGENT_CLOCK_OFF_RECOVERY',
+          LASTED: '2 min',
           ERROR_MESSAGE: null,
         },
       ]);
