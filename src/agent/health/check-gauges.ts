@@ -7,8 +7,8 @@ import {
 } from '../../model/result/check-state.ts';
 import type { CheckResult } from '../../model/result/result.ts';
 import { runResultOf } from '../../model/result/run-result.ts';
-import { labelsText, metricText } from '../../runtime/metrics/exposition.ts';
-import type { RenderedMetric } from '../../runtime/metrics/metrics-text.ts';
+import { labelsText, metricHead } from '../../runtime/metrics/exposition.ts';
+import type { RenderedMetrics } from '../../runtime/metrics/metrics-text.ts';
 import {
   type GaugedCheck,
   hasSameLabels,
@@ -24,50 +24,62 @@ import {
   certificateTimesOf,
   type JudgedRun,
   judgedRunOf,
+  phaseSecondsOf,
 } from './judged-run.ts';
 import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
 
 /** The state of each check by its last judged run. */
-export interface CheckGauges {
+export interface CheckGauges extends RenderedMetrics {
   /** Removes the series of checks that are gone or have other labels now. */
   setChecks(checks: readonly GaugedCheck[]): void;
   /** Takes a FINAL result. */
   judged(result: CheckResult): void;
   /** What the labels of the current checks leave out. */
   readonly leftOut: LeftOut;
-  readonly metrics: readonly RenderedMetric[];
-  /** The same without deprecated ones, as values. Each is read when it is its turn. */
+  /** The same metrics without deprecated ones, as values. Each value is read when it is its turn. */
   values(): Iterable<CheckMetric>;
 }
 
 /** A metric of checks with its series. */
 export interface CheckMetric {
   readonly row: MetricRow;
-  readonly points: readonly {
-    readonly labels: Readonly<Record<string, string>>;
-    readonly value: number;
-  }[];
+  readonly points: Iterable<CheckPoint>;
+}
+
+interface CheckPoint {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
 }
 
 /** The numbers of `vedette_check_state`. */
 const STATE_NUMBERS: Readonly<Record<RunState, number>> = { passing: 0, degraded: 1, failing: 2 };
+/** Checks that a scrape renders between two looks at the time: about 2 ms of work. */
+const BATCH = 250;
+
+/** A check of the current set. Changed in place: each run of each check comes by here. */
+interface KnownCheck {
+  readonly check: LabelledCheck;
+  /** null until a run judged the check. */
+  series: CheckSeries | null;
+}
 
 /** What the metrics show of a check that was judged. */
 interface CheckSeries {
+  readonly check: LabelledCheck;
   readonly location: string;
-  readonly labels: Readonly<Record<string, string>>;
-  /** The labels in the text format. Made once: there are many series, and labels that contain any text. */
-  readonly labelsText: string;
-  readonly identityText: string;
-  readonly history: StateHistory;
-  readonly run: JudgedRun;
-  readonly certificate: CertificateTimes | null;
+  /** The labels in the text format. Made at the first scrape, not by the run, and retained: they may be long. */
+  labels: string | null;
+  /** The same for deprecated metrics. */
+  identity: string | null;
+  history: StateHistory;
+  run: JudgedRun;
+  certificate: CertificateTimes | null;
 }
 
-/** A value of a check, perhaps with a label of its own, whose text needs no escapes. */
+/** A value of a check with a label of its own, whose text needs no escapes. */
 interface GaugeValue {
   readonly value: number;
-  readonly label?: readonly [name: string, text: string];
+  readonly label: readonly [name: string, text: string];
 }
 
 /** A metric of checks, and what it shows of each; null for nothing. */
@@ -85,7 +97,7 @@ const GAUGES: readonly CheckGauge[] = [
   gauge(METRIC_TABLE.stateSince, ({ history }) => sinceOf(history) / 1000),
   gauge(METRIC_TABLE.responseTime, ({ run }) => run.responseSeconds),
   gauge(METRIC_TABLE.phaseDuration, ({ run }) =>
-    run.phases.map(([phase, value]): GaugeValue => ({ label: ['phase', phase], value })),
+    phaseSecondsOf(run).map(([phase, value]): GaugeValue => ({ label: ['phase', phase], value })),
   ),
   gauge(METRIC_TABLE.statusCode, ({ run }) => run.statusCode),
   gauge(METRIC_TABLE.errorInfo, ({ run: { errorCode } }) =>
@@ -100,84 +112,125 @@ const GAUGES: readonly CheckGauge[] = [
 
 /** Series exist only for checks of the current set: a late result does not restore a removed one. */
 export function createCheckGauges(chosenTags: readonly string[]): CheckGauges {
-  let known: ReadonlyMap<string, LabelledCheck> = new Map();
+  let known: ReadonlyMap<string, KnownCheck> = new Map();
   let leftOut = NOTHING_LEFT_OUT;
-  const judged = new Map<string, CheckSeries>();
 
   return {
     setChecks(checks) {
       const { labelled, leftOut: now } = labelChecks(checks, chosenTags);
       leftOut = now;
-      const next = new Map(labelled.map((check) => [check.id, check]));
-      for (const [id, check] of known) {
-        if (!hasSameLabels(next.get(id), check)) judged.delete(id);
-      }
-      known = next;
+      known = new Map(
+        labelled.map((check) => {
+          const before = known.get(check.id);
+          const isSame = before !== undefined && hasSameLabels(before.check, check);
+          return [check.id, isSame ? before : { check, series: null }];
+        }),
+      );
     },
     judged(result) {
-      const check = known.get(result.checkId);
-      const runState = stateOfRun(runResultOf(result));
-      if (check === undefined || runState === null) return;
-      const before = judged.get(check.id);
-      const { runLocation: location, checkRunId: slotMs } = result;
-      const certificate = certificateTimesOf(result);
-      judged.set(check.id, {
-        ...(before?.location === location ? textsOf(before) : newTexts(check, location)),
-        location,
-        history: historyWith(before?.history ?? null, { state: runState, slotMs }),
-        run: judgedRunOf(result),
-        certificate: certificate === undefined ? (before?.certificate ?? null) : certificate,
-      });
+      const state = stateOfRun(runResultOf(result));
+      if (state === null) return;
+      const one = known.get(result.checkId);
+      if (one !== undefined) one.series = seriesAfter(one, result, state);
     },
     get leftOut() {
       return leftOut;
     },
-    metrics: GAUGES.map((one) => ({
-      render: () =>
-        metricText(
-          one.row,
-          [...judged.values()].flatMap((series) => linesOf(one, series)),
-        ),
-    })),
+    async render(yieldWhenDue) {
+      const pieces = GAUGES.map(({ row }, n): Uint8Array[] => [
+        Buffer.from(`${n === 0 ? '' : '\n'}${metricHead(row)}\n`),
+      ]);
+      const all = judgedOf(known);
+      for (let from = 0; from < all.length; from += BATCH) {
+        const batch = all.slice(from, from + BATCH);
+        // All metrics of a check at once, so that they are of the same run.
+        for (const [n, one] of GAUGES.entries()) {
+          const lines = linesOf(one, batch);
+          if (lines !== '') pieces[n]?.push(Buffer.from(lines));
+        }
+        await yieldWhenDue();
+      }
+      return pieces.flat();
+    },
     *values() {
       for (const one of GAUGES) {
-        if (one.row === certificateDays) continue;
-        const points = [...judged.values()].flatMap((series) =>
-          valuesIn(one, series).map(({ label, value }) => {
-            const own = label === undefined ? {} : { [label[0]]: label[1] };
-            return { labels: { ...series.labels, ...own }, value };
-          }),
-        );
-        yield { row: one.row, points };
+        if (one.row !== certificateDays) yield { row: one.row, points: pointsOf(one, known) };
       }
     },
   };
 }
 
-type SeriesTexts = Pick<CheckSeries, 'labels' | 'labelsText' | 'identityText'>;
-
-function textsOf({ labels, labelsText: text, identityText }: CheckSeries): SeriesTexts {
-  return { labels, labelsText: text, identityText };
+/** Changes the series in place where its labels stay the same. */
+function seriesAfter(
+  { check, series }: KnownCheck,
+  result: CheckResult,
+  state: RunState,
+): CheckSeries {
+  const { runLocation: location, checkRunId: slotMs } = result;
+  const found = certificateTimesOf(result);
+  const run = judgedRunOf(result);
+  const history = historyWith(series?.history ?? null, { state, slotMs });
+  const certificate = found === undefined ? (series?.certificate ?? null) : found;
+  if (series === null || series.location !== location) {
+    return { check, location, labels: null, identity: null, history, run, certificate };
+  }
+  series.history = history;
+  series.run = run;
+  series.certificate = certificate;
+  return series;
 }
 
-function newTexts(check: LabelledCheck, location: string): SeriesTexts {
-  const labels = labelsOf(check, location);
-  return { labels, labelsText: labelsText(labels), identityText: identityLabelsOf(check) };
+function judgedOf(known: ReadonlyMap<string, KnownCheck>): readonly CheckSeries[] {
+  const found: CheckSeries[] = [];
+  for (const { series } of known.values()) if (series !== null) found.push(series);
+  return found;
 }
 
-function valuesIn({ valuesOf }: CheckGauge, series: CheckSeries): readonly GaugeValue[] {
-  const values = valuesOf(series);
-  if (values === null) return [];
-  return typeof values === 'number' ? [{ value: values }] : values;
+function* pointsOf(
+  { valuesOf }: CheckGauge,
+  known: ReadonlyMap<string, KnownCheck>,
+): Generator<CheckPoint> {
+  for (const series of judgedOf(known)) {
+    const values = valuesOf(series);
+    if (values === null) continue;
+    const labels = labelsOf(series.check, series.location);
+    if (typeof values === 'number') {
+      yield { labels, value: values };
+      continue;
+    }
+    for (const { label, value } of values) {
+      yield { labels: { ...labels, [label[0]]: label[1] }, value };
+    }
+  }
 }
 
-function linesOf(one: CheckGauge, series: CheckSeries): readonly string[] {
-  const { row } = one;
-  const labels = row === certificateDays ? series.identityText : series.labelsText;
-  return valuesIn(one, series).map(({ label, value }) => {
-    const own = label === undefined ? '' : `,${label[0]}="${label[1]}"`;
-    return `${row.name}{${labels}${own}} ${value}`;
-  });
+/** A line for each series, with its line feed. */
+function linesOf({ row, valuesOf }: CheckGauge, batch: readonly CheckSeries[]): string {
+  const start = `${row.name}{`;
+  let lines = '';
+  for (const series of batch) {
+    const values = valuesOf(series);
+    if (values === null) continue;
+    const labels = row === certificateDays ? identityTextOf(series) : labelsTextOf(series);
+    if (typeof values === 'number') {
+      lines += `${start}${labels}} ${values}\n`;
+      continue;
+    }
+    for (const { label, value } of values) {
+      lines += `${start}${labels},${label[0]}="${label[1]}"} ${value}\n`;
+    }
+  }
+  return lines;
+}
+
+function labelsTextOf(series: CheckSeries): string {
+  series.labels ??= labelsText(labelsOf(series.check, series.location));
+  return series.labels;
+}
+
+function identityTextOf(series: CheckSeries): string {
+  series.identity ??= identityLabelsOf(series.check);
+  return series.identity;
 }
 
 /** A late run that may interrupt the current state changes nothing: only all earlier slots could tell. */

@@ -11,8 +11,8 @@ export interface JudgedRun {
   /** The status of a URL or API check; null without a response. */
   readonly statusCode: number | null;
   readonly errorCode: string | null;
-  /** Each phase that the run reached, with its seconds. */
-  readonly phases: readonly (readonly [phase: string, seconds: number])[];
+  /** Each phase that the run reached, and the total, in milliseconds. */
+  readonly phasesMs: object | null;
   /** 0 to 1; null where no echo request was sent. */
   readonly packetLoss: number | null;
 }
@@ -34,7 +34,7 @@ export function judgedRunOf(result: CheckResult): JudgedRun {
     attempts: result.attempts + 1,
     statusCode: apiCheckResult?.response?.status ?? null,
     errorCode: detail?.requestErrorCode ?? null,
-    phases: phasesOf(result),
+    phasesMs: phasesOf(result),
     packetLoss: lossPercent === undefined ? null : lossPercent / 100,
   };
 }
@@ -58,19 +58,26 @@ function detailOf(result: CheckResult) {
   return apiCheckResult ?? tcpCheckResult ?? dnsCheckResult ?? icmpCheckResult;
 }
 
-/** The total is the response time. */
-function phasesOf(result: CheckResult): JudgedRun['phases'] {
+function phasesOf(result: CheckResult): JudgedRun['phasesMs'] {
   const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
-  const phases =
+  return (
     apiCheckResult?.response?.timingPhases ??
     apiCheckResult?.timingPhases ??
     tcpCheckResult?.timingPhases ??
     dnsCheckResult?.timingPhases ??
     icmpCheckResult?.timingPhases ??
-    {};
-  return Object.entries(phases)
+    null
+  );
+}
+
+/** Each phase of a run with its seconds, without the total: that is the response time. */
+export function phaseSecondsOf({
+  phasesMs,
+}: JudgedRun): readonly (readonly [phase: string, seconds: number])[] {
+  if (phasesMs === null) return [];
+  return Object.entries(phasesMs)
     .filter(([phase]) => phase !== 'total')
-    .map(([phase, ms]) => [PHASE_NAMES[phase] ?? phase, Number(ms) / 1000] as const);
+    .map(([phase, ms]) => [PHASE_NAMES[phase] ?? phase, Number(ms) / 1000]);
 }
 
 /** Names of labels and their values are in snake case, as Prometheus has them. */

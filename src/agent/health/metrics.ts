@@ -3,7 +3,7 @@ import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
 import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import { sharedMetricsText } from '../../runtime/metrics/metrics-text.ts';
+import { sharedExposition } from '../../runtime/metrics/metrics-text.ts';
 import { collectProcessMetrics } from '../../runtime/metrics/process-metrics.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import type { BackendStatus } from '../backend/backend-status.ts';
@@ -76,10 +76,10 @@ export interface AgentMetrics {
   readonly totals: { readonly missedSlots: number; readonly droppedLines: number };
   /** How late the latest run of the last five minutes began, in whole milliseconds; null if none began. */
   maxLatenessMs(): number | null;
-  /** The metrics of checks, without deprecated ones. Each is read when it is its turn. */
+  /** The metrics of checks, without deprecated ones. Each value is read when it is its turn. */
   checkMetrics(): Iterable<CheckMetric>;
-  /** All metrics (Prometheus text format 0.0.4). Concurrent calls share one rendering. */
-  text(): Promise<string>;
+  /** All metrics (Prometheus text format 0.0.4), in pieces. Concurrent calls share one rendering. */
+  exposition(): Promise<readonly Uint8Array[]>;
   readonly contentType: string;
 }
 
@@ -229,7 +229,7 @@ export function createMetrics({
       backend = backendFrom;
     },
     checkMetrics: () => gauges.values(),
-    text: sharedMetricsText(registry, gauges.metrics),
+    exposition: sharedExposition(registry, gauges),
   };
 }
 

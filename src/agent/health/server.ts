@@ -22,7 +22,9 @@ export interface HealthServerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly status: () => HealthStatus;
-  readonly metrics: Pick<AgentMetrics, 'text' | 'contentType' | 'connectionClosed'>;
+  readonly metrics: Pick<AgentMetrics, 'contentType' | 'connectionClosed'> & {
+    readonly exposition: () => Promise<Answer['body']>;
+  };
   /** `/probe`; null: there is no such path (PROBE_ENDPOINT). */
   readonly probe?: ((request: ProbeRequest) => Promise<HealthResponse>) | null;
 }
@@ -48,7 +50,12 @@ const KEEP_ALIVE_MS = 5_000;
 const RESPONSE_TIMEOUT_MS = 10_000;
 const CLOSE_GRACE_MS = 1_000;
 
-type Endpoint = (options: HealthServerOptions) => HealthResponse | Promise<HealthResponse>;
+interface Answer extends Omit<HealthResponse, 'body'> {
+  /** A large one comes in pieces. */
+  readonly body: string | readonly Uint8Array[];
+}
+
+type Endpoint = (options: HealthServerOptions) => Answer | Promise<Answer>;
 
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ['/-/readiness', ({ status }) => readiness(status())],
@@ -59,7 +66,7 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
     async ({ metrics }) => ({
       status: 200,
       contentType: metrics.contentType,
-      body: await metrics.text(),
+      body: await metrics.exposition(),
     }),
   ],
 ]);
@@ -179,7 +186,7 @@ async function answerTo(
   request: IncomingMessage,
   response: ServerResponse,
   options: HealthServerOptions,
-): Promise<HealthResponse> {
+): Promise<Answer> {
   // Absolute form (RFC 9112 3.2.2) is as good as the path alone.
   const url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
   const [path, query] = splitOnce(url);
@@ -222,7 +229,7 @@ function probeRequestOf(
 function send(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, contentType, body }: HealthResponse,
+  { status, contentType, body }: Answer,
   clock: Clock,
 ): void {
   if (response.headersSent || response.destroyed) return;
@@ -231,14 +238,16 @@ function send(
     'close',
     clock.after(RESPONSE_TIMEOUT_MS, () => response.destroy()),
   );
+  const pieces = typeof body === 'string' ? [Buffer.from(body)] : body;
   response.writeHead(status, {
     'content-type': contentType,
-    'content-length': Buffer.byteLength(body),
+    'content-length': pieces.reduce((sum, { byteLength }) => sum + byteLength, 0),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
   });
-  response.end(request.method === 'HEAD' ? undefined : body);
+  if (request.method !== 'HEAD') for (const piece of pieces) response.write(piece);
+  response.end();
 }
 
 function closeServer(server: Server, clock: Clock): Promise<void> {

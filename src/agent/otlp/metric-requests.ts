@@ -28,30 +28,28 @@ export function* metricRequests(
   const timeUnixNano = unixNano(wallMs);
   let batch: Metric[] = [];
   let count = 0;
-  for (const { row, points: given } of metrics) {
-    const points = given.filter(({ value }) => Number.isFinite(value));
-    for (let from = 0; from < points.length; ) {
-      const part = points.slice(from, from + MAX_POINTS - count);
-      const dataPoints = part.map(
-        ({ labels, value }): NumberDataPoint => ({
-          attributes: attributesOf(labels),
-          timeUnixNano,
-          asDouble: value,
-        }),
-      );
-      batch.push({
-        name: row.name,
-        description: row.meaning,
-        ...(row.name.endsWith('_seconds') ? { unit: 's' } : {}),
-        gauge: { dataPoints },
-      });
-      from += part.length;
-      count += part.length;
+  for (const { row, points } of metrics) {
+    let dataPoints: NumberDataPoint[] = [];
+    for (const { labels, value } of points) {
+      if (!Number.isFinite(value)) continue;
+      if (dataPoints.length === 0) batch.push(metricOf(row, dataPoints));
+      dataPoints.push({ attributes: attributesOf(labels), timeUnixNano, asDouble: value });
+      count += 1;
       if (count < MAX_POINTS) continue;
       yield { body: metricsRequest(sender, batch), count };
       batch = [];
+      dataPoints = [];
       count = 0;
     }
   }
   if (count > 0) yield { body: metricsRequest(sender, batch), count };
+}
+
+function metricOf(row: CheckMetric['row'], dataPoints: readonly NumberDataPoint[]): Metric {
+  return {
+    name: row.name,
+    description: row.meaning,
+    ...(row.name.endsWith('_seconds') ? { unit: 's' } : {}),
+    gauge: { dataPoints },
+  };
 }

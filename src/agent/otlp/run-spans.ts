@@ -3,7 +3,7 @@ import type { CheckResult } from '../../model/result/result.ts';
 import { runResultOf } from '../../model/result/run-result.ts';
 import { spanIdOf, traceIdOf, traceKeyOf } from '../../model/result/trace-context.ts';
 import { LruCache } from '../../runtime/lru-cache.ts';
-import { judgedRunOf } from '../health/judged-run.ts';
+import { judgedRunOf, phaseSecondsOf } from '../health/judged-run.ts';
 import { attributesOf, SPAN_KINDS, type Span, STATUS_CODES, unixNano } from './otlp-json.ts';
 
 /** Runs between their first attempt and their end. */
@@ -104,8 +104,8 @@ function phaseSpans(
   }: { readonly traceId: string; readonly spanId: string; readonly startMs: number },
 ): readonly Span[] {
   let atMs = startMs;
-  return judgedRunOf(result)
-    .phases.filter(([, seconds]) => seconds > 0)
+  return phaseSecondsOf(judgedRunOf(result))
+    .filter(([, seconds]) => seconds > 0)
     .map(([phase, seconds]): Span => {
       const beganMs = atMs;
       atMs += seconds * 1000;

@@ -1,54 +1,55 @@
 import type { Registry } from 'prom-client';
 import { systemClock } from '../clock.ts';
+import { createYielder, type YieldWhenDue } from '../event-loop.ts';
 
-/** A scrape yields to the event loop after this long. */
-const RENDER_BUDGET_MS = 4;
+type Rendered = Pick<Registry, 'getMetricsAsArray' | 'getSingleMetricAsString'>;
 
-/** A metric that no registry has. */
-export interface RenderedMetric {
-  /** The metric with its series, as metricText (exposition.ts) makes it. */
-  render(): string;
+/** Metrics that no registry has: too many series for one. */
+export interface RenderedMetrics {
+  /**
+   * Their text in pieces, an empty line between two metrics, a line feed at the end.
+   *
+   * @param yieldWhenDue to be called after each piece of work of at most a few milliseconds
+   */
+  render(yieldWhenDue: YieldWhenDue): Promise<readonly Uint8Array[]>;
+}
+
+/** Renders a registry (Prometheus text format 0.0.4). Concurrent calls share one rendering. */
+export function sharedMetricsText(registry: Rendered): () => Promise<string> {
+  return shared(() => textOf(registry, createYielder(systemClock)));
 }
 
 /**
- * Renders a registry (Prometheus text format 0.0.4), and further metrics after it. Concurrent calls share
- * one rendering.
+ * The same with further metrics after those of the registry, in pieces of UTF-8: with 15,000 checks they
+ * are 20 MB, and making one string of them, or the bytes of one, would hold the event loop.
  */
-export function sharedMetricsText(
-  registry: Pick<Registry, 'getMetricsAsArray' | 'getSingleMetricAsString'>,
-  further: readonly RenderedMetric[] = [],
-): () => Promise<string> {
-  let rendering: Promise<string> | null = null;
+export function sharedExposition(
+  registry: Rendered,
+  further: RenderedMetrics,
+): () => Promise<readonly Uint8Array[]> {
+  return shared(async () => {
+    const yieldWhenDue = createYielder(systemClock);
+    const text = await textOf(registry, yieldWhenDue);
+    return [Buffer.from(`${text}\n`), ...(await further.render(yieldWhenDue))];
+  });
+}
+
+function shared<T>(render: () => Promise<T>): () => Promise<T> {
+  let rendering: Promise<T> | null = null;
   return () => {
-    rendering ??= render(registry, further).finally(() => {
+    rendering ??= render().finally(() => {
       rendering = null;
     });
     return rendering;
   };
 }
 
-/**
- * Renders metric by metric and yields to the event loop when the budget is used up: with 10,000 checks,
- * rendering at once would block it and distort the times of runs. Not after each metric: a yield takes
- * long on a busy loop.
- */
-async function render(
-  registry: Pick<Registry, 'getMetricsAsArray' | 'getSingleMetricAsString'>,
-  further: readonly RenderedMetric[],
-): Promise<string> {
+/** Yields only when it is due, not after each metric: a yield takes long on a busy loop. */
+async function textOf(registry: Rendered, yieldWhenDue: YieldWhenDue): Promise<string> {
   const parts: string[] = [];
-  const registered = registry.getMetricsAsArray().map(
-    ({ name }) =>
-      () =>
-        registry.getSingleMetricAsString(name),
-  );
-  const others = further.map((metric) => () => metric.render());
-  let yieldAtMs = systemClock.monotonicMs() + RENDER_BUDGET_MS;
-  for (const renderNext of [...registered, ...others]) {
-    parts.push(await renderNext());
-    if (systemClock.monotonicMs() < yieldAtMs) continue;
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    yieldAtMs = systemClock.monotonicMs() + RENDER_BUDGET_MS;
+  for (const { name } of registry.getMetricsAsArray()) {
+    parts.push(await registry.getSingleMetricAsString(name));
+    await yieldWhenDue();
   }
   return `${parts.join('\n\n')}\n`;
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { AT_WORK_MS } from '../../../src/agent/scheduler/permits/work-watch.ts';
 import { checkSetOf, startDaemon } from '../../support/agent/daemon-fixture.ts';
+import { metricsText } from '../../support/agent/metrics-text.ts';
 import { eventually } from '../../support/eventually.ts';
 import { checkOf } from '../../support/samples/checks.ts';
 import { rawServer } from '../../support/servers/http-servers.ts';
@@ -24,7 +25,7 @@ it('an agent for which more targets hang than may misses slots, and says what wo
   await eventually(() => silent.open === 2);
   await clock.advance(AT_WORK_MS);
   expect(daemon.status).toMatchObject({ running: 1, waiting: 1, queued: 0 });
-  const text = await metrics.text();
+  const text = await metricsText(metrics);
   expect(text).toContain('\nvedette_waiting 1\n');
   expect(text).toContain('\nvedette_waiting_limit 1\n');
 

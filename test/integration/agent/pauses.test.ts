@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { CheckSet } from '../../../src/agent/source/check-source.ts';
 import type { Pause } from '../../../src/model/schedule/pause.ts';
 import { checkSetOf, startDaemon } from '../../support/agent/daemon-fixture.ts';
+import { metricsText } from '../../support/agent/metrics-text.ts';
 import { eventually } from '../../support/eventually.ts';
 import { checkOf } from '../../support/samples/checks.ts';
 
@@ -43,7 +44,7 @@ it('an agent skips the slots of checks that pause, by the tags of their group to
   expect(missed.map(({ checkId, slot, count }) => [checkId, slot, count])).toEqual([
     ['other', t0, 1],
   ]);
-  expect(await metrics.text()).toContain('\nvedette_paused_slots_total 2\n');
+  expect(await metricsText(metrics)).toContain('\nvedette_paused_slots_total 2\n');
   listener.onChecks({ ...set, unanswered: new Map(), pauses: [] });
   await ranAMinute(['group', 'other', 'own']);
   expect(missed).toHaveLength(1);

@@ -11,6 +11,7 @@ import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';
 import { NO_SECRETS } from '../../../../src/scrub/scrubber.ts';
 import { PATHS } from '../../../../src/wire/v1/limits.ts';
+import { metricsText } from '../../../support/agent/metrics-text.ts';
 import { UploadService } from '../../../support/agent/upload-service.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock, settle } from '../../../support/fake-clock.ts';
@@ -151,7 +152,7 @@ it('reports the slots of damaged results once, also over restarts', async () => 
     // What left the spool is noted by the clock, too.
     await passing(clock, worked);
     await passing(clock, backend.close(new AbortController().signal));
-    const text = await metrics.text();
+    const text = await metricsText(metrics);
     expect(text).toContain(`spool_dropped_total{kind="result",reason="damage"} ${lost}\n`);
     expect(text).toContain(`missed_slots_total{reason="spool_damaged"} ${lost}\n`);
     rmSync(folder.file('accounted.json'));

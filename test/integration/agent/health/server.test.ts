@@ -187,7 +187,7 @@ describe('the health server of a starved agent', () => {
     const metrics = {
       connectionClosed: () => {},
       contentType: 'text/plain',
-      text: () => {
+      exposition: () => {
         asked();
         return new Promise<string>((resolve) => {
           render = resolve;
@@ -282,9 +282,9 @@ describe('bad clients of the health server', () => {
     let asked = 0;
     const metrics = {
       ...real,
-      text: () => {
+      exposition: () => {
         asked += 1;
-        return real.text();
+        return real.exposition();
       },
     };
     const { port } = await start({ metrics });
@@ -301,7 +301,7 @@ describe('bad clients of the health server', () => {
     const metrics = {
       ...createMetrics({ version: '1.2.3' }),
       contentType: 'text/plain',
-      text: () => {
+      exposition: () => {
         asked += 1;
         return new Promise<string>(() => {});
       },
@@ -324,7 +324,7 @@ describe('bad clients of the health server', () => {
     const metrics = {
       connectionClosed: () => {},
       contentType: 'text/plain',
-      text: () => {
+      exposition: () => {
         asked();
         return Promise.resolve(body);
       },
@@ -391,7 +391,7 @@ describe('closing the health server', () => {
     const metrics = {
       connectionClosed: () => {},
       contentType: 'text/plain',
-      text: () => {
+      exposition: () => {
         asked();
         return new Promise<string>((resolve) => {
           render = resolve;

@@ -9,6 +9,7 @@ import { createOtlpExporter } from '../../../../src/agent/otlp/exporter.ts';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../../../src/scrub/scrubber.ts';
+import { metricsText } from '../../../support/agent/metrics-text.ts';
 import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -68,7 +69,7 @@ async function exporting({ headers = {}, scrubber = NO_SECRETS, ...given }: Opti
   });
   const dropped = async (signal: string, reason: string): Promise<number> => {
     const start = `vedette_otlp_dropped_total{signal="${signal}",reason="${reason}"} `;
-    const line = (await metrics.text()).split('\n').find((each) => each.startsWith(start));
+    const line = (await metricsText(metrics)).split('\n').find((each) => each.startsWith(start));
     return Number(line?.slice(start.length));
   };
   return { receiver, clock, metrics, exporter, stop, now, ended, end, dropped, records };
@@ -98,7 +99,7 @@ it('exports the metrics of checks in each interval, with the values and labels o
   await clock.advance(INTERVAL_MS);
   await eventually(() => receiver.points.length > 0);
 
-  const shown = (await metrics.text())
+  const shown = (await metricsText(metrics))
     .split('\n')
     .filter((line) => /^vedette_check_\w+\{check_id=/.test(line) && !/_days_/.test(line));
   expect(shown.length).toBeGreaterThan(10);

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { GaugedCheck } from '../../../../src/agent/health/check-labels.ts';
-import { AGENT_METRICS, createMetrics } from '../../../../src/agent/health/metrics.ts';
+import {
+  AGENT_METRICS,
+  type AgentMetrics,
+  createMetrics,
+} from '../../../../src/agent/health/metrics.ts';
 import { MISSED_REASONS } from '../../../../src/model/result/result.ts';
+import { metricsText } from '../../../support/agent/metrics-text.ts';
 import { resultFor } from '../../../support/samples/results.ts';
 
 const CHECK = {
@@ -15,8 +20,8 @@ const IDENTITY = 'check_id="a-check",check_name="A check",check_type="URL"';
 const LABELS = `${IDENTITY},target="https://example.com/",location="local",tags=""`;
 const EXPIRY = '2026-02-01T00:00:00.000Z';
 
-async function linesOf(metrics: { text(): Promise<string> }): Promise<string[]> {
-  return (await metrics.text()).split('\n');
+async function linesOf(metrics: Pick<AgentMetrics, 'exposition'>): Promise<string[]> {
+  return (await metricsText(metrics)).split('\n');
 }
 
 function httpDetail(fields: object) {
@@ -41,7 +46,7 @@ describe('the exposition', () => {
   });
 
   it('contains CPU, memory and event loop lag of the process', async () => {
-    const text = await createMetrics({ version: '1' }).text();
+    const text = await metricsText(createMetrics({ version: '1' }));
     expect(text).toMatch(/^process_cpu_seconds_total [\d.e-]+$/m);
     expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
@@ -49,10 +54,10 @@ describe('the exposition', () => {
 
   it('is rendered once for concurrent requests', async () => {
     const metrics = createMetrics({ version: '1' });
-    expect(metrics.text()).toBe(metrics.text());
-    const first = await metrics.text();
+    expect(metrics.exposition()).toBe(metrics.exposition());
+    const first = await metricsText(metrics);
     metrics.starved();
-    expect(await metrics.text()).not.toBe(first);
+    expect(await metricsText(metrics)).not.toBe(first);
   });
 
   it('keeps two agents in one process apart', async () => {
@@ -74,7 +79,7 @@ describe('the exposition', () => {
         next = setImmediate(turn);
       };
       let next = setImmediate(turn);
-      await metrics.text();
+      await metricsText(metrics);
       clearImmediate(next);
       return turns;
     };
@@ -167,7 +172,8 @@ describe('the load', () => {
 describe("the difference to the service's clock", () => {
   it('is in seconds, below 0 where the clock is behind, and has no series before an answer', async () => {
     const metrics = createMetrics({ version: '1' });
-    const value = async () => /^vedette_clock_ahead_seconds (.*)$/m.exec(await metrics.text())?.[1];
+    const value = async () =>
+      /^vedette_clock_ahead_seconds (.*)$/m.exec(await metricsText(metrics))?.[1];
     const load = { running: 0, waiting: 0, maxWaiting: 0, queued: 0 };
     let clockAheadMs: number | null = null;
     metrics.bind(load, { checkFileUsable: null }, () => ({ ...noLink(), clockAheadMs }));
@@ -182,7 +188,8 @@ describe("the difference to the service's clock", () => {
 describe('the check file', () => {
   it('is 1 or 0 by whether it is usable, and has no series without a file', async () => {
     const metrics = createMetrics({ version: '1' });
-    const value = async () => /^vedette_check_file_usable (.*)$/m.exec(await metrics.text())?.[1];
+    const value = async () =>
+      /^vedette_check_file_usable (.*)$/m.exec(await metricsText(metrics))?.[1];
     expect(await value()).toBeUndefined();
     const source: { checkFileUsable: boolean | null } = { checkFileUsable: true };
     metrics.bind({ running: 0, waiting: 0, maxWaiting: 0, queued: 0 }, source, noLink);
@@ -256,7 +263,7 @@ describe('the gauges of a check', () => {
 
     const refused = { response: null, requestErrorCode: 'CONNECTION_REFUSED' };
     metrics.finished(resultFor({ hasFailures: true, ...httpDetail(refused) }));
-    const text = await metrics.text();
+    const text = await metricsText(metrics);
     expect(text).toContain(`vedette_check_error_info{${LABELS},code="CONNECTION_REFUSED"} 1`);
     expect(text).not.toContain('vedette_check_status_code{');
   });
@@ -289,8 +296,8 @@ describe('the gauges of a check', () => {
     metrics.finished(resultFor({ hasFailures: true, ...httpDetail({ response: null }) }));
     expect(await linesOf(metrics)).toContain(`${shown} -3`);
     metrics.finished(resultFor(httpDetail({ response: { tls: null } })));
-    expect(await metrics.text()).not.toContain(shown);
-    expect(await metrics.text()).not.toContain(
+    expect(await metricsText(metrics)).not.toContain(shown);
+    expect(await metricsText(metrics)).not.toContain(
       'vedette_check_certificate_expiry_timestamp_seconds{',
     );
   });
@@ -305,7 +312,7 @@ describe('the gauges of a check', () => {
     expect((await linesOf(metrics)).find((line) => line.startsWith(shown))).toMatch(/ 0\.2$/);
     const unsent = { response: null } as never;
     metrics.finished(resultFor({ checkType: 'ICMP', icmpCheckResult: unsent }));
-    expect(await metrics.text()).not.toContain(shown);
+    expect(await metricsText(metrics)).not.toContain(shown);
   });
 
   it('are removed with their check, and not restored by a late result', async () => {
@@ -315,7 +322,7 @@ describe('the gauges of a check', () => {
     metrics.finished(resultFor({ checkId: 'other' }));
     metrics.setChecks([{ ...CHECK, id: 'other' }]);
     metrics.finished(resultFor());
-    const text = await metrics.text();
+    const text = await metricsText(metrics);
     expect(text).not.toContain('check_id="a-check"');
     expect(text).toContain('vedette_check_up{check_id="other"');
     expect(text).toContain('vedette_checks 1');
@@ -328,9 +335,11 @@ describe('the gauges of a check', () => {
     metrics.setChecks([{ ...CHECK }]);
     expect(await linesOf(metrics)).toContain(`vedette_check_up{${LABELS}} 1`);
     metrics.setChecks([{ ...CHECK, name: 'New' }]);
-    expect(await metrics.text()).not.toContain('A check');
+    expect(await metricsText(metrics)).not.toContain('A check');
     metrics.finished(resultFor());
-    expect(await metrics.text()).toContain('vedette_check_up{check_id="a-check",check_name="New"');
+    expect(await metricsText(metrics)).toContain(
+      'vedette_check_up{check_id="a-check",check_name="New"',
+    );
   });
 
   it('cannot be forged by a name', async () => {

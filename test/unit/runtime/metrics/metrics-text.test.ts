@@ -1,7 +1,10 @@
 import { Gauge, Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { labelsText, metricText } from '../../../../src/runtime/metrics/exposition.ts';
-import { sharedMetricsText } from '../../../../src/runtime/metrics/metrics-text.ts';
+import {
+  sharedExposition,
+  sharedMetricsText,
+} from '../../../../src/runtime/metrics/metrics-text.ts';
 import { createServiceMetrics, NO_COUNTS } from '../../../../src/service/http/metrics.ts';
 
 it('renders the metrics once for concurrent calls, and again for later ones', async () => {
@@ -27,8 +30,10 @@ it('renders further metrics after those of the registry', async () => {
   new Gauge({ name: 'one', help: 'One.', registers: [registry] }).set(1);
   const other = { name: 'other', type: 'gauge', meaning: 'Another.' };
   const labels = labelsText({ name: 'a "quoted"\n\\' });
-  const further = { render: () => metricText(other, [`other{${labels}} 2`]) };
-  expect(await sharedMetricsText(registry, [further])()).toBe(
+  const text = `${metricText(other, [`other{${labels}} 2`])}\n`;
+  const further = { render: async () => [Buffer.from(text)] };
+  const pieces = await sharedExposition(registry, further)();
+  expect(Buffer.concat(pieces).toString()).toBe(
     `# HELP one One.\n# TYPE one gauge\none 1\n\n# HELP other Another.\n# TYPE other gauge\nother{name="a \\"quoted\\"\\n\\\\"} 2\n`,
   );
 });

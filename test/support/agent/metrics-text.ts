@@ -1,0 +1,6 @@
+import type { AgentMetrics } from '../../../src/agent/health/metrics.ts';
+
+/** What a scrape of these metrics reads. */
+export async function metricsText(metrics: Pick<AgentMetrics, 'exposition'>): Promise<string> {
+  return Buffer.concat(await metrics.exposition()).toString();
+}
