@@ -85,12 +85,13 @@ export async function withLoadedAgent<Value>(
       async measure(warmUpMs, durationMs, signal) {
         await delay(warmUpMs, undefined, { signal });
         if (agent.hasEnded()) throw new Error(`the agent ended: ${agent.stderr()}`);
-        const before = { ...(await runsOf(metrics)), cpuMs: cpuMsOf(agent.pid) };
-        const startMs = performance.now();
+        // The first scrape takes several times as long as the others.
+        await runsOf(metrics);
+        const before = await momentOf(agent.pid, metrics);
         await delay(durationMs, undefined, { signal });
         if (agent.hasEnded()) throw new Error(`the agent ended: ${agent.stderr()}`);
-        const after = { ...(await runsOf(metrics)), cpuMs: cpuMsOf(agent.pid) };
-        const seconds = (performance.now() - startMs) / 1000;
+        const after = await momentOf(agent.pid, metrics);
+        const seconds = (after.atMs - before.atMs) / 1000;
         const runs = after.passed - before.passed;
         const others = Object.entries(after.others)
           .map(([result, count]) => ({ result, count: count - (before.others[result] ?? 0) }))
@@ -126,6 +127,21 @@ interface Runs {
   readonly passed: number;
   /** By outcome. */
   readonly others: Readonly<Record<string, number>>;
+}
+
+interface Moment extends Runs {
+  readonly atMs: number;
+  readonly cpuMs: number;
+}
+
+/**
+ * Runs, time and CPU time. A scrape reads the runs before it renders the checks, so the time is read before
+ * the scrape: between two moments is the work of the first one's scrape, and none of the second one's.
+ */
+async function momentOf(pid: number, metrics: string): Promise<Moment> {
+  const atMs = performance.now();
+  const cpuMs = cpuMsOf(pid);
+  return { atMs, cpuMs, ...(await runsOf(metrics)) };
 }
 
 /** Finished runs, from the agent's metrics. */
