@@ -50,10 +50,14 @@ export function bytes(value: number): string {
   return `${power === 0 || scaled >= 99.95 ? count(scaled) : scaled.toFixed(1)} ${units[power]}`;
 }
 
-/** A share from 0 to 1: `99.95 %`. Only a whole is 100 %. */
-export function percent(share: number): string {
-  const shown = share < 1 ? Math.min(99.99, Math.floor(share * 10_000) / 100) : 100;
-  return `${Number(shown.toFixed(2))} %`;
+/**
+ * How many of a whole, two counts: `99.95 %`, rounded down, so that only all are 100 %. A share would be rounded
+ * before: 57 of 100 would be 56.99 %.
+ *
+ * @param whole above 0
+ */
+export function percent(part: number, whole: number): string {
+  return `${Math.floor((part * 10_000) / whole) / 100} %`;
 }
 
 /** A key as lists show it: its beginning and, unless an earlier release made it, its end. */

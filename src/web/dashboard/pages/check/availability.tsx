@@ -96,7 +96,7 @@ function shareOf(entries: readonly Counts[]) {
   }
   return (
     <>
-      <b>{percent((runs - failures) / runs)}</b>{' '}
+      <b>{percent(runs - failures, runs)}</b>{' '}
       <span class="muted">
         {failures === 0
           ? `${count(runs)} runs`
@@ -119,7 +119,7 @@ function shareOfMinutes(entries: readonly Counts[]) {
   }
   return (
     <>
-      <b>{percent((minutes - late) / minutes)}</b>{' '}
+      <b>{percent(minutes - late, minutes)}</b>{' '}
       <span class="muted">{late === 0 ? 'never late' : `${count(late)} min late`}</span>
     </>
   );

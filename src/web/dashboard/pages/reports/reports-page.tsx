@@ -264,11 +264,11 @@ function phasesText(phases: ReportRow['phases']): string {
 }
 
 function Availability({ row }: { readonly row: ReportRow }) {
-  const { availability, runs, failures } = row;
-  if (availability === null) return <span class="muted">no runs</span>;
+  const { runs, failures } = row;
+  if (runs === 0) return <span class="muted">no runs</span>;
   return (
     <span title={`${counted(runs, 'run')}, ${count(failures)} failed`}>
-      {percent(availability / 100)}
+      {percent(runs - failures, runs)}
     </span>
   );
 }
