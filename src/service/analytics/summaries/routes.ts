@@ -31,7 +31,9 @@ const summary = z.strictObject({
   from: z.iso.datetime().describe('The start of the window, inclusive: a whole hour (UTC).'),
   to: z.iso
     .datetime()
-    .describe('The end of the window, exclusive: a whole hour (UTC) unless it is the current one.'),
+    .describe(
+      'The end of the window, exclusive: of a whole hour (UTC) unless it is within the last one, or later.',
+    ),
   availability: z
     .number()
     .nullable()

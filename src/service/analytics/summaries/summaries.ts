@@ -1,19 +1,14 @@
 import { type Measure, PHASES } from '../../../model/result/analytics.ts';
-import { HOUR_MS } from '../../../model/time-units.ts';
+import { DAY_MS, HOUR_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { CheckFilter } from '../../checks/shared.sql.ts';
 import { readSnapshot } from '../../database/read-snapshot.ts';
 import type { Sql, Store } from '../../database/store.ts';
+import { invalid } from '../../errors.ts';
 import { unstorableTexts } from '../../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../../http/resources/paging.ts';
 import type { OutdatedStates } from '../../results/statuses/outdated-states.ts';
-import {
-  type AskedWindow,
-  inTime,
-  MAX_RUNS_EMBEDDED,
-  reportWindow,
-  tooLong,
-} from '../report-limits.ts';
+import { type AskedWindow, inTime, MAX_RUNS_EMBEDDED, reportWindow } from '../report-limits.ts';
 import type { ReportQueue } from '../report-queue.ts';
 import { planCover, startOf } from '../rollups/cover.ts';
 import { hasMoreSingleRuns, readRollUpState } from '../rollups/rolled-runs.sql.ts';
@@ -68,6 +63,14 @@ export interface CheckSummaries {
   list(accountId: string, query: SummariesQuery): Promise<readonly CheckSummary[]>;
 }
 
+interface Window {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** A hundred checks in a month are summed up at once, ten in a year. */
+const MAX_CHECK_DAYS = 3_650;
+
 export function createCheckSummaries({
   store,
   clock,
@@ -78,25 +81,43 @@ export function createCheckSummaries({
   const maxRuns = store.kind === 'pglite' ? maxRunsEmbedded : null;
 
   async function read(
-    sql: Sql,
     accountId: string,
     query: SummariesQuery,
-    window: { readonly fromMs: number; readonly toMs: number },
+    window: Window,
   ): Promise<readonly CheckSummary[]> {
     const range = rangeOf(query);
-    const checks = await listReportedChecks(sql, { accountId, ...query.filter, range });
-    if (checks.length === 0) return [];
-    const checkIds = checks.map(({ checkId }) => checkId);
+    const checks = await readSnapshot(store, (sql) =>
+      listReportedChecks(sql, { accountId, ...query.filter, range }),
+    );
+    const summaries: CheckSummary[] = [];
+    const atOnce = checksAtOnce(window);
+    for (let index = 0; index < checks.length; index += atOnce) {
+      const slice = checks.slice(index, index + atOnce);
+      const checkIds = slice.map(({ checkId }) => checkId);
+      const sums = await inTime(() =>
+        readSnapshot(store, (sql) => sumUp(sql, accountId, checkIds, window)),
+      );
+      summaries.push(...slice.map((check) => summaryOf(check, window, sums.get(check.checkId))));
+    }
+    return summaries;
+  }
+
+  async function sumUp(
+    sql: Sql,
+    accountId: string,
+    checkIds: readonly string[],
+    window: Window,
+  ): Promise<ReadonlyMap<string, RunsOfCheck>> {
     const state = await readRollUpState(sql, { accountId, checkIds, ...window });
     const nowMs = clock.wallMs();
     const segments = checkIds.flatMap((checkId) =>
       planCover({ checkId, ...window, pointMinutes: null, nowMs }, state),
     );
     if (maxRuns !== null && (await hasMoreSingleRuns(sql, { accountId, segments }, maxRuns))) {
-      throw tooLong(`the window has more than ${maxRuns} runs that are not rolled up yet`);
+      const message = `must be smaller, or the window shorter: these checks have more than ${maxRuns} runs that are not rolled up yet`;
+      throw invalid([{ path: 'query.limit', message }]);
     }
-    const sums = await sumUpRuns(sql, { accountId, segments });
-    return checks.map((check) => summaryOf(check, window, sums.get(check.checkId)));
+    return sumUpRuns(sql, { accountId, segments });
   }
 
   return {
@@ -108,25 +129,31 @@ export function createCheckSummaries({
       // No name, tag or location contains such a text, and PostgreSQL would refuse it.
       if (unstorableTexts([...tags, search, location]).length > 0) return [];
       if (states.length > 0) await outdatedStates.refresh({ accountId, checkId: null });
-      return queue.run(accountId, () =>
-        inTime(() => readSnapshot(store, (sql) => read(sql, accountId, query, window))),
-      );
+      return queue.run(accountId, () => read(accountId, query, window));
     },
   };
 }
 
-/** Parts of hours would be read run by run, and are not kept for as long. */
-function wholeHours(
-  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-  atMs: number,
-): { readonly fromMs: number; readonly toMs: number } {
+/**
+ * How many checks one transaction sums up. The embedded database serves nothing else meanwhile, and has some rows for
+ * each day of a check: as many as take tenths of a second.
+ */
+function checksAtOnce({ fromMs, toMs }: Window): number {
+  return Math.max(1, Math.floor(MAX_CHECK_DAYS / Math.max(1, (toMs - fromMs) / DAY_MS)));
+}
+
+/**
+ * Parts of hours would be read run by run, and are not kept for as long. An end within the last hour stays: whoever goes
+ * on by pages asks for the end of the first one.
+ */
+function wholeHours({ fromMs, toMs }: Window, atMs: number): Window {
   const endMs = -startOf(-toMs, HOUR_MS);
-  return { fromMs: startOf(fromMs, HOUR_MS), toMs: endMs > atMs ? toMs : endMs };
+  return { fromMs: startOf(fromMs, HOUR_MS), toMs: endMs > atMs - HOUR_MS ? toMs : endMs };
 }
 
 function summaryOf(
   check: ReportedCheck,
-  window: { readonly fromMs: number; readonly toMs: number },
+  window: Window,
   sums: RunsOfCheck | undefined,
 ): CheckSummary {
   const { runs, passed, degraded, measures } = sums ?? NO_RUNS;
