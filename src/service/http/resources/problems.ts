@@ -39,9 +39,17 @@ export function validate<Schema extends z.ZodType>(
   const issues = parsed.issues.slice(0, MAX_FOUND_PROBLEMS).map((raw, index): Issue => {
     const issue = z.core.util.finalizeIssue(raw, CONTEXT, z.core.config());
     if (index >= MAX_PROBLEMS || !(raw.inst instanceof z.ZodObject)) return issue;
-    return { ...issue, fields: Object.keys(raw.inst.shape) };
+    return { ...issue, fields: fieldsOf(raw.inst) };
   });
   return { ok: false, problems: problemsOf({ issues }, part) };
+}
+
+/** Those to suggest: fields without effect, and former names, would not do what the sender wants. */
+function fieldsOf({ shape }: z.ZodObject): readonly string[] {
+  return Object.keys(shape).filter((name) => {
+    const meta = (shape[name] as z.ZodType).meta();
+    return meta?.readOnly !== true && meta?.deprecated !== true;
+  });
 }
 
 /**

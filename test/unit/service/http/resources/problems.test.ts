@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { repeatedField } from '../../../../../src/model/repeated-field.ts';
 import { MAX_FOUND_PROBLEMS, MAX_PROBLEMS } from '../../../../../src/service/errors.ts';
 import {
   parseBody,
@@ -79,6 +80,8 @@ describe('an unknown field', () => {
     name: z.string().optional(),
     channels: z.array(CHANNEL).optional(),
     settings: z.strictObject({ interval: z.int() }).nullable().default(null),
+    created_at: repeatedField,
+    label: z.string().optional().meta({ deprecated: true }),
   });
   const problems = (body: unknown) => {
     const parsed = validate(
@@ -100,6 +103,9 @@ describe('an unknown field', () => {
       'body.settings.Intervall is not a known field; did you mean interval?',
     ],
     [{ colour: 'red' }, 'body.colour is not a known field'],
+    // Fields without effect, and former names, are not suggested.
+    [{ create_at: '2026-01-31' }, 'body.create_at is not a known field'],
+    [{ lable: 'a' }, 'body.lable is not a known field'],
     [{ ['n'.repeat(5_000)]: 1 }, `body["${'n'.repeat(60)}"] is not a known field`],
   ])('of %j is said to be unknown, with the field that is nearest', (body, problem) => {
     expect(problems(body)).toEqual([problem]);
