@@ -17,11 +17,10 @@ const MAX_UNREAD_BYTES = 1024 * 1024;
 const RECONNECT_MS = 2_000;
 
 const event = z.strictObject({
-  // Also kinds that only a newer replica knows, which must not make the response invalid.
+  // Also kinds that only a newer replica knows, which must make no response invalid, and which no client may refuse.
   kind: z
-    .string()
-    .describe('What happened; a later release may have further kinds.')
-    .meta({ enum: EVENT_KINDS }),
+    .union([z.enum(EVENT_KINDS), z.string()])
+    .describe('What happened; a later release may have further kinds.'),
   resourceId: z.string().describe('The id of the resource.'),
   at: z.iso.datetime().describe('When it happened.'),
   data: z.record(z.string(), z.unknown()).describe('Depends on the kind.'),
