@@ -1,6 +1,8 @@
 /** What went wrong with a request, as pages show it. */
 export type ApiErrorKind = 'refused' | 'unauthorized' | 'unavailable' | 'offline' | 'fault';
 
+const PAGE_FAULT = 'PAGE_FAULT';
+
 /** A problem of one field of a request. */
 export interface FieldProblem {
   /** For example `body.name`. */
@@ -25,6 +27,8 @@ export class ApiError extends Error {
   readonly code: string;
   /** By which the log of the service names the request; null without a response. */
   readonly requestId: string | null;
+  /** When the service asks to try again, from its response on; null if it does not say it. */
+  readonly retryAfterMs: number | null;
   readonly problems: readonly FieldProblem[];
   readonly attributes: Readonly<Record<string, unknown>>;
 
@@ -35,6 +39,7 @@ export class ApiError extends Error {
       readonly status?: number;
       readonly code: string;
       readonly requestId?: string | null;
+      readonly retryAfterMs?: number | null;
       readonly attributes?: NonNullable<ErrorBody['attributes']>;
       readonly cause?: unknown;
     },
@@ -45,6 +50,7 @@ export class ApiError extends Error {
     this.status = given.status ?? null;
     this.code = given.code;
     this.requestId = given.requestId ?? null;
+    this.retryAfterMs = given.retryAfterMs ?? null;
     this.problems = given.attributes?.problems ?? [];
     this.attributes = given.attributes ?? {};
   }
@@ -61,14 +67,21 @@ export function errorOf(response: Response, body: unknown): ApiError {
       status,
       code: typeof error === 'string' ? error : response.statusText || String(status),
       requestId: response.headers.get('x-request-id'),
+      retryAfterMs: retryAfterMs(response.headers.get('retry-after')),
       attributes,
     },
   );
 }
 
+/** Of whole seconds, as the service sends them. A proxy may send a date. */
+function retryAfterMs(header: string | null): number | null {
+  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : null;
+}
+
 function kindOf(status: number): ApiErrorKind {
   if (status === 401) return 'unauthorized';
-  if (status === 429 || status === 503) return 'unavailable';
+  // A proxy answers 502 and 504 while the service restarts.
+  if ([429, 502, 503, 504].includes(status)) return 'unavailable';
   return status >= 500 ? 'fault' : 'refused';
 }
 
@@ -86,14 +99,18 @@ export function isAbort(error: unknown): boolean {
 }
 
 /** What to do about an error, as pages say it beside the message; null if the message says it. */
-export function adviceOf({ kind, status, attributes }: ApiError): string | null {
+export function adviceOf({ kind, status, code, requestId, attributes }: ApiError): string | null {
   switch (kind) {
     case 'unauthorized':
       return 'Sign in again in another tab, then go on here: what you typed is kept.';
     case 'unavailable':
       return 'Wait a moment, then try again.';
     case 'fault':
-      return 'Try again. If it fails again, the log of the service says why, beside the id of the request.';
+      if (code === PAGE_FAULT) return 'Reload the page.';
+      // Without an id a proxy responded, not the service.
+      return requestId === null
+        ? 'Wait a moment, then try again.'
+        : 'Try again. If it fails again, the log of the service says why, beside the id of the request.';
     case 'offline':
       return null;
     case 'refused':
@@ -109,7 +126,7 @@ export function asApiError(error: unknown): ApiError {
   const message = error instanceof Error ? error.message : String(error);
   return new ApiError(`The page has a fault: ${message}`, {
     kind: 'fault',
-    code: 'PAGE_FAULT',
+    code: PAGE_FAULT,
     cause: error,
   });
 }
