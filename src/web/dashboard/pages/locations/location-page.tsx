@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
+import { useShownOnce } from '../../parts/forms/use-unsaved-guard.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { MonitoringProblems } from '../../parts/problems/monitoring-problems.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -28,6 +29,7 @@ export function Page({ params: { id = '' } }: PageProps) {
   const [dialog, setDialog] = useState<'edit' | 'delete' | null>(null);
   /** Lost with the page: nobody can read it again. */
   const [newKey, setNewKey] = useState<NewKey | null>(null);
+  useShownOnce(newKey !== null);
   useRefresh(status, REPORT_MS);
   useRefresh(agents, REPORT_MS);
   const shown = location.data.value;

@@ -7,6 +7,7 @@ import { session } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { FormError, problemOf, TextField } from '../../parts/field.tsx';
+import { useUnsavedGuard } from '../../parts/forms/use-unsaved-guard.ts';
 import { ListPanel } from '../../parts/lists/list-panel.tsx';
 import { useList } from '../../parts/lists/use-list.ts';
 import type { Column } from '../../parts/table.tsx';
@@ -141,6 +142,7 @@ function Password() {
   const [newPassword, setNew] = useState('');
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
+  useUnsavedGuard(currentPassword !== '' || newPassword !== '');
   const change = async (): Promise<void> => {
     setBusy(true);
     try {

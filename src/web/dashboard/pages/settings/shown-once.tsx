@@ -1,6 +1,7 @@
 import { Button } from '../../parts/button.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { useShownOnce } from '../../parts/forms/use-unsaved-guard.ts';
 
 interface ShownOnceProps {
   readonly title: string;
@@ -14,6 +15,7 @@ interface ShownOnceProps {
 
 /** A key or link that the service shows once, to be copied. */
 export function ShownOnce({ title, note, text, copyLabel, done, onClose }: ShownOnceProps) {
+  useShownOnce(true);
   return (
     <Dialog
       title={title}

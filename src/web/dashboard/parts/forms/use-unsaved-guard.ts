@@ -9,6 +9,8 @@ export function mayLeave(isChanged: boolean): boolean {
 
 /** Forms with unsaved changes. However many there are, the user is asked once. */
 const changed = new Set<symbol>();
+/** What is shown once. The user may leave it without a question: it may be copied by any means. */
+const shownOnce = new Set<symbol>();
 /** Where the forms are. */
 let address = '';
 /** The user wants to leave: a page that the browser itself loads must not make it ask again. */
@@ -27,14 +29,24 @@ export function useUnsavedGuard(isChanged: boolean): void {
   }, [isChanged]);
 }
 
+/** While something is shown that can be read only once, such as a key, an ended session does not leave the page. */
+export function useShownOnce(isShown: boolean): void {
+  useLayoutEffect(() => {
+    if (!isShown) return;
+    const part = Symbol('shown once');
+    shownOnce.add(part);
+    return () => void shownOnce.delete(part);
+  }, [isShown]);
+}
+
 /** Watches Back and Forward. To be called before the router listens: it must not see what the user does not want. */
 export function watchHistory(): void {
   addEventListener('popstate', onPopState);
 }
 
-/** Whether a form has something that is not saved. */
-export function hasUnsavedChanges(): boolean {
-  return changed.size > 0;
+/** Whether something would be lost that the user did not choose to leave: what is not saved, or shown once. */
+export function wouldLose(): boolean {
+  return changed.size > 0 || shownOnce.size > 0;
 }
 
 function add(form: symbol): void {
