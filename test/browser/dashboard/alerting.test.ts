@@ -166,7 +166,17 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     await page.getByText('Texts of its messages').click();
     await page.getByLabel('First line').fill('{{CHECK_NAME}} is down');
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('Test (no real failure) is down').first().waitFor();
+    const preview = page.getByText('Test (no real failure) is down').first();
+    await preview.waitFor();
+    await page.getByLabel('First line').fill('{{CHECK_NAM}} is down');
+    await preview.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Preview' }).click();
+    const refusal = page.getByText('See the fields above.');
+    await refusal.waitFor();
+    await page.getByLabel('First line').fill('{{CHECK_NAME}} is down');
+    await refusal.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await preview.waitFor();
     await page.getByRole('checkbox', { name: 'All checks, now and later' }).check();
     await page.getByRole('checkbox', { name: 'The blog' }).uncheck();
     await page.getByRole('button', { name: 'Save' }).click();

@@ -3,13 +3,21 @@ import { api, bodyOf } from '../../api/client.ts';
 import { type ApiError, asApiError, type FieldProblem } from '../../api/errors.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { Button } from '../../parts/button.tsx';
-import { problemOf, TextAreaField } from '../../parts/field.tsx';
+import { FormError, problemOf, TextAreaField } from '../../parts/field.tsx';
 import type { ChannelForm } from './channel-form.ts';
 
 type Preview = components['schemas']['AlertMessagePreview'];
 
 /** At these fields stands what the API says about them. */
 export const TEMPLATE_NAMES: readonly string[] = ['titleTemplate', 'textTemplate'];
+
+/** What came of a preview. */
+interface Previewed {
+  /** The request as JSON. What is changed afterwards has no preview. */
+  readonly request: string;
+  readonly previews: readonly Preview[];
+  readonly error: ApiError | null;
+}
 
 const WORDS = { FAILURE: 'A failure', RECOVERY: 'Its recovery' } as const;
 
@@ -23,28 +31,33 @@ export function MessageTexts({
   readonly change: (fields: Partial<ChannelForm>) => void;
   readonly problems: readonly FieldProblem[];
 }) {
-  // It stays open while somebody empties the fields.
-  const [wasGiven] = useState(form.titleTemplate !== '' || form.textTemplate !== '');
+  // Only its reader closes it: neither emptied fields nor corrected ones do.
+  const [isOpen, setOpen] = useState(form.titleTemplate !== '' || form.textTemplate !== '');
   const [isBusy, setBusy] = useState(false);
-  const [previews, setPreviews] = useState<readonly Preview[]>([]);
-  const [error, setError] = useState<ApiError | null>(null);
+  const [previewed, setPreviewed] = useState<Previewed | null>(null);
+  const body = previewOf(form);
+  const request = JSON.stringify(body);
   const preview = async (): Promise<void> => {
     setBusy(true);
-    setPreviews([]);
-    setError(null);
+    setPreviewed(null);
     try {
-      const body = previewOf(form);
-      setPreviews((await bodyOf(api.POST('/v1/alert-channels/preview', { body }))).previews);
+      const { previews } = await bodyOf(api.POST('/v1/alert-channels/preview', { body }));
+      setPreviewed({ request, previews, error: null });
     } catch (thrown) {
-      setError(asApiError(thrown));
+      setPreviewed({ request, previews: [], error: asApiError(thrown) });
     } finally {
       setBusy(false);
     }
   };
+  const { previews = [], error = null } = previewed?.request === request ? previewed : {};
   const all = [...problems, ...(error?.problems ?? [])];
   const isRefused = TEMPLATE_NAMES.some((name) => problemOf(all, name) !== null);
   return (
-    <details class="alerting-more" open={wasGiven || isRefused}>
+    <details
+      class="alerting-more"
+      open={isOpen || isRefused}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
       <summary>Texts of its messages</summary>
       <TextAreaField
         label="First line"
@@ -75,8 +88,8 @@ export function MessageTexts({
       <Button class="small" isBusy={isBusy} onClick={() => void preview()}>
         Preview
       </Button>
+      <FormError error={error} fields={TEMPLATE_NAMES} />
       <div role="status">
-        {error !== null && error.problems.length === 0 && <p class="failing">{error.message}</p>}
         {previews.map(({ notice, title, text, body }) => (
           <div key={notice} class="alerting-preview">
             <p class="muted">{WORDS[notice]}</p>
