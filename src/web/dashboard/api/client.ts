@@ -60,6 +60,8 @@ export async function pageOf<Data>(
   readonly entries: Exclude<Data, undefined>;
   /** Null if the list does not say it. */
   readonly total: number | null;
+  /** There are more than `total`: the API does not count further. */
+  readonly isAtLeast: boolean;
   /** Leads to the next page; null after the last one. */
   readonly nextCursor: string | null;
 }> {
@@ -69,6 +71,7 @@ export async function pageOf<Data>(
   return {
     entries: data as Exclude<Data, undefined>,
     total: total === null ? null : Number(total),
+    isAtLeast: response.headers.has('x-total-count-at-least'),
     nextCursor: hasNext ? response.headers.get('x-next-cursor') : null,
   };
 }

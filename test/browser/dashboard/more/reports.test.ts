@@ -27,8 +27,10 @@ describe.skipIf(LACKING !== null)('the page of reports', () => {
     expect(new URL(page.url()).search).toBe('?sort=availability');
     const head = page.getByRole('columnheader', { name: 'Availability' });
     expect(await head.getAttribute('aria-sort')).toBe('ascending');
-    await goto('/reports?tag=slow&range=last24Hours');
+    // An order of an earlier release.
+    await goto('/reports?tag=slow&range=last24Hours&sort=p95');
     await page.getByText('1 check', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Sort: name' }).waitFor();
     expect(await rows.allTextContents()).toEqual([expect.stringMatching(/^Search/)]);
     await goto('/reports?from=2020-01-01&to=2020-01-31');
     await page.getByText('3 checks', { exact: true }).waitFor();

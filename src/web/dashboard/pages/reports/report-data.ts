@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals';
-import { api, pageOf } from '../../api/client.ts';
 import { type ApiError, asApiError, isAbort } from '../../api/errors.ts';
 import type { components, operations } from '../../api/openapi.d.ts';
 import { backoffMs, wait } from '../../api/wait.ts';
@@ -17,10 +16,24 @@ export const REPORTED_TYPES: readonly Summary['checkType'][] = ['URL', 'API', 'T
 
 /** Checks that are read; more are left out. */
 export const MAX_CHECKS = 2_000;
-const PAGE_CHECKS = 100;
+const PART_CHECKS = 100;
 
 const FIRST_DELAY_MS = 2_000;
 const MAX_DELAY_MS = 30_000;
+
+export interface ReportPart {
+  readonly entries: readonly Summary[];
+  /** How many checks match; null if the response does not say it. */
+  readonly total: number | null;
+  /** More than `total`. */
+  readonly isAtLeast: boolean;
+}
+
+/** Reads a part of the checks, by name. Throws an ApiError. */
+export type ReadPart = (
+  query: ReportFilter & ReportWindow & { readonly limit: number; readonly page: number },
+  signal: AbortSignal,
+) => Promise<ReportPart>;
 
 /** How the checks that match a filter did in a window. */
 export class ReportData {
@@ -28,27 +41,39 @@ export class ReportData {
   readonly rows = signal<readonly ReportRow[] | null>(null);
   /** How many checks match; null if it is not known yet. */
   readonly total = signal<number | null>(null);
+  /** More than `total` match: lists are not counted further. */
+  readonly isAtLeast = signal(false);
   readonly error = signal<ApiError | null>(null);
   readonly isReading = signal(true);
+  /** How long it waits in all, because the reports of this minute are used up: milliseconds; null if it does not. */
+  readonly waitsMs = signal<number | null>(null);
+  readonly #readPart: ReadPart;
   readonly #filter: ReportFilter;
   readonly #window: ReportWindow;
 
-  constructor(filter: ReportFilter, window: ReportWindow) {
+  constructor(readPart: ReadPart, filter: ReportFilter, window: ReportWindow) {
+    this.#readPart = readPart;
     this.#filter = filter;
     this.#window = window;
   }
 
-  /** Reads until all is read, or the returned function is called. */
-  start(): () => void {
+  /**
+   * Reads until all is read, or the returned function is called.
+   *
+   * @param afterMs milliseconds before it begins: the user may go on to change the filter
+   */
+  start(afterMs = 0): () => void {
     const ended = new AbortController();
-    void this.#read(ended.signal);
+    void this.#read(afterMs, ended.signal);
     return () => ended.abort();
   }
 
-  async #read(ended: AbortSignal): Promise<void> {
+  async #read(afterMs: number, ended: AbortSignal): Promise<void> {
     this.isReading.value = true;
     this.error.value = null;
+    this.waitsMs.value = null;
     try {
+      await wait(afterMs, ended);
       await this.#readAll(ended);
     } catch (thrown) {
       if (ended.aborted || isAbort(thrown)) return;
@@ -58,37 +83,41 @@ export class ReportData {
   }
 
   async #readAll(ended: AbortSignal): Promise<void> {
-    const rows: ReportRow[] = [];
+    // A check comes twice where another one was made or renamed meanwhile.
+    const rows = new Map<string, ReportRow>();
     let window = this.#window;
-    for (let page = 1; rows.length < MAX_CHECKS; page += 1) {
-      const part = await this.#readPage(page, window, ended);
-      ended.throwIfAborted();
+    for (let page = 1; rows.size < MAX_CHECKS; page += 1) {
+      const part = await this.#readInTurn(page, window, ended);
       const [first] = part.entries;
-      // All rows have the window of the first ones.
+      // All rows have the window of the first ones: the service keeps an end within the last hour.
       if (page === 1 && first !== undefined) {
         window = { ...window, from: Date.parse(first.from), to: Date.parse(first.to) };
       }
-      rows.push(...part.entries.map(rowOf));
+      for (const entry of part.entries) rows.set(entry.checkId, rowOf(entry));
       this.total.value = part.total;
-      this.rows.value = [...rows];
-      if (part.entries.length < PAGE_CHECKS) return;
+      this.isAtLeast.value = part.isAtLeast;
+      this.rows.value = [...rows.values()];
+      if (part.entries.length < PART_CHECKS) return;
     }
   }
 
-  async #readPage(
-    page: number,
-    window: ReportWindow,
-    signal: AbortSignal,
-  ): Promise<{ readonly entries: readonly Summary[]; readonly total: number | null }> {
-    const query = { ...this.#filter, ...window, limit: PAGE_CHECKS, page };
+  /** The API answers so many reports a minute, of all tabs. */
+  async #readInTurn(page: number, window: ReportWindow, ended: AbortSignal): Promise<ReportPart> {
+    const query = { ...this.#filter, ...window, limit: PART_CHECKS, page };
     for (let failures = 1; ; failures += 1) {
+      ended.throwIfAborted();
       try {
-        return await pageOf(api.GET('/v1/analytics/summaries', { params: { query }, signal }));
+        const part = await this.#readPart(query, ended);
+        ended.throwIfAborted();
+        return part;
       } catch (thrown) {
-        // Reports in other tabs use up what a user may ask for in a minute.
-        if (asApiError(thrown).status !== 429) throw thrown;
-        await wait(backoffMs(failures, FIRST_DELAY_MS, MAX_DELAY_MS), signal);
-        signal.throwIfAborted();
+        const { status, retryAfterMs } = asApiError(thrown);
+        if (status !== 429 || ended.aborted) throw thrown;
+        const waitsMs = retryAfterMs ?? backoffMs(failures, FIRST_DELAY_MS, MAX_DELAY_MS);
+        this.waitsMs.value = waitsMs;
+        await wait(waitsMs, ended);
+        ended.throwIfAborted();
+        this.waitsMs.value = null;
       }
     }
   }

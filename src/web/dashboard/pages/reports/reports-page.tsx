@@ -1,4 +1,5 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { api, pageOf } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
@@ -18,13 +19,20 @@ import {
   isReported,
   MAX_CHECKS,
   REPORTED_TYPES,
+  type ReadPart,
   ReportData,
   type ReportFilter,
 } from './report-data.ts';
+import { fileName, progressText, type ReportProgress, waitText } from './report-progress.ts';
 import { csvOf, PHASES, type ReportRow, SORTS, type Sort, sortedRows } from './report-rows.ts';
 import { DEFAULT_RANGE, RANGE_LABELS, type ReportWindow, windowIn } from './report-window.ts';
 
 const PART = 100;
+/** After a change of the filter or the range, another one may follow, and each takes of the reports of a minute. */
+const SETTLE_MS = 1_000;
+
+const readSummaries: ReadPart = (query, signal) =>
+  pageOf(api.GET('/v1/analytics/summaries', { params: { query }, signal }));
 
 const SORT_LABELS: Readonly<Record<(typeof SORTS)[number], string>> = {
   availability: 'lowest availability',
@@ -97,24 +105,53 @@ export function Page() {
 function Reports({ state, window }: { readonly state: UrlState; readonly window: ReportWindow }) {
   const filter = filterOf(state);
   const [attempt, setAttempt] = useState(0);
-  const data = useMemo(() => new ReportData(filter, window), [JSON.stringify([filter, window])]);
-  useEffect(() => data.start(), [data, attempt]);
+  const data = useMemo(
+    () => new ReportData(readSummaries, filter, window),
+    [JSON.stringify([filter, window])],
+  );
+  const lastData = useRef(data);
+  useEffect(() => {
+    const isChanged = lastData.current !== data;
+    lastData.current = data;
+    return data.start(isChanged ? SETTLE_MS : 0);
+  }, [data, attempt]);
   const rows = data.rows.value;
   const error = data.error.value;
+  const waitsMs = data.waitsMs.value;
+  const read = rows?.length ?? 0;
+  const progress: ReportProgress = {
+    read,
+    total: data.total.value ?? read,
+    isAtLeast: data.isAtLeast.value,
+    isReading: data.isReading.value,
+  };
   const sort = SORTS.find((each) => each === state.get('sort')) ?? 'name';
+  const isUnknownSort = sort === 'name' && state.get('sort') !== null;
+  useEffect(() => {
+    // The menu would say an order that the rows do not have.
+    if (isUnknownSort) state.set({ sort: null });
+  }, [isUnknownSort]);
   const sorted = useMemo(() => sortedRows(rows ?? [], sort), [rows, sort]);
   return (
     <>
       <PageHeader
         title="Reports"
         actions={
-          <Button disabled={sorted.length === 0} onClick={() => download(csvOf(sorted))}>
+          <Button
+            disabled={sorted.length === 0 || progress.isReading}
+            onClick={() => download(csvOf(sorted), progress)}
+          >
             Download CSV
           </Button>
         }
       />
       <Filters state={state} />
       {error !== null && <ErrorState error={error} retry={() => setAttempt(attempt + 1)} />}
+      {waitsMs !== null && (
+        <p class="reports-progress" role="status">
+          {waitText(waitsMs)}
+        </p>
+      )}
       {rows === null && error === null && (
         <div class="panel">
           <Skeleton lines={8} height={37} label="Loading the checks" />
@@ -123,11 +160,7 @@ function Reports({ state, window }: { readonly state: UrlState; readonly window:
       {rows !== null && rows.length === 0 && <NoChecks />}
       {rows !== null && rows.length > 0 && (
         <>
-          <Progress
-            read={rows.length}
-            total={data.total.value ?? rows.length}
-            isReading={data.isReading.value}
-          />
+          <Progress progress={progress} />
           <List rows={sorted} sort={sort} />
         </>
       )}
@@ -173,16 +206,8 @@ function NoChecks() {
   );
 }
 
-function Progress({
-  read,
-  total,
-  isReading,
-}: {
-  readonly read: number;
-  readonly total: number;
-  readonly isReading: boolean;
-}) {
-  const isAll = read >= total;
+function Progress({ progress }: { readonly progress: ReportProgress }) {
+  const { read, total, isReading } = progress;
   return (
     <p class="reports-progress muted">
       {isReading && (
@@ -192,8 +217,7 @@ function Progress({
           aria-label="Reports that are read"
         />
       )}
-      {isAll ? counted(read, 'check') : `${count(read)} of ${counted(total, 'check')}`}
-      {!isAll && !isReading && ', the first by name: use a filter for others'}
+      {progressText(progress)}
     </p>
   );
 }
@@ -273,11 +297,11 @@ function Availability({ row }: { readonly row: ReportRow }) {
   );
 }
 
-function download(csv: string): void {
+function download(csv: string, progress: ReportProgress): void {
   const address = URL.createObjectURL(new Blob([csv], { type: 'text/csv' }));
   const link = document.createElement('a');
   link.href = address;
-  link.download = `vedette-report-${new Date().toISOString().slice(0, 10)}.csv`;
+  link.download = fileName(new Date().toISOString().slice(0, 10), progress);
   link.click();
   // The browser has begun to read it by then.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);

@@ -1,0 +1,40 @@
+import { count, counted, duration } from '../../parts/formats.ts';
+import { MAX_CHECKS } from './report-data.ts';
+
+/** How far a report is read. */
+export interface ReportProgress {
+  /** Checks. */
+  readonly read: number;
+  readonly total: number;
+  /** More than `total` match. */
+  readonly isAtLeast: boolean;
+  readonly isReading: boolean;
+}
+
+/** `400 of 900 checks`, and why not all where it does not go on. */
+export function progressText({ read, total, isAtLeast, isReading }: ReportProgress): string {
+  if (read >= total && !isAtLeast) return counted(read, 'check');
+  const of = isAtLeast ? `more than ${count(total)}` : count(total);
+  const text = `${count(read)} of ${of} checks`;
+  if (isReading) return text;
+  return read >= MAX_CHECKS
+    ? `${text}, the first by name: use a filter for others`
+    : `${text} were read`;
+}
+
+/** Why a report does not go on for a while. */
+export function waitText(waitsMs: number): string {
+  const wait = duration(Math.ceil(waitsMs / 1_000) * 1_000);
+  return `As many reports as a minute allows were read. It goes on within ${wait}.`;
+}
+
+/**
+ * The name of the file with a report. If checks are missing, it says so.
+ *
+ * @param day such as `2026-01-31`
+ */
+export function fileName(day: string, { read, total, isAtLeast }: ReportProgress): string {
+  const of = isAtLeast ? `more-than-${total}` : total;
+  const part = read >= total && !isAtLeast ? '' : `-first-${read}-of-${of}`;
+  return `vedette-report-${day}${part}.csv`;
+}
