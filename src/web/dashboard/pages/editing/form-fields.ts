@@ -119,7 +119,8 @@ export const LEFT_TO_YAML: Readonly<Record<string, string>> = {
   logicalId: 'Belongs to `vedette apply`.',
   'request.headers[].locked': 'A note that changes nothing.',
   'request.queryParameters[].locked': 'A note that changes nothing.',
-  'alertChannelSubscriptions[].activated': 'A channel is notified or not: the form removes it.',
+  'alertChannelSubscriptions[].activated':
+    'The list of channels sets it: false for those of all checks that are not chosen.',
 };
 
 /** Whether the problem of a path stands at its field. Those of a list stand above its entries. */
