@@ -89,12 +89,12 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
          seen_at, begun_at)
        select $1 || l.id, l.account_id, 'SLOTS_MISSED', l.id, jsonb_build_object('kind', 'location',
          'id', l.id, 'slug', l.slug, 'name', l.name), 'Of 60 slots 12 were not run.',
-         now() - interval '1 hour', '2100-01-01', now()
+         now() - interval '1 hour', timestamptz '2100-01-01', now()
        from private_locations l where l.account_id = $2
        union all
        select $1 || c.id, c.account_id, 'CHANNEL_FAILING', c.id::text, jsonb_build_object('kind',
          'channel', 'id', c.id, 'type', c.type, 'name', c.config ->> 'address'),
-         'The answer was the status 404.', now(), '2100-01-01', now()
+         'The answer was the status 404.', now(), timestamptz '2100-01-01', now()
        from alert_channels c where c.account_id = $2`,
       [`${account.accountId}-`, account.accountId],
     );
@@ -130,6 +130,13 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
       'DISK_NEARLY_FULL',
     ]);
     expect(faults()).toEqual([]);
+    // Without the problems alone, the page does not look as if there were none.
+    await page.route('**/v1/monitoring-problems?*', (route) =>
+      route.fulfill({ status: 503, json: { message: 'The database is not available' } }),
+    );
+    await goto('/alerts');
+    const unread = page.getByText(/problems of monitoring itself could not be read: The database/);
+    await unread.waitFor();
   });
 
   it('let a channel be made for some checks, tried, changed and deleted', async () => {
@@ -168,7 +175,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     await page.getByRole('button', { name: 'Preview' }).click();
     const preview = page.getByText('Test (no real failure) is down').first();
     await preview.waitFor();
-    await page.getByLabel('First line').fill('{{CHECK_NAM}} is down');
+    await page.getByLabel('First line').fill('{{#if CHECK_NAME}} is down');
     await preview.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Preview' }).click();
     const refusal = page.getByText('See the fields above.');

@@ -288,4 +288,23 @@ describe.skipIf(LACKING !== null)('the dashboard, if the API fails', () => {
     const group = page.getByLabel('Group', { exact: true });
     await group.locator('option', { hasText: 'Shop' }).waitFor({ state: 'attached' });
   });
+
+  it('does not leave a key that is shown once when the session has ended', async () => {
+    const { page, goto } = await open(await newAccount());
+    const signIns = await signInsOf(page);
+    await goto('/settings/keys');
+    await page.getByRole('button', { name: 'New key', exact: true }).first().click();
+    const form = page.locator('dialog.dialog');
+    await form.getByLabel('Name', { exact: true }).fill('Deployment');
+    const ended = FAILURES.find(({ status }) => status === 401) as Failure;
+    await page.route(API, async (route) => {
+      if (route.request().method() === 'GET') await fail(route, ended);
+      else await route.continue();
+    });
+    await form.getByRole('button', { name: 'Make the key', exact: true }).click();
+    // The list of keys is read again.
+    await page.locator('main [role=alert]', { hasText: ended.message }).waitFor();
+    await form.getByText('Keep it now: it is not shown again.').waitFor();
+    expect([...signIns]).toEqual([]);
+  });
 });

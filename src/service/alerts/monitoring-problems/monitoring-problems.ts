@@ -27,6 +27,7 @@ import {
   listProblems,
   lockPendingProblems,
   type OpenProblem,
+  type ProblemFilter,
   putProblemPending,
   type StoredProblem,
   saveFound,
@@ -53,8 +54,8 @@ export interface MonitoringProblemsParts {
  * src/service/README.md, "Problems of monitoring itself". Replicas share the work.
  */
 export interface MonitoringProblems {
-  /** What has begun and has not ended, newest first. */
-  list(accountId: string, page: Page): Promise<readonly OpenProblem[]>;
+  /** What has begun and has not ended, the worst and newest first. */
+  list(accountId: string, filter: ProblemFilter, page: Page): Promise<readonly OpenProblem[]>;
   /** Ends and begins problems. Begins nothing new once the signal aborts. */
   scan(signal?: AbortSignal): Promise<void>;
   /** Scans about every 15 s until the signal aborts. Logs failures. */
@@ -208,7 +209,8 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
   }
 
   return {
-    list: (accountId, page) => listProblems(store, { accountId, ...rangeOf(page) }),
+    list: (accountId, filter, page) =>
+      listProblems(store, { accountId, ...filter, ...rangeOf(page) }),
 
     scan,
 

@@ -6,7 +6,7 @@ import { MONITORING_PROBLEMS, PROBLEM_RULES } from '../../../model/alerting/moni
 import { callerOf } from '../../http/access/authentication.ts';
 import { READ } from '../../http/resources/check-parameters.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';
-import { pageQuery } from '../../http/resources/parameters.ts';
+import { numberParam, pageQuery, repeatable } from '../../http/resources/parameters.ts';
 import type { MonitoringProblems, OpenProblem } from './monitoring-problems.ts';
 import { subjectName } from './subject.ts';
 
@@ -40,6 +40,15 @@ const response = z
   })
   .meta({ title: 'MonitoringProblem' });
 
+const listQuery = z.strictObject({
+  kind: repeatable(z.enum(MONITORING_PROBLEMS), MONITORING_PROBLEMS.length).describe(
+    'Only this problem; repeated, any of these.',
+  ),
+  locationId: z.guid().optional().describe('Only problems of the location with this id.'),
+  channelId: numberParam.optional().describe('Only problems of the channel with this id.'),
+  ...pageQuery,
+});
+
 /** What is wrong with monitoring itself: src/service/README.md, "Problems of monitoring itself". */
 export function monitoringProblemsRoutes({
   monitoringProblems,
@@ -56,16 +65,18 @@ export function monitoringProblemsRoutes({
         schema: {
           tags: ['Monitoring problems'],
           operationId: 'listMonitoringProblems',
-          summary: 'List the problems of monitoring itself that have not ended, newest first',
+          summary: 'List the problems of monitoring itself that have not ended, the worst first',
           description:
-            'Silent locations are not among them: they have `silentSince`. The disk of the database is listed in the first account.',
-          querystring: z.strictObject(pageQuery),
+            'Critical ones come first, and of those the newest. Silent locations are not among them: they have `silentSince`. The disk of the database is listed in the first account.',
+          querystring: listQuery,
           response: { 200: z.array(response) },
         },
       },
       async (request, reply) => {
         const { accountId } = callerOf(request);
-        const found = await monitoringProblems.list(accountId, pageOf(request, reply));
+        const { kind: kinds, locationId = null, channelId = null } = request.query;
+        const filter = { kinds, locationId, channelId };
+        const found = await monitoringProblems.list(accountId, filter, pageOf(request, reply));
         return found.map(present);
       },
     );

@@ -2,7 +2,11 @@ import type {
   NoticePreferences,
   ProblemPreferences,
 } from '../../../model/alerting/alert-channel.ts';
-import type { MonitoringProblem } from '../../../model/alerting/monitoring-problems.ts';
+import {
+  MONITORING_PROBLEMS,
+  type MonitoringProblem,
+  PROBLEM_RULES,
+} from '../../../model/alerting/monitoring-problems.ts';
 import { readList } from '../../database/lists.ts';
 import type { AccountRange } from '../../database/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
@@ -200,18 +204,32 @@ export function listChannelsOfAccount(
 /** A problem that has begun and has not ended. */
 export type OpenProblem = StoredProblem & { readonly begunAt: Date };
 
-/** Newest first. */
+export interface ProblemFilter {
+  /** Empty for all. */
+  readonly kinds: readonly MonitoringProblem[];
+  /** Null for any subject. */
+  readonly locationId: string | null;
+  readonly channelId: number | null;
+}
+
+const CRITICAL_KINDS = MONITORING_PROBLEMS.filter(
+  (kind) => PROBLEM_RULES[kind].severity === 'critical',
+).map((kind) => `'${kind}'`);
+
+/** The worst first, and of those the newest. */
 export function listProblems(
   sql: Sql,
-  { accountId, ...range }: AccountRange,
+  { accountId, kinds, locationId, channelId, ...range }: AccountRange & ProblemFilter,
 ): Promise<readonly OpenProblem[]> {
   const list = {
     columns: `${COLUMNS}, p.begun_at`,
     from: 'monitoring_problems p',
     where: 'p.account_id = $1',
-    filter: 'p.begun_at is not null',
-    params: [accountId],
-    order: 'p.since desc, p.id',
+    filter: `p.begun_at is not null and (cardinality($2::text[]) = 0 or p.kind = any($2::text[]))
+      and ($3::text is null or p.subject ->> 'kind' = 'location' and p.subject_id = $3::text)
+      and ($4::text is null or p.subject ->> 'kind' = 'channel' and p.subject_id = $4::text)`,
+    params: [accountId, kinds, locationId, channelId === null ? null : String(channelId)],
+    order: `(p.kind in (${CRITICAL_KINDS.join(', ')})) desc, p.since desc, p.id`,
   };
   return readList<OpenProblem>(sql, list, range);
 }

@@ -1172,8 +1172,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the problems of monitoring itself that have not ended, newest first
-         * @description Silent locations are not among them: they have `silentSince`. The disk of the database is listed in the first account.
+         * List the problems of monitoring itself that have not ended, the worst first
+         * @description Critical ones come first, and of those the newest. Silent locations are not among them: they have `silentSince`. The disk of the database is listed in the first account.
          *
          *     Needs the role `read`.
          */
@@ -5824,7 +5824,7 @@ export interface components {
             from: string;
             /**
              * Format: date-time
-             * @description The end of the window, exclusive: a whole hour (UTC) unless it is the current one.
+             * @description The end of the window, exclusive: of a whole hour (UTC) unless it is within the last one, or later.
              */
             to: string;
             /** @description The percentage of runs that passed, degraded ones included; null without runs. */
@@ -7310,11 +7310,8 @@ export interface components {
          *     }
          */
         Event: {
-            /**
-             * @description What happened; a later release may have further kinds.
-             * @enum {string}
-             */
-            kind: "check.created" | "check.updated" | "check.deleted" | "group.created" | "group.updated" | "group.deleted" | "alert_channel.created" | "alert_channel.updated" | "alert_channel.deleted" | "maintenance_window.created" | "maintenance_window.updated" | "maintenance_window.deleted" | "location.created" | "location.updated" | "location.deleted" | "status_page.created" | "status_page.updated" | "status_page.deleted" | "status_page_service.created" | "status_page_service.updated" | "status_page_service.deleted" | "incident.created" | "incident.updated" | "incident.deleted" | "dashboard_incident.created" | "dashboard_incident.updated" | "dashboard_incident.deleted" | "check.status_changed" | "check_run.finished" | "group_run.finished" | "alert.created" | "location.silent" | "location.recovered" | "location.agent_online" | "location.agent_offline";
+            /** @description What happened; a later release may have further kinds. */
+            kind: ("check.created" | "check.updated" | "check.deleted" | "group.created" | "group.updated" | "group.deleted" | "alert_channel.created" | "alert_channel.updated" | "alert_channel.deleted" | "maintenance_window.created" | "maintenance_window.updated" | "maintenance_window.deleted" | "location.created" | "location.updated" | "location.deleted" | "status_page.created" | "status_page.updated" | "status_page.deleted" | "status_page_service.created" | "status_page_service.updated" | "status_page_service.deleted" | "incident.created" | "incident.updated" | "incident.deleted" | "dashboard_incident.created" | "dashboard_incident.updated" | "dashboard_incident.deleted" | "check.status_changed" | "check_run.finished" | "group_run.finished" | "alert.created" | "location.silent" | "location.recovered" | "location.agent_online" | "location.agent_offline") | string;
             /** @description The id of the resource. */
             resourceId: string;
             /**
@@ -19779,6 +19776,12 @@ export interface operations {
     listMonitoringProblems: {
         parameters: {
             query?: {
+                /** @description Only this problem; repeated, any of these. */
+                kind?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[];
+                /** @description Only problems of the location with this id. */
+                locationId?: string;
+                /** @description Only problems of the channel with this id. */
+                channelId?: number;
                 /** @description How many at most, 1 to 100. Default: 10. */
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
@@ -19795,7 +19798,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The problems of monitoring itself that have not ended, newest first. */
+            /** @description The problems of monitoring itself that have not ended, the worst first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -48,6 +48,11 @@ export function ChoicesError({
         The {what} could not be read: {error.message}
       </p>
       <Advice error={error} />
+      {error.requestId !== null && (
+        <p class="muted">
+          request <Copyable text={error.requestId} />
+        </p>
+      )}
       <Button class="small" onClick={retry}>
         Try again
       </Button>

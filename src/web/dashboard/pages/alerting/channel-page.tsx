@@ -96,7 +96,7 @@ function StoredChannel({ id }: { readonly id: number }) {
       )}
       {loaded !== null && (
         <>
-          <MonitoringProblems isShown={({ channel }) => channel?.id === id} />
+          <MonitoringProblems filter={{ channelId: id }} />
           <Editor type={loaded.resource.type} loaded={loaded} onSaved={set} onReload={reload} />
           <Deliveries of={{ channelId: id }} />
         </>

@@ -70,7 +70,7 @@ export function Page() {
         }
       />
       <Sections current="/channels" />
-      <MonitoringProblems isShown={({ channel }) => channel !== null} />
+      <MonitoringProblems filter={{ kind: ['CHANNEL_FAILING'] }} />
       {error.value !== null && <ErrorState error={error.value} retry={reload} />}
       {found === null && error.value === null && (
         <Skeleton lines={6} height={36} label="Loading channels" />

@@ -74,7 +74,7 @@ export function Page({ params: { id = '' } }: PageProps) {
       )}
       {how !== null && shown !== null && (
         <>
-          <MonitoringProblems isShown={({ location: of }) => of?.id === id} />
+          <MonitoringProblems filter={{ locationId: id }} />
           <LocationFacts status={how} location={shown} />
           <StartPanel
             locationId={id}

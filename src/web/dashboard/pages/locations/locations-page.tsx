@@ -8,6 +8,7 @@ import { count, counted, duration, responseTime } from '../../parts/formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { MonitoringProblems } from '../../parts/problems/monitoring-problems.tsx';
+import { LOCATION_PROBLEMS } from '../../parts/problems/problem-words.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
@@ -165,7 +166,7 @@ export function Page() {
         )}
       </PageHeader>
       {error !== null && <ErrorState error={error} retry={query.reload} />}
-      <MonitoringProblems isShown={({ location }) => location !== null} />
+      <MonitoringProblems filter={{ kind: LOCATION_PROBLEMS }} />
       {data === null && error === null && (
         <div class="panel">
           <Skeleton lines={6} height={37} label="Loading the locations" />

@@ -1,32 +1,35 @@
 import { useEffect } from 'preact/hooks';
 import { api, pageOf } from '../../api/client.ts';
-import type { components } from '../../api/openapi.d.ts';
+import type { components, operations } from '../../api/openapi.d.ts';
 import { useQuery } from '../../api/query.ts';
 import { Link } from '../../shell/link.tsx';
+import { ChoicesError } from '../error-state.tsx';
+import { count } from '../formats.ts';
 import { StateMark } from '../state-mark.tsx';
 import { TimeText } from '../time-text.tsx';
 import { PROBLEM_WORDS } from './problem-words.ts';
 
-export type MonitoringProblem = components['schemas']['MonitoringProblem'];
+type MonitoringProblem = components['schemas']['MonitoringProblem'];
+type ProblemFilter = Pick<
+  NonNullable<operations['listMonitoringProblems']['parameters']['query']>,
+  'kind' | 'locationId' | 'channelId'
+>;
 
 /** The service looks for them so often, without an event. */
 const SCAN_MS = 15_000;
-/** More are left to the API. */
+/** The worst ones; more are left to the API. */
 const MAX_SHOWN = 100;
 
-/**
- * What is wrong with monitoring itself; nothing if all is well. Says nothing of its own errors: the page
- * has the same.
- */
+/** What is wrong with monitoring itself; nothing if all is well. */
 export function MonitoringProblems({
-  isShown = () => true,
+  filter = {},
 }: {
   /** Default: all of the account. */
-  readonly isShown?: (problem: MonitoringProblem) => boolean;
+  readonly filter?: ProblemFilter;
 }) {
-  const query = useQuery('monitoring-problems', async (signal) => {
-    const params = { query: { limit: MAX_SHOWN } };
-    return (await pageOf(api.GET('/v1/monitoring-problems', { params, signal }))).entries;
+  const query = useQuery(`monitoring-problems ${JSON.stringify(filter)}`, (signal) => {
+    const params = { query: { ...filter, limit: MAX_SHOWN } };
+    return pageOf(api.GET('/v1/monitoring-problems', { params, signal }));
   });
   useEffect(() => {
     const timer = setInterval(() => {
@@ -34,14 +37,24 @@ export function MonitoringProblems({
     }, SCAN_MS);
     return () => clearInterval(timer);
   }, [query]);
-  const shown = (query.data.value ?? []).filter(isShown);
-  if (shown.length === 0) return null;
+  const { entries = [], total = null } = query.data.value ?? {};
+  const more = (total ?? 0) - entries.length;
   return (
-    <ul class="monitoring-problems" aria-label="Problems of monitoring itself">
-      {shown.map((problem) => (
-        <Problem key={problem.id} problem={problem} />
-      ))}
-    </ul>
+    <>
+      <ChoicesError
+        what="problems of monitoring itself"
+        error={query.error.value}
+        retry={query.reload}
+      />
+      {entries.length > 0 && (
+        <ul class="monitoring-problems" aria-label="Problems of monitoring itself">
+          {entries.map((problem) => (
+            <Problem key={problem.id} problem={problem} />
+          ))}
+          {more > 0 && <li>And {count(more)} more: the API lists them all.</li>}
+        </ul>
+      )}
+    </>
   );
 }
 

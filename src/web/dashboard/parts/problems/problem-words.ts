@@ -18,3 +18,11 @@ export const PROBLEM_WORDS: Readonly<
 };
 
 export const PROBLEM_KINDS = Object.keys(PROBLEM_WORDS) as readonly ProblemKind[];
+
+/** Those that are about a location. */
+export const LOCATION_PROBLEMS: ProblemKind[] = [
+  'AGENT_OUTDATED',
+  'AGENT_CLOCK_OFF',
+  'SLOTS_MISSED',
+  'RESULTS_WAITING',
+];

@@ -259,6 +259,12 @@ describe.each(databases)('on %s', (kind) => {
           channel: null,
         },
       ]);
+      const found = async (filter: string) =>
+        (await mine.get(`/v1/monitoring-problems?${filter}`)).json.length;
+      expect(await found(`locationId=${berlin.id}&kind=SLOTS_MISSED`)).toBe(1);
+      expect(await found(`locationId=${randomUUID()}`)).toBe(0);
+      expect(await found(`channelId=${id}`)).toBe(0);
+      expect(await found('kind=CHANNEL_FAILING')).toBe(0);
       expect(json[0].message).toContain(
         '5 slots of about 15 in the last 15 minutes were not run (33 %), mostly agent_starved.',
       );
@@ -306,6 +312,7 @@ describe.each(databases)('on %s', (kind) => {
           channel: { id: failing, type: 'EMAIL', name: 'ops@example.com' },
         },
       ]);
+      expect((await mine.get(`/v1/monitoring-problems?channelId=${failing}`)).json).toHaveLength(1);
       // Channels that fail at the same time are not notified of each other.
       await finish('failed', quiet);
       await finish('failed', other);
