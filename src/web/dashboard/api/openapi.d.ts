@@ -3258,6 +3258,7 @@ export interface components {
          *       },
          *       "checkId": "homepage",
          *       "location": null,
+         *       "problem": null,
          *       "alertId": "00000000-0000-4000-8000-000000000037",
          *       "alertType": "ALERT_FAILURE",
          *       "reminder": 0,
@@ -5608,15 +5609,15 @@ export interface components {
         };
         /**
          * @example {
-         *       "name": "Homepage",
          *       "checkId": "homepage",
-         *       "checkType": "URL",
+         *       "name": "Homepage",
          *       "activated": true,
          *       "muted": false,
          *       "tags": [
          *         "shop"
          *       ],
          *       "groupId": 2,
+         *       "checkType": "URL",
          *       "locations": [
          *         "shop-place"
          *       ],
@@ -5767,38 +5768,6 @@ export interface components {
             /** @description What to do. */
             advice: string;
         };
-        /**
-         * @example {
-         *       "checkId": "homepage",
-         *       "name": "Homepage",
-         *       "checkType": "URL",
-         *       "activated": true,
-         *       "muted": false,
-         *       "tags": [
-         *         "shop"
-         *       ],
-         *       "groupId": 2,
-         *       "from": "2026-01-31T12:00:00.000Z",
-         *       "to": "2026-01-31T12:00:00.000Z",
-         *       "availability": 0,
-         *       "runs": 1,
-         *       "failures": 1,
-         *       "degraded": 0,
-         *       "responseTime": {
-         *         "avg": 11.75,
-         *         "min": 11.75,
-         *         "max": 11.75
-         *       },
-         *       "packetLoss": null,
-         *       "phases": {
-         *         "wait": 0.5,
-         *         "dns": 1.5,
-         *         "tcp": 2.25,
-         *         "firstByte": 6,
-         *         "download": 1.5
-         *       }
-         *     }
-         */
         CheckSummary: {
             /** @description The id of the check. */
             checkId: string;
