@@ -135,7 +135,8 @@ function bodyOf(
     default: {
       const adapter: Adapter<ServiceChannelType> = ADAPTERS[type];
       const request = adapter.request({ config: sampleConfig(type), facts, key, deliveryId });
-      return { contentType: request.headers['content-type'] ?? '', body: request.body };
+      const { 'content-type': sentType = '' } = request.headers;
+      return { contentType: sentType, body: request.body };
     }
   }
 }
