@@ -7,6 +7,7 @@ import { locationAgentErrorsRoutes } from './agent-errors/routes.ts';
 import { pollRoutes } from './agents/poll.routes.ts';
 import { locationAgentsRoutes } from './agents/routes.ts';
 import { alertSettingsRoutes } from './alerts/account-alert-settings.routes.ts';
+import { acknowledgementsRoutes } from './alerts/acknowledgements/routes.ts';
 import { alertChannelsRoutes } from './alerts/channels/routes.ts';
 import { alertDeliveriesRoutes } from './alerts/delivery/routes.ts';
 import { messagePreviewRoutes } from './alerts/message-preview/routes.ts';
@@ -84,6 +85,7 @@ export function apiRoutes(
     checkStatusesRoutes(features),
     checkStateCountsRoutes(features),
     checkAlertsRoutes(features),
+    acknowledgementsRoutes(features),
     alertRecipientsRoutes(features),
     alertSettingsRoutes(features),
     alertChannelsRoutes({ ...features, stopping }),

@@ -62,6 +62,43 @@ export const alertSettingsSchema = z
   .meta({ title: 'AlertSettings' });
 export type AlertSettings = z.output<typeof alertSettingsSchema>;
 
+/** Minutes until an escalation: a day at most. */
+const MAX_ESCALATION_MINUTES = 1440;
+const MAX_ESCALATION_CHANNELS = 20;
+
+/** Where an alert goes that nobody acknowledges (src/service/README.md, "Acknowledgement and escalation"). */
+export const escalationStepSchema = z
+  .strictObject({
+    minutes: z
+      .int()
+      .min(1)
+      .max(MAX_ESCALATION_MINUTES)
+      .describe('Minutes from the alert without acknowledgement to the escalation.'),
+    alertChannelIds: z
+      .array(z.int().min(1))
+      .min(1)
+      .max(MAX_ESCALATION_CHANNELS)
+      .describe(
+        'The channels that get the alert then. A channel that was notified already gets nothing more.',
+      ),
+  })
+  .meta({ title: 'EscalationStep' });
+export type EscalationStep = z.output<typeof escalationStepSchema>;
+
+/** The alert settings of an account, for all of its checks. */
+export const accountAlertSettingsSchema = z
+  .strictObject({
+    ...alertSettingsSchema.shape,
+    escalationStep: escalationStepSchema
+      .nullable()
+      .default(null)
+      .describe(
+        'Where alerts of all checks go that nobody acknowledges; null for nowhere. Applies also to checks and groups with alert settings of their own.',
+      ),
+  })
+  .meta({ title: 'AccountAlertSettings' });
+export type AccountAlertSettings = z.output<typeof accountAlertSettingsSchema>;
+
 /** Settings with all defaults filled in. */
 export interface AlertRules {
   readonly escalation:
@@ -70,10 +107,18 @@ export interface AlertRules {
   readonly reminders: { readonly amount: number; readonly everyMs: number };
   /** null: one failing location is enough. */
   readonly parallelPercent: number | null;
+  /** How long an alert waits for an acknowledgement until it is escalated. Default: for ever. */
+  readonly escalateAfterMs?: number;
 }
 
-/** @param settings null for the defaults */
-export function alertRulesOf(settings: AlertSettings | null): AlertRules {
+/**
+ * @param settings null for the defaults
+ * @param step of the account; null for none
+ */
+export function alertRulesOf(
+  settings: AlertSettings | null,
+  step: Pick<EscalationStep, 'minutes'> | null = null,
+): AlertRules {
   const given = settings ?? alertSettingsSchema.parse({});
   const { reminders, parallelRunFailureThreshold: parallel } = given;
   return {
@@ -89,6 +134,7 @@ export function alertRulesOf(settings: AlertSettings | null): AlertRules {
       everyMs: (reminders?.interval ?? 5) * MINUTE_MS,
     },
     parallelPercent: parallel?.enabled === true ? parallel.percentage : null,
+    ...(step === null ? {} : { escalateAfterMs: step.minutes * MINUTE_MS }),
   };
 }
 

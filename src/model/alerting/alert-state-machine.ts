@@ -1,3 +1,10 @@
+import { MINUTE_MS } from '../time-units.ts';
+import {
+  type Acknowledgeable,
+  escalationDueAtMs,
+  isAcknowledged,
+  waitAfterNotice,
+} from './acknowledgement.ts';
 import { ALERT_OF_STEP, type AlertType, type Condition, type UnhealthyCondition } from './alert.ts';
 import type { AlertRules } from './alert-settings.ts';
 import {
@@ -11,6 +18,9 @@ import {
 } from './location-verdicts.ts';
 import { reminderDueAtMs } from './reminders.ts';
 
+/** How long an escalation that is due in silence waits until it is tried again. */
+const SILENCED_ESCALATION_MS = MINUTE_MS;
+
 /**
  * The state of a check that its alerts depend on. Where it is not passing:
  *
@@ -20,7 +30,7 @@ import { reminderDueAtMs } from './reminders.ts';
  * | degraded, failing | false | got a notice of this state; may get reminders and the recovery |
  * | null | true | get no notice of it or its recovery: it began while the check was silenced |
  */
-export interface AlertState {
+export interface AlertState extends Acknowledgeable {
   readonly condition: Condition;
   /** The last condition that was sent to subscribers since the check last passed. */
   readonly notified: UnhealthyCondition | null;
@@ -48,6 +58,8 @@ export const NEVER_RUN: AlertState = {
   verdicts: [],
   notifiedAtMs: 0,
   reminders: 0,
+  acknowledged: null,
+  wait: null,
 };
 
 /** The circumstances in which a state is judged. */
@@ -171,11 +183,37 @@ export function afterTime(before: AlertState, context: AlertContext): AlertStep 
     if (!isSilenced) return notice(before, alert, context);
     return { ...quiet(before, context), dueAtMs: null };
   }
-  const dueAtMs = reminderDueAtMs(before, rules.reminders);
+  const dueAtMs = reminderOf(before, rules);
   if (dueAtMs === null || atMs < dueAtMs) return quiet(before, context);
   if (isSilenced) return quiet({ ...before, notifiedAtMs: atMs }, context);
   const state = { ...before, notifiedAtMs: atMs, reminders: reminders + 1 };
-  return { state, alert, reminder: state.reminders, dueAtMs: dueAt(state, rules) };
+  return { state, alert, reminder: state.reminders, dueAtMs: dueAt(state, context) };
+}
+
+/**
+ * Takes the escalation step if it is due. In silence it waits.
+ *
+ * @returns null if it is not taken now
+ */
+export function escalated(before: AlertState, context: AlertContext): AlertState | null {
+  const { rules, isSilenced, atMs } = context;
+  const dueAtMs = escalationDueAtMs(before, rules.escalateAfterMs ?? null);
+  if (before.wait === null || dueAtMs === null || atMs < dueAtMs || isSilenced) return null;
+  return { ...before, wait: { ...before.wait, isEscalated: true } };
+}
+
+/** Somebody takes the problem: there are no reminders and no escalation while it gets no worse. */
+export function acknowledge(before: AlertState, context: AlertContext): AlertStep {
+  const { condition } = before;
+  if (condition === 'passing') return quiet(before, context);
+  return quiet({ ...before, acknowledged: condition }, context);
+}
+
+/** Nobody has the problem any more: the next reminder and the escalation are due as if it were sent now. */
+export function unacknowledge(before: AlertState, context: AlertContext): AlertStep {
+  const { atMs } = context;
+  const wait = before.wait === null ? null : { ...before.wait, sinceMs: atMs };
+  return quiet({ ...before, acknowledged: null, wait, notifiedAtMs: atMs }, context);
 }
 
 /** Whether a problem not yet sent has lasted long enough at the instant. */
@@ -185,8 +223,8 @@ function isReached(state: AlertState, instantMs: number, { escalation }: AlertRu
   return instantMs - state.sinceMs >= escalation.forMs;
 }
 
-function quiet(state: AlertState, { rules }: AlertContext): AlertStep {
-  return { state, alert: 'NO_ALERT', reminder: 0, dueAtMs: dueAt(state, rules) };
+function quiet(state: AlertState, context: AlertContext): AlertStep {
+  return { state, alert: 'NO_ALERT', reminder: 0, dueAtMs: dueAt(state, context) };
 }
 
 /** In silence the notice is postponed to the next run. */
@@ -200,13 +238,32 @@ function notice(before: AlertState, alert: AlertType, context: AlertContext): Al
     startedSilenced: false,
     notifiedAtMs: context.atMs,
     reminders: 0,
+    wait: waitAfterNotice(before.wait, condition, context.atMs),
   };
-  return { state, alert, reminder: 0, dueAtMs: dueAt(state, context.rules) };
+  return { state, alert, reminder: 0, dueAtMs: dueAt(state, context) };
 }
 
-function dueAt(state: AlertState, { escalation, reminders }: AlertRules): number | null {
+function dueAt(state: AlertState, context: AlertContext): number | null {
+  const { escalation } = context.rules;
   if (state.condition === 'passing') return null;
-  if (state.notified !== null) return reminderDueAtMs(state, reminders);
+  if (state.notified !== null) {
+    return earlierOf(reminderOf(state, context.rules), escalationOf(state, context));
+  }
   if (state.startedSilenced || escalation.by === 'runs') return null;
   return state.sinceMs + escalation.forMs;
+}
+
+function reminderOf(state: AlertState, { reminders }: AlertRules): number | null {
+  return isAcknowledged(state) ? null : reminderDueAtMs(state, reminders);
+}
+
+function escalationOf(state: AlertState, context: AlertContext): number | null {
+  const { rules, isSilenced, atMs } = context;
+  const dueAtMs = escalationDueAtMs(state, rules.escalateAfterMs ?? null);
+  if (dueAtMs === null || !isSilenced) return dueAtMs;
+  return Math.max(dueAtMs, atMs + SILENCED_ESCALATION_MS);
+}
+
+function earlierOf(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }

@@ -16,11 +16,13 @@ export const ALERT_TYPES = [
 export type AlertType = (typeof ALERT_TYPES)[number];
 
 /**
- * What a notice reports: an alert of a check, that a private location is silent or no longer is, or a
- * problem of monitoring itself.
+ * What a notice reports: an alert of a check, that somebody took it or no longer has it, that a private
+ * location is silent or no longer is, or a problem of monitoring itself.
  */
 export const NOTICE_TYPES = [
   ...ALERT_TYPES,
+  'ALERT_ACKNOWLEDGED',
+  'ALERT_UNACKNOWLEDGED',
   'LOCATION_SILENT',
   'LOCATION_RECOVERY',
   ...MONITORING_PROBLEMS,

@@ -1,7 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { alertSettingsSchema, wholeAlertSettings } from '../../model/alerting/alert-settings.ts';
+import {
+  type AccountAlertSettings as AccountSettings,
+  accountAlertSettingsSchema,
+  wholeAlertSettings,
+} from '../../model/alerting/alert-settings.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { READ } from '../http/resources/check-parameters.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
@@ -13,7 +17,7 @@ const ADMIN = { role: 'admin' } as const;
 const PATH = '/v1/accounts/:accountId/alert-settings';
 
 const params = z.object({ accountId: z.string().describe('The id of the account of the key.') });
-const changes = z.strictObject(optionalFieldsOf(alertSettingsSchema.shape));
+const changes = z.strictObject(optionalFieldsOf(accountAlertSettingsSchema.shape));
 
 /** The alert settings of an account: src/service/README.md, "Alerts". */
 export function alertSettingsRoutes({
@@ -34,12 +38,12 @@ export function alertSettingsRoutes({
           summary: 'Read the alert settings of the account',
           description: 'Includes the defaults of fields that were never set.',
           params,
-          response: { 200: alertSettingsSchema },
+          response: { 200: accountAlertSettingsSchema },
         },
       },
       async (request) => {
         const { accountId } = callerOf(request);
-        return wholeAlertSettings(await alertSettings.read(accountId, request.params.accountId));
+        return wholeSettings(await alertSettings.read(accountId, request.params.accountId));
       },
     );
 
@@ -52,19 +56,23 @@ export function alertSettingsRoutes({
         operationId: 'updateAlertSettings',
         summary: 'Change the alert settings of the account',
         description:
-          'Omitted fields do not change; each given field replaces the stored one as a whole. They apply to checks and groups with `useGlobalAlertSettings`, from the next run.',
+          'Omitted fields do not change; each given field replaces the stored one as a whole. They apply to checks and groups with `useGlobalAlertSettings`, and `escalationStep` to all, from the next run.',
         params,
         body: changes,
-        response: { 200: alertSettingsSchema },
+        response: { 200: accountAlertSettingsSchema },
       },
       handler: async (request) => {
         const { accountId } = callerOf(request);
         const { params: asked, body } = request;
-        const precondition = preconditionOf(request, wholeAlertSettings);
-        return wholeAlertSettings(
+        const precondition = preconditionOf(request, wholeSettings);
+        return wholeSettings(
           await alertSettings.update(accountId, asked.accountId, body, precondition),
         );
       },
     });
   };
+}
+
+function wholeSettings({ escalationStep, ...settings }: AccountSettings): AccountSettings {
+  return { ...wholeAlertSettings(settings), escalationStep };
 }

@@ -1,27 +1,31 @@
-import { type AlertSettings, alertSettingsSchema } from '../../model/alerting/alert-settings.ts';
+import {
+  type AccountAlertSettings as AccountSettings,
+  accountAlertSettingsSchema,
+} from '../../model/alerting/alert-settings.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
 import type { Sql, Store } from '../database/store.ts';
-import { notFound } from '../errors.ts';
+import { invalid, notFound } from '../errors.ts';
 import type { Precondition } from '../http/resources/etag.ts';
-import { validBody } from '../http/resources/input-problems.ts';
+import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
 import { findAlertSettings, putAlertSettings } from './account-alert-settings.sql.ts';
+import { lockChannelsShared } from './channels/sql.ts';
 
-/** The alert settings of checks and groups that have none of their own. */
+/** The alert settings of checks and groups that have none of their own, and the escalation of all. */
 export interface AccountAlertSettings {
   /** @throws ServiceError 404 for another account than the caller's */
-  read(callerAccountId: string, accountId: string): Promise<AlertSettings>;
+  read(callerAccountId: string, accountId: string): Promise<AccountSettings>;
   /**
    * Each given field replaces the stored one as a whole.
    *
-   * @throws ServiceError 404 for another account than the caller's
+   * @throws ServiceError 404 for another account than the caller's, 400 for channels that do not exist
    */
   update(
     callerAccountId: string,
     accountId: string,
     input: Readonly<Record<string, unknown>>,
-    precondition?: Precondition<AlertSettings>,
-  ): Promise<AlertSettings>;
+    precondition?: Precondition<AccountSettings>,
+  ): Promise<AccountSettings>;
 }
 
 export function createAccountAlertSettings({
@@ -31,8 +35,10 @@ export function createAccountAlertSettings({
   readonly store: Store;
   readonly clock: Clock;
 }): AccountAlertSettings {
-  async function stored(sql: Sql, accountId: string): Promise<AlertSettings> {
-    return (await findAlertSettings(sql, accountId)) ?? alertSettingsSchema.parse({});
+  async function stored(sql: Sql, accountId: string): Promise<AccountSettings> {
+    const found = await findAlertSettings(sql, accountId);
+    if (found === null) return accountAlertSettingsSchema.parse({});
+    return { ...found.settings, escalationStep: found.escalationStep };
   }
 
   return {
@@ -48,13 +54,26 @@ export function createAccountAlertSettings({
         await lockAccount(tx, accountId);
         const before = await stored(tx, accountId);
         precondition?.(before);
-        const settings = validBody(alertSettingsSchema, {
+        const changed = validBody(accountAlertSettingsSchema, {
           ...before,
           ...Object.fromEntries(given),
         });
-        await putAlertSettings(tx, { accountId, settings, updatedAtMs: clock.wallMs() });
-        return settings;
+        const { escalationStep, ...settings } = changed;
+        await requireChannels(tx, accountId, escalationStep?.alertChannelIds ?? []);
+        const updatedAtMs = clock.wallMs();
+        await putAlertSettings(tx, { accountId, settings, escalationStep, updatedAtMs });
+        return changed;
       });
     },
   };
+}
+
+async function requireChannels(tx: Sql, accountId: string, ids: readonly number[]): Promise<void> {
+  const existing = new Set(await lockChannelsShared(tx, { accountId, ids }));
+  const problems = ids.flatMap((id, index) => {
+    const isKnown = existing.has(id) && ids.indexOf(id) === index;
+    const path = ['escalationStep', 'alertChannelIds', index];
+    return isKnown ? [] : [bodyProblem(path, `must name an alert channel, each once, not ${id}`)];
+  });
+  if (problems.length > 0) throw invalid(problems);
 }

@@ -1,8 +1,10 @@
 import { commonFields } from '../../model/check/check.ts';
 import type { Sql } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
+import { escalate, withEscalation } from './acknowledgements/escalate.ts';
+import { noticeOfAlert } from './delivery/notice-of-alert.ts';
 import type { GivenAlert, Judgement } from './judge.ts';
-import type { AlertNotice, Outbox } from './notice.ts';
+import type { Outbox } from './notice.ts';
 import { type CheckAlert, insertAlerts } from './sql.ts';
 import { putAlertRecords } from './states.sql.ts';
 
@@ -29,8 +31,12 @@ export async function applyJudgements(
   },
 ): Promise<void> {
   const news = judgements.filter(({ isNews }) => isNews);
+  const escalated = await escalate(tx, { accountId, judgements, atMs });
   if (news.length > 0) {
-    const records = news.map(({ subject, record }) => ({ checkId: subject.checkId, record }));
+    const records = news.map(({ subject: { checkId }, record }) => ({
+      checkId,
+      record: withEscalation(record, escalated.get(checkId) ?? []),
+    }));
     await putAlertRecords(tx, { accountId, records });
   }
   const given = judgements.flatMap((judgement) =>
@@ -44,7 +50,10 @@ export async function applyJudgements(
     await notices.put(
       tx,
       accountId,
-      given.map(({ judgement, alert }) => noticeOf(judgement, alert, atMs)),
+      given.map(({ judgement, alert }) => noticeOfAlert(judgement.subject, alert, atMs)),
+      given.flatMap(({ judgement: { subject }, alert }) =>
+        alert.escalatedTo.map((channelId) => ({ checkId: subject.checkId, channelId })),
+      ),
     );
   }
   for (const judgement of judgements) {
@@ -77,24 +86,11 @@ async function changeIncident(
 
 function alertRowOf(
   { subject: { checkId, name, checkType } }: Judgement,
-  { alertId: id, alertType, facts }: GivenAlert,
+  { alertId: id, alertType, facts, acknowledgement }: GivenAlert,
   atMs: number,
 ): CheckAlert {
   const { sslDaysRemaining: _, failure: __, startedAtMs, resultId = null, ...run } = facts;
   const [startedAt, createdAt] = [new Date(startedAtMs), new Date(atMs)];
-  return { ...run, resultId, id, checkId, name, checkType, alertType, startedAt, createdAt };
-}
-
-function noticeOf({ subject }: Judgement, alert: GivenAlert, atMs: number): AlertNotice {
-  const { checkId: id, name, checkType, tags, groupName } = subject;
-  const { alertId, alertType, reminder, sinceMs, facts } = alert;
-  return {
-    ...facts,
-    alertId,
-    alertType,
-    atMs,
-    check: { id, name, checkType, tags, groupName },
-    reminder,
-    ...(sinceMs === null ? {} : { sinceMs }),
-  };
+  const of = { id, checkId, name, checkType, alertType, acknowledgement };
+  return { ...run, ...of, resultId, startedAt, createdAt };
 }

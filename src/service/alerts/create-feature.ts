@@ -6,6 +6,10 @@ import type { Store } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import type { OutgoingConfig } from '../outgoing/outgoing-config.ts';
 import { type AccountAlertSettings, createAccountAlertSettings } from './account-alert-settings.ts';
+import {
+  type Acknowledgements,
+  createAcknowledgements,
+} from './acknowledgements/acknowledgements.ts';
 import { type AlertChannels, createAlertChannels } from './channels/alert-channels.ts';
 import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
 import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
@@ -42,6 +46,7 @@ export interface AlertFeatureParts {
 }
 
 export interface AlertFeatures {
+  readonly acknowledgements: Acknowledgements;
   readonly alertChannels: AlertChannels;
   readonly alertDeliveries: AlertDeliveries;
   /** Deliveries that ended in this process. */
@@ -81,6 +86,7 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
     alertDeliveryCounts[result] += 1;
   };
   return {
+    acknowledgements: createAcknowledgements({ ...parts, silences: maintenanceSilences }),
     alertChannels: createAlertChannels({ ...parts, sender }),
     alertDeliveries,
     alertDeliveryCounts,

@@ -1,14 +1,19 @@
-import { type AlertType, reportsFailure } from '../../model/alerting/alert.ts';
+import { type Acknowledgement, isAcknowledged } from '../../model/alerting/acknowledgement.ts';
+import { ALERT_OF_STEP, type AlertType, reportsFailure } from '../../model/alerting/alert.ts';
 import {
   type AlertRules,
   alertRulesOf,
   alertSettingsSchema,
+  escalationStepSchema,
 } from '../../model/alerting/alert-settings.ts';
 import { settingsInForce } from '../../model/alerting/alert-settings-in-force.ts';
 import {
+  type AlertContext,
+  type AlertState,
   type AlertStep,
   afterRun,
   afterTime,
+  escalated,
   NEVER_RUN,
 } from '../../model/alerting/alert-state-machine.ts';
 import { nextExpiryNotice } from '../../model/alerting/certificate-expiry.ts';
@@ -33,6 +38,10 @@ export interface GivenAlert {
   /** Epoch milliseconds: the slot in which the condition began, or which it now ends; null for a certificate. */
   readonly sinceMs: number | null;
   readonly facts: RunFacts;
+  /** Somebody took the problem before this alert, and it got no worse; else null. */
+  readonly acknowledgement: Acknowledgement | null;
+  /** The channels to which the problem was escalated. */
+  readonly escalatedTo: readonly number[];
 }
 
 export interface Judgement {
@@ -43,6 +52,8 @@ export interface Judgement {
   /** In the order of their runs, as are the incidents. */
   readonly alerts: readonly GivenAlert[];
   readonly incidents: readonly ('opened' | 'resolved')[];
+  /** An alert that goes to the channels of the escalation step now; null for none. */
+  readonly escalation: GivenAlert | null;
 }
 
 export interface JudgeParts {
@@ -59,6 +70,8 @@ const NO_RECORD: AlertRecord = {
   hasIncident: false,
   dueAtMs: null,
   notifiedExpiry: null,
+  acknowledgement: null,
+  escalatedTo: [],
 };
 
 /** The locations that run every slot; null if they rotate, or there is only one. */
@@ -82,7 +95,7 @@ function rotationLagMsOf(subject: AlertSubject): number {
  * The settings in force. A heartbeat fails once, and is not run again to fail: where runs are
  * counted, the first is enough.
  */
-export function rulesOf({ settings, checkType }: AlertSubject): AlertRules {
+export function rulesOf({ settings, escalationStep, checkType }: AlertSubject): AlertRules {
   const read = (stored: unknown) => alertSettingsSchema.safeParse(stored).data ?? null;
   const rules = alertRulesOf(
     settingsInForce({
@@ -91,6 +104,7 @@ export function rulesOf({ settings, checkType }: AlertSubject): AlertRules {
       group: read(settings.group),
       account: read(settings.account),
     }),
+    escalationStepSchema.safeParse(escalationStep).data ?? null,
   );
   if (checkType !== 'HEARTBEAT' || rules.escalation.by === 'time') return rules;
   return { ...rules, escalation: { by: 'runs', runs: 1 } };
@@ -112,6 +126,7 @@ export function parallelLocationOf(
 class JudgementBuilder {
   readonly alerts: GivenAlert[] = [];
   readonly incidents: ('opened' | 'resolved')[] = [];
+  escalation: GivenAlert | null = null;
   readonly #subject: AlertSubject;
   readonly #ids: () => string;
   record: AlertRecord;
@@ -128,7 +143,10 @@ class JudgementBuilder {
     this.record = { ...this.record, state, dueAtMs };
     if (alert !== 'NO_ALERT') {
       const alertId = reminder === 0 ? this.#ids() : (this.record.alertId ?? this.#ids());
-      this.alerts.push({ alertId, alertType: alert, reminder, sinceMs, facts });
+      const acknowledgement = isAcknowledged(state) ? this.record.acknowledgement : null;
+      const { escalatedTo } = this.record;
+      const given = { alertId, alertType: alert, reminder, sinceMs, facts };
+      this.alerts.push({ ...given, acknowledgement, escalatedTo });
       this.record = { ...this.record, alertId };
       const { triggerIncident } = this.#subject;
       if (reportsFailure(alert) && reminder === 0 && triggerIncident && !this.record.hasIncident) {
@@ -138,7 +156,25 @@ class JudgementBuilder {
     }
     if (state.condition !== 'passing') return;
     if (this.record.hasIncident) this.incidents.push('resolved');
-    this.record = { ...this.record, lastRun: null, alertId: null, hasIncident: false };
+    this.record = {
+      ...this.record,
+      lastRun: null,
+      alertId: null,
+      hasIncident: false,
+      acknowledgement: null,
+      escalatedTo: [],
+    };
+  }
+
+  /** @param state after the escalation step was taken */
+  escalate(state: AlertState, facts: RunFacts): void {
+    const { condition, sinceMs } = state;
+    const { alertId, escalatedTo } = this.record;
+    this.record = { ...this.record, state };
+    if (alertId === null) return;
+    const alertType = ALERT_OF_STEP[condition][condition];
+    const given = { alertId, alertType, reminder: 0, sinceMs, facts };
+    this.escalation = { ...given, acknowledgement: null, escalatedTo };
   }
 
   certificate(facts: RunFacts, slotMs: number, isSilenced: boolean): void {
@@ -149,16 +185,17 @@ class JudgementBuilder {
     this.record = { ...this.record, notifiedExpiry };
     if (isSilenced) return;
     const given = { alertId: this.#ids(), alertType: 'ALERT_SSL', reminder: 0 } as const;
-    this.alerts.push({ ...given, sinceMs: null, facts });
+    const nobody = { acknowledgement: null, escalatedTo: [] };
+    this.alerts.push({ ...given, ...nobody, sinceMs: null, facts });
   }
 
   judgement(): Judgement {
-    const { record, alerts, incidents } = this;
+    const { record, alerts, incidents, escalation } = this;
     const before = this.#subject.record ?? NO_RECORD;
     const isOrWasUnhealthy = [before, record].some(({ state }) => state.condition !== 'passing');
     const isNews =
       record !== before && (isOrWasUnhealthy || record.notifiedExpiry !== before.notifiedExpiry);
-    return { subject: this.#subject, record, isNews, alerts, incidents };
+    return { subject: this.#subject, record, isNews, alerts, incidents, escalation };
   }
 }
 
@@ -201,6 +238,21 @@ export function judgeRuns(
   return builder.judgement();
 }
 
+/** The circumstances in which a check is judged now, without a run. */
+export function contextOf(
+  subject: AlertSubject,
+  { atMs, isSilenced }: Pick<JudgeParts, 'atMs' | 'isSilenced'>,
+): AlertContext {
+  const rules = rulesOf(subject);
+  return {
+    rules,
+    parallel: parallelOf(subject, rules),
+    rotationLagMs: rotationLagMsOf(subject),
+    isSilenced: subject.isMuted || isSilenced(subject.tags, atMs),
+    atMs,
+  };
+}
+
 /**
  * Judges a check that is due. Skips a deactivated check: its next run sets when it is due again.
  */
@@ -211,12 +263,10 @@ export function judgeTime(subject: AlertSubject, { atMs, isSilenced, ids }: Judg
     builder.record = { ...builder.record, dueAtMs: null };
     return builder.judgement();
   }
-  const rules = rulesOf(subject);
-  const silenced = subject.isMuted || isSilenced(subject.tags, atMs);
-  const parallel = parallelOf(subject, rules);
-  const rotationLagMs = rotationLagMsOf(subject);
-  const context = { rules, parallel, rotationLagMs, isSilenced: silenced, atMs };
-  builder.step(afterTime(state, context), lastRun);
+  const context = contextOf(subject, { atMs, isSilenced });
+  const escalatedState = escalated(state, context);
+  if (escalatedState !== null) builder.escalate(escalatedState, lastRun);
+  builder.step(afterTime(builder.record.state, context), lastRun);
   return builder.judgement();
 }
 

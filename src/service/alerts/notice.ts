@@ -1,3 +1,4 @@
+import type { Acknowledger } from '../../model/alerting/acknowledgement.ts';
 import { type AlertType, type NoticeType, reportsEnd } from '../../model/alerting/alert.ts';
 import { endOfProblem, type MonitoringProblem } from '../../model/alerting/monitoring-problems.ts';
 import type { CheckType } from '../../model/enums.ts';
@@ -67,6 +68,19 @@ export interface AlertNotice {
   };
   /** The problem of monitoring itself that the notice is about, without check and run like a location. */
   readonly problem?: { readonly kind: MonitoringProblem; readonly subject: ProblemSubject };
+  /**
+   * Somebody acknowledged the alert, or no longer: `alertType` is then that of the alert. Replicas of the
+   * previous release show that.
+   */
+  readonly acknowledgement?: {
+    readonly by: Acknowledger;
+    /** Whether it was undone. */
+    readonly isUndone: boolean;
+  };
+  /** The alert goes to this channel since nobody acknowledged it for so many minutes. */
+  readonly escalatedAfterMinutes?: number;
+  /** The page that acknowledges the alert, added when it is sent; null or left out if there is none. */
+  readonly acknowledgeLink?: string | null;
 }
 
 /** The type as people see it. */
@@ -74,12 +88,16 @@ export function noticeTypeOf({
   alertType,
   isOfLocation,
   problem = null,
+  isUndone = null,
 }: {
   readonly alertType: AlertType;
   readonly isOfLocation: boolean;
   readonly problem?: MonitoringProblem | null | undefined;
+  /** Whether an acknowledgement was undone; null for other notices. */
+  readonly isUndone?: boolean | null;
 }): NoticeType {
   if (problem !== null) return reportsEnd(alertType) ? endOfProblem(problem) : problem;
+  if (isUndone !== null) return isUndone ? 'ALERT_UNACKNOWLEDGED' : 'ALERT_ACKNOWLEDGED';
   if (!isOfLocation) return alertType;
   return alertType === 'ALERT_FAILURE' ? 'LOCATION_SILENT' : 'LOCATION_RECOVERY';
 }
@@ -89,6 +107,13 @@ export interface Outbox {
   /**
    * Stores one delivery for each subscribed channel that wants the notice, in the transaction that
    * gives the alerts and locks their checks.
+   *
+   * @param escalated channels that get the notices of a check as if they were subscribed to it
    */
-  put(tx: Sql, accountId: string, notices: readonly AlertNotice[]): Promise<void>;
+  put(
+    tx: Sql,
+    accountId: string,
+    notices: readonly AlertNotice[],
+    escalated?: readonly { readonly checkId: string; readonly channelId: number }[],
+  ): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { ACKNOWLEDGER_KINDS } from '../../model/alerting/acknowledgement.ts';
 import { ALERT_TYPES } from '../../model/alerting/alert.ts';
 import { CHECK_TYPES } from '../../model/enums.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
@@ -11,7 +12,20 @@ import { checkTypeOf, runLocation, SHOWN_CHECK } from '../http/resources/shown-f
 import { ANY_TIME, parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { CheckAlerts, ListedAlert } from './check-alerts.ts';
 
-const response = z
+const acknowledgement = z
+  .strictObject({
+    by: z.strictObject({
+      kind: z
+        .enum(ACKNOWLEDGER_KINDS)
+        .describe('`channel`: whoever has the link in a message to the channel.'),
+      id: z.string().describe('The id of the user, of the API key or of the channel.'),
+      name: z.string().describe('The email of the user, or the name of the key or channel, then.'),
+    }),
+    at: z.iso.datetime(),
+  })
+  .meta({ title: 'Acknowledgement' });
+
+export const checkAlertSchema = z
   .strictObject({
     name: z.string().describe('The name of the check when the alert was given.'),
     id: z.uuid().describe('The id of the alert.'),
@@ -34,6 +48,9 @@ const response = z
       .string()
       .nullable()
       .describe('The HTTP status of URL and API checks; null without a response.'),
+    acknowledgement: acknowledgement
+      .nullable()
+      .describe('Who took it: there are no reminders and no escalation. null for nobody.'),
     deliveries: z
       .strictObject({
         sent: z.int().describe('Those that the receiver accepted.'),
@@ -82,7 +99,7 @@ export function checkAlertsRoutes({
           description:
             'Includes alerts that no channel receives. The window filters by the time of the alert.',
           querystring: query,
-          response: { 200: z.array(response) },
+          response: { 200: z.array(checkAlertSchema) },
         },
       },
       async (request, reply) => {
@@ -107,7 +124,7 @@ export function checkAlertsRoutes({
           operationId: 'getCheckAlert',
           summary: 'Read an alert of a check',
           params,
-          response: { 200: response },
+          response: { 200: checkAlertSchema },
         },
       },
       async (request) => presentAlert(await checkAlerts.read(keyOf(request))),
@@ -115,9 +132,16 @@ export function checkAlertsRoutes({
   };
 }
 
-function presentAlert({ startedAt, createdAt, ...alert }: ListedAlert): z.output<typeof response> {
+export function presentAlert({
+  startedAt,
+  createdAt,
+  acknowledgement: taken,
+  ...alert
+}: ListedAlert): z.output<typeof checkAlertSchema> {
   return {
     ...alert,
+    acknowledgement:
+      taken === null ? null : { by: taken.by, at: new Date(taken.atMs).toISOString() },
     created_at: createdAt.toISOString().slice(0, 10),
     startedAt: startedAt.toISOString(),
     alertedAt: createdAt.toISOString(),

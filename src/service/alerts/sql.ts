@@ -1,3 +1,4 @@
+import type { Acknowledgement } from '../../model/alerting/acknowledgement.ts';
 import type { AlertType } from '../../model/alerting/alert.ts';
 import type { CheckType } from '../../model/enums.ts';
 import type { AccountKey } from '../database/account-key.ts';
@@ -24,10 +25,12 @@ export type CheckAlert = {
   /** When the run that led to it began. */
   readonly startedAt: Date;
   readonly createdAt: Date;
+  /** Who took it; null for nobody. */
+  readonly acknowledgement: Acknowledgement | null;
 };
 
 const COLUMNS = `id, check_id, name, check_type, alert_type, run_location, response_time, error,
-  status_code, result_id, started_at, created_at`;
+  status_code, result_id, started_at, created_at, acknowledgement`;
 
 /** The states of checks that are activated and have not recovered since their latest alert. */
 const OPEN_STATES = `check_alert_states s
@@ -71,12 +74,28 @@ export async function insertAlerts(
   await sql.query(
     `insert into check_alerts (account_id, ${COLUMNS})
      select $1, id, "checkId", name, "checkType", "alertType", "runLocation", "responseTime", error,
-       "statusCode", "resultId", "startedAt", "createdAt"
+       "statusCode", "resultId", "startedAt", "createdAt", acknowledgement
      from jsonb_to_recordset($2::jsonb) as given (number int, id text, "checkId" text, name text,
        "checkType" text, "alertType" text, "runLocation" text, "responseTime" float8, error text,
-       "statusCode" text, "resultId" text, "startedAt" timestamptz, "createdAt" timestamptz)
+       "statusCode" text, "resultId" text, "startedAt" timestamptz, "createdAt" timestamptz,
+       acknowledgement jsonb)
      order by given.number`,
     [accountId, jsonText(numbered)],
+  );
+}
+
+/** @param acknowledgement null where nobody has the alert any more */
+export async function saveAcknowledgement(
+  sql: Sql,
+  {
+    accountId,
+    id,
+    acknowledgement,
+  }: AccountKey & { readonly acknowledgement: Acknowledgement | null },
+): Promise<void> {
+  await sql.query(
+    'update check_alerts set acknowledgement = $3::jsonb where account_id = $1 and id = $2',
+    [accountId, id, acknowledgement === null ? null : jsonText(acknowledgement)],
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Acknowledgement } from '../../model/alerting/acknowledgement.ts';
 import type { AlertState } from '../../model/alerting/alert-state-machine.ts';
 import type { NotifiedExpiry } from '../../model/alerting/certificate-expiry.ts';
 import type { LocationVerdict } from '../../model/alerting/location-verdicts.ts';
@@ -35,6 +36,10 @@ export interface AlertRecord {
   /** When `claimDueSubjects` returns the check, epoch milliseconds; null for never. */
   readonly dueAtMs: number | null;
   readonly notifiedExpiry: NotifiedExpiry | null;
+  /** Who took the problem last; in force while `state` says so. */
+  readonly acknowledgement: Acknowledgement | null;
+  /** The channels that get the notices of the problem although they may not be subscribed. */
+  readonly escalatedTo: readonly number[];
 }
 
 /** The fields of a check and its group that its alerts depend on. */
@@ -61,6 +66,8 @@ export interface AlertSubject {
     readonly groupUsesGlobal: boolean;
     readonly account: unknown;
   };
+  /** The account's, as stored; null without one. */
+  readonly escalationStep?: unknown;
   readonly triggerIncident: unknown;
   readonly record: AlertRecord | null;
 }
@@ -68,17 +75,20 @@ export interface AlertSubject {
 /** The stored keys are older than the names. Replicas of the previous release share the rows, so they stay. */
 type StoredState = Omit<
   AlertState,
-  'notified' | 'startedSilenced' | 'verdicts' | 'notifiedAtMs'
-> & {
-  readonly told: AlertState['notified'];
-  readonly isHushed: boolean;
-  readonly places: readonly (Omit<LocationVerdict, 'location'> & { readonly place: string })[];
-  readonly toldAtMs: number;
-};
+  'notified' | 'startedSilenced' | 'verdicts' | 'notifiedAtMs' | 'acknowledged' | 'wait'
+> &
+  // Left out by earlier releases.
+  Partial<Pick<AlertState, 'acknowledged' | 'wait'>> & {
+    readonly told: AlertState['notified'];
+    readonly isHushed: boolean;
+    readonly places: readonly (Omit<LocationVerdict, 'location'> & { readonly place: string })[];
+    readonly toldAtMs: number;
+  };
 
-type StoredBody = Pick<AlertRecord, 'lastRun' | 'alertId' | 'hasIncident'> & {
-  readonly state: StoredState;
-};
+type StoredBody = Pick<AlertRecord, 'lastRun' | 'alertId' | 'hasIncident'> &
+  Partial<Pick<AlertRecord, 'acknowledgement' | 'escalatedTo'>> & {
+    readonly state: StoredState;
+  };
 
 function stateOf({
   told: notified,
@@ -88,7 +98,8 @@ function stateOf({
   ...state
 }: StoredState): AlertState {
   const verdicts = places.map(({ place: location, ...verdict }) => ({ ...verdict, location }));
-  return { ...state, notified, startedSilenced, verdicts, notifiedAtMs };
+  const { acknowledged = null, wait = null } = state;
+  return { ...state, notified, startedSilenced, verdicts, notifiedAtMs, acknowledged, wait };
 }
 
 function storedStateOf(state: AlertState): StoredState {
@@ -100,6 +111,10 @@ function storedStateOf(state: AlertState): StoredState {
     places: verdicts.map(({ location, ...verdict }) => ({ ...verdict, place: location })),
     toldAtMs: notifiedAtMs,
   };
+}
+
+function recordOf({ state, acknowledgement = null, escalatedTo = [], ...body }: StoredBody) {
+  return { ...body, state: stateOf(state), acknowledgement, escalatedTo };
 }
 
 type SubjectRow = Omit<AlertSubject, 'record'> & {
@@ -121,6 +136,7 @@ const SUBJECT = `c.account_id, c.id as check_id, c.name, c.check_type,
     'group', g.alert_settings,
     'groupUsesGlobal', coalesce(g.use_global_alert_settings, true),
     'account', a.settings) as settings,
+  a.escalation_step,
   c.body -> 'triggerIncident' as trigger_incident,
   s.due_at, s.ssl_ends_at, s.ssl_told_days as ssl_notified_days, s.body`;
 
@@ -137,7 +153,7 @@ function subjectOf(row: SubjectRow): AlertSubject {
   return {
     ...check,
     locations: [...new Set(check.locations)],
-    record: body === null ? null : { ...body, state: stateOf(body.state), dueAtMs, notifiedExpiry },
+    record: body === null ? null : { ...recordOf(body), dueAtMs, notifiedExpiry },
   };
 }
 

@@ -7,6 +7,7 @@ import {
 import { stableId } from '../../../model/ids.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/store.ts';
+import { lockChannels } from '../acknowledgements/sql.ts';
 import {
   type CertificateNotice,
   type ChannelSubscriber,
@@ -34,9 +35,10 @@ interface PendingDelivery {
  */
 export function createOutbox(): Outbox {
   return {
-    async put(tx, accountId, notices) {
+    async put(tx, accountId, notices, escalated = []) {
       const checkIds = [...new Set(notices.map(({ check }) => check.id))];
-      const listeners = await lockSubscribedChannels(tx, { accountId, checkIds });
+      const subscribed = await lockSubscribedChannels(tx, { accountId, checkIds });
+      const listeners = await withEscalated(tx, accountId, subscribed, escalated);
       if (listeners.length === 0) return;
       const wanted = notices.flatMap((notice) =>
         listeners
@@ -56,6 +58,29 @@ export function createOutbox(): Outbox {
       }
     },
   };
+}
+
+/** Adds channels that get the notices of a check without a subscription. */
+async function withEscalated(
+  tx: Sql,
+  accountId: string,
+  subscribed: readonly ChannelSubscriber[],
+  escalated: readonly { readonly checkId: string; readonly channelId: number }[],
+): Promise<readonly ChannelSubscriber[]> {
+  if (escalated.length === 0) return subscribed;
+  const ids = [...new Set(escalated.map(({ channelId }) => channelId))];
+  const channels = new Map(
+    (await lockChannels(tx, { accountId, ids })).map((channel) => [channel.channelId, channel]),
+  );
+  const listeners = new Map(subscribed.map((each) => [keyOf(each), each]));
+  for (const { checkId, channelId } of escalated) {
+    const channel = channels.get(channelId);
+    const listener = channel === undefined ? null : { ...channel, checkId };
+    if (listener !== null && !listeners.has(keyOf(listener))) {
+      listeners.set(keyOf(listener), listener);
+    }
+  }
+  return [...listeners.values()];
 }
 
 /**

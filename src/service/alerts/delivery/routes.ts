@@ -44,6 +44,12 @@ const response = z
       .describe('What is wrong with monitoring itself, or was, in one line; null for all others.'),
     alertId: z.string().describe('As /v1/check-alerts has it for checks.'),
     alertType: z.enum(NOTICE_TYPES).describe('What the notice reports.'),
+    escalatedAfterMinutes: z
+      .int()
+      .nullable()
+      .describe(
+        'The channel is one of the escalation step: after how many minutes without acknowledgement it was notified; null for other deliveries.',
+      ),
     reminder: z.number().describe('0 for the notice itself, then 1, 2, … for its reminders.'),
     state: z
       .enum(STATES)
@@ -159,6 +165,7 @@ function presentDelivery({
   location,
   problem,
   alertType,
+  isUndone,
   ...fields
 }: StoredDelivery): z.output<typeof response> {
   const isOfLocation = location !== null && problem === null;
@@ -168,7 +175,7 @@ function presentDelivery({
     location,
     problem:
       problem === null ? null : PROBLEM_RULES[problem.kind].headline(subjectName(problem.subject)),
-    alertType: noticeTypeOf({ alertType, isOfLocation, problem: problem?.kind }),
+    alertType: noticeTypeOf({ alertType, isOfLocation, isUndone, problem: problem?.kind }),
     created_at: createdAt.toISOString(),
     lastAttemptAt: lastAttemptAt?.toISOString() ?? null,
     nextAttemptAt: nextAttemptAt?.toISOString() ?? null,

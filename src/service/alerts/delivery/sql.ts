@@ -130,6 +130,10 @@ export type StoredDelivery = {
   readonly location: string | null;
   /** The problem of monitoring itself that it is about. */
   readonly problem: NonNullable<AlertNotice['problem']> | null;
+  /** Of the notice of an acknowledgement, whether it was undone; null for other notices. */
+  readonly isUndone: boolean | null;
+  /** Minutes without acknowledgement after which the channel was notified; null for other notices. */
+  readonly escalatedAfterMinutes: number | null;
   readonly alertId: string;
   readonly alertType: AlertType;
   readonly reminder: number;
@@ -146,7 +150,9 @@ export type StoredDelivery = {
 };
 
 const LOG_COLUMNS = `id, check_id, coalesce(notice #>> '{location,slug}', notice #>> '{problem,subject,slug}') as location,
-  notice -> 'problem' as problem, alert_id, alert_type, reminder, state, attempts, last_status, last_error,
+  notice -> 'problem' as problem, (notice #>> '{acknowledgement,isUndone}')::boolean as is_undone,
+  (notice ->> 'escalatedAfterMinutes')::int as escalated_after_minutes, alert_id, alert_type,
+  reminder, state, attempts, last_status, last_error,
   last_answer, created_at, last_attempt_at,
   case when state = 'waiting' then due_at end as next_attempt_at, finished_at, (
     select ${CHANNEL_SUMMARY}

@@ -28,6 +28,8 @@ const WHAT_HAPPENED: Readonly<
   ALERT_DEGRADED_REMAIN: 'is still degraded',
   ALERT_DEGRADED_FAILURE: 'was degraded and has failed',
   ALERT_DEGRADED_RECOVERY: 'is no longer degraded',
+  ALERT_ACKNOWLEDGED: 'has acknowledged the alert of',
+  ALERT_UNACKNOWLEDGED: 'has undone the acknowledgement of the alert of',
   LOCATION_SILENT: 'is silent: its checks do not run',
   LOCATION_RECOVERY: 'is no longer silent',
 };
@@ -36,21 +38,27 @@ const WHAT_HAPPENED: Readonly<
 export function headlineOf(
   notice: Omit<AlertNotice, 'alertId' | 'runLocation' | 'responseTime'>,
 ): string {
-  const { alertType, check, location, problem, reminder, sslDaysRemaining } = notice;
+  const { acknowledgement, alertType, check, location, problem, reminder } = notice;
   if (problem !== undefined) {
     const { kind, subject } = problem;
     const text = PROBLEM_RULES[kind].headline(onOneLine(subjectName(subject)));
     const lasted = lastedMs(notice);
     return lasted === null ? text : `Over: ${text} (after ${lengthText(lasted)})`;
   }
-  const type = noticeTypeOf({ alertType, isOfLocation: location !== undefined }) as
+  const isUndone = acknowledgement?.isUndone ?? null;
+  const type = noticeTypeOf({ alertType, isOfLocation: location !== undefined, isUndone }) as
     | keyof typeof WHAT_HAPPENED
     | 'ALERT_SSL';
   const name = onOneLine(location === undefined ? check.name : `Location ${location.name}`);
-  const text =
-    type === 'ALERT_SSL'
-      ? `The certificate of ${name} ends ${inDays(sslDaysRemaining)}`
-      : `${name} ${WHAT_HAPPENED[type]}`;
+  const { escalatedAfterMinutes, sslDaysRemaining } = notice;
+  if (type === 'ALERT_SSL') return `The certificate of ${name} ends ${inDays(sslDaysRemaining)}`;
+  if (acknowledgement !== undefined) {
+    return `${onOneLine(acknowledgement.by.name)} ${WHAT_HAPPENED[type]} ${name}`;
+  }
+  const text = `${name} ${WHAT_HAPPENED[type]}`;
+  if (escalatedAfterMinutes !== undefined) {
+    return `${text} (not acknowledged for ${countText(escalatedAfterMinutes, 'minute')})`;
+  }
   if (reminder > 0) return `${text} (reminder ${reminder})`;
   const lasted = lastedMs(notice);
   return lasted === null ? text : `${text} (after ${lengthText(lasted)})`;
@@ -60,7 +68,7 @@ export function headlineOf(
 export function lastedMs(
   notice: Pick<
     AlertNotice,
-    'alertType' | 'location' | 'problem' | 'atMs' | 'sinceMs' | 'startedAtMs'
+    'acknowledgement' | 'alertType' | 'location' | 'atMs' | 'sinceMs' | 'startedAtMs'
   >,
 ): number | null {
   const { location, problem, atMs, sinceMs, startedAtMs } = notice;

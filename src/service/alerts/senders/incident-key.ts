@@ -2,10 +2,14 @@ import { reportsEnd } from '../../../model/alerting/alert.ts';
 import { stableId } from '../../../model/ids.ts';
 import type { AlertNotice } from '../notice.ts';
 
-/** Whether a notice begins or continues a problem, or ends it. */
-export type Phase = 'trigger' | 'resolve';
+/** Whether a notice begins or continues a problem, says that somebody took it, or ends it. */
+export type Phase = 'trigger' | 'acknowledge' | 'resolve';
 
-export function phaseOf({ alertType }: Pick<AlertNotice, 'alertType'>): Phase {
+export function phaseOf({
+  alertType,
+  acknowledgement,
+}: Pick<AlertNotice, 'alertType' | 'acknowledgement'>): Phase {
+  if (acknowledgement !== undefined) return acknowledgement.isUndone ? 'trigger' : 'acknowledge';
   return reportsEnd(alertType) ? 'resolve' : 'trigger';
 }
 

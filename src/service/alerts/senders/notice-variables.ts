@@ -26,9 +26,14 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'ALERT_TYPE',
     meaning:
-      'One of the alert types, for example ALERT_FAILURE, LOCATION_SILENT, LOCATION_RECOVERY, or a problem of monitoring itself and its end, for example CHANNEL_FAILING and CHANNEL_FAILING_RECOVERY.',
-    of: ({ notice: { alertType, location, problem } }) =>
-      noticeTypeOf({ alertType, isOfLocation: location !== undefined, problem: problem?.kind }),
+      'One of the alert types, for example ALERT_FAILURE, ALERT_ACKNOWLEDGED, ALERT_UNACKNOWLEDGED, LOCATION_SILENT, LOCATION_RECOVERY, or a problem of monitoring itself and its end, for example CHANNEL_FAILING and CHANNEL_FAILING_RECOVERY.',
+    of: ({ notice: { alertType, location, problem, acknowledgement } }) =>
+      noticeTypeOf({
+        alertType,
+        isOfLocation: location !== undefined,
+        problem: problem?.kind,
+        isUndone: acknowledgement?.isUndone ?? null,
+      }),
   },
   {
     name: 'ALERT_ID',
@@ -49,6 +54,18 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
     name: 'REMINDER',
     meaning: '0 for the notice itself, then 1, 2, … for its reminders.',
     of: ({ notice }) => notice.reminder,
+  },
+  {
+    name: 'ACKNOWLEDGED_BY',
+    meaning:
+      'In ALERT_ACKNOWLEDGED and ALERT_UNACKNOWLEDGED the email of the user, or the name of the API key or channel; else null.',
+    of: ({ notice }) => notice.acknowledgement?.by.name ?? null,
+  },
+  {
+    name: 'ESCALATED_AFTER_MINUTES',
+    meaning:
+      'For a channel of the escalation step: for how long nobody acknowledged the alert; else null.',
+    of: ({ notice }) => notice.escalatedAfterMinutes ?? null,
   },
   {
     name: 'CHECK_ID',

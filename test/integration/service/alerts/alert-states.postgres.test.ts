@@ -22,6 +22,8 @@ const STATE: AlertState = {
   ],
   notifiedAtMs: 1005,
   reminders: 2,
+  acknowledged: 'failing',
+  wait: { worst: 'failing', sinceMs: 1009, isEscalated: true },
 };
 
 const RECORD: AlertRecord = {
@@ -38,18 +40,23 @@ const RECORD: AlertRecord = {
   hasIncident: true,
   dueAtMs: 1007,
   notifiedExpiry: { endsAtMs: 1008, notifiedDays: 7 },
+  acknowledgement: { by: { kind: 'channel', id: '7', name: 'Ops' }, atMs: 1010 },
+  escalatedTo: [7],
 };
 
 /** As every release stores it: replicas of two releases share the rows. */
 const STORED = {
   body: [
     '{"state": {"runs": 3, "told": "degraded"',
+    '"wait": {"worst": "failing", "sinceMs": 1009, "isEscalated": true}',
     '"places": [{"place": "berlin", "slotMs": 1003, "condition": "failing"}',
     '{"place": "oslo", "slotMs": 1004, "condition": "passing"}]',
     '"sinceMs": 1001, "isHushed": true, "toldAtMs": 1005',
-    '"condition": "failing", "countedMs": 1002, "reminders": 2}, "alertId": "f0c1"',
+    '"condition": "failing", "countedMs": 1002, "reminders": 2, "acknowledged": "failing"}, "alertId": "f0c1"',
     '"lastRun": {"error": "status 503", "statusCode": "503", "runLocation": "berlin"',
-    '"startedAtMs": 1006, "responseTime": 12.5, "sslDaysRemaining": 9}, "hasIncident": true}',
+    '"startedAtMs": 1006, "responseTime": 12.5, "sslDaysRemaining": 9}, "escalatedTo": [7]',
+    '"hasIncident": true, "acknowledgement": {"by": {"id": "7", "kind": "channel", "name": "Ops"}',
+    '"atMs": 1010}}',
   ].join(', '),
   condition: 'failing',
   due_ms: 1007,
@@ -93,9 +100,21 @@ describe.each(databases)('on %s', (kind) => {
         `insert into check_alert_states
            (account_id, check_id, condition, due_at, ssl_ends_at, ssl_told_days, body)
          values ($1, 'shop', $2, to_timestamp(1.007), to_timestamp(1.008), $3, $4::jsonb)`,
-        [mine.accountId, STORED.condition, STORED.ssl_told_days, STORED.body],
+        [mine.accountId, STORED.condition, STORED.ssl_told_days, bodyOfPreviousRelease()],
       );
-      expect(await recordOfShop()).toEqual(RECORD);
+      const state = { ...STATE, acknowledged: null, wait: null };
+      expect(await recordOfShop()).toEqual({
+        ...RECORD,
+        state,
+        acknowledgement: null,
+        escalatedTo: [],
+      });
     });
   });
 });
+
+function bodyOfPreviousRelease(): string {
+  const { acknowledgement: _, escalatedTo: __, state, ...body } = JSON.parse(STORED.body);
+  const { acknowledged: ___, wait: ____, ...stateBefore } = state;
+  return JSON.stringify({ ...body, state: stateBefore });
+}

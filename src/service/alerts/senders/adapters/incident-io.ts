@@ -15,7 +15,7 @@ export const incidentIo: Adapter<'INCIDENT_IO'> = {
       new URL(config.url),
       {
         title: fitChars(title, MAX_TITLE_CHARS),
-        status: phase === 'trigger' ? 'firing' : 'resolved',
+        status: phase === 'resolve' ? 'resolved' : 'firing',
         deduplication_key: key,
         description: markdownEscaped(fitChars(plainTextOf(facts), MAX_DESCRIPTION_CHARS)),
         ...(link === null ? {} : { source_url: link }),

@@ -1,0 +1,161 @@
+import {
+  type Acknowledgement,
+  type Acknowledger,
+  isAcknowledged,
+} from '../../../model/alerting/acknowledgement.ts';
+import { acknowledge, unacknowledge } from '../../../model/alerting/alert-state-machine.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { lockCheck } from '../../checks/shared.sql.ts';
+import type { AccountKey } from '../../database/account-key.ts';
+import type { Sql, Store } from '../../database/store.ts';
+import { conflict, notFound } from '../../errors.ts';
+import type { Caller } from '../../http/access/authenticator.ts';
+import { noticeOfAlert } from '../delivery/notice-of-alert.ts';
+import { insertDeliveries } from '../delivery/sql.ts';
+import { contextOf } from '../judge.ts';
+import type { Silences } from '../maintenance-silences.ts';
+import { findAlert, type ListedAlert, saveAcknowledgement } from '../sql.ts';
+import {
+  type AlertRecord,
+  type AlertSubject,
+  findAlertSubjects,
+  putAlertRecords,
+} from '../states.sql.ts';
+import { listToldChannels, lockChannels, nameOfPrincipal } from './sql.ts';
+
+export interface AcknowledgementsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly silences: Silences;
+}
+
+/** Who takes alerts: src/service/README.md, "Acknowledgement and escalation". */
+export interface Acknowledgements {
+  /**
+   * Takes an open alert: reminders stop, and the channels that were told of it are told who took it. An
+   * alert that somebody has stays as it is.
+   *
+   * @throws ServiceError 404 for an alert that does not exist, 409 for one that is not open
+   */
+  acknowledge(key: AccountKey, by: Acknowledger): Promise<ListedAlert>;
+  /**
+   * Undoes that: reminders go on. An alert that nobody has stays as it is.
+   *
+   * @throws as `acknowledge`
+   */
+  unacknowledge(key: AccountKey, by: Acknowledger): Promise<ListedAlert>;
+  /** Who makes a request, by name. */
+  acknowledgerOf(caller: Pick<Caller, 'accountId' | 'by'>): Promise<Acknowledger>;
+}
+
+/** An alert that is open, and its check, which the transaction locks. */
+interface OpenAlert {
+  readonly alert: ListedAlert;
+  readonly subject: AlertSubject;
+  readonly record: AlertRecord;
+}
+
+export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledgements {
+  const { store, clock, ids, silences } = parts;
+
+  async function changed(
+    key: AccountKey,
+    by: Acknowledger,
+    isToBeTaken: boolean,
+  ): Promise<ListedAlert> {
+    return store.transaction(async (tx) => {
+      const open = await lockOpenAlert(tx, key);
+      if (isAcknowledged(open.record.state) === isToBeTaken) return open.alert;
+      const atMs = clock.wallMs();
+      const acknowledgement = isToBeTaken ? { by, atMs } : null;
+      await save(tx, key, open, acknowledgement, atMs);
+      await tell(tx, key, open, { by, isUndone: !isToBeTaken }, atMs);
+      return readAlert(tx, key);
+    });
+  }
+
+  async function save(
+    tx: Sql,
+    { accountId, id }: AccountKey,
+    { subject, record }: OpenAlert,
+    acknowledgement: Acknowledgement | null,
+    atMs: number,
+  ): Promise<void> {
+    const isSilenced = await silences.from(tx, accountId, atMs);
+    const context = contextOf(subject, { atMs, isSilenced });
+    const change = acknowledgement === null ? unacknowledge : acknowledge;
+    const { state, dueAtMs } = change(record.state, context);
+    const changedRecord = { ...record, state, dueAtMs, acknowledgement };
+    const records = [{ checkId: subject.checkId, record: changedRecord }];
+    await putAlertRecords(tx, { accountId, records });
+    await saveAcknowledgement(tx, { accountId, id, acknowledgement });
+  }
+
+  /** Tells the channels that were told of the alert, whichever notices they want. */
+  async function tell(
+    tx: Sql,
+    { accountId, id: alertId }: AccountKey,
+    { alert: { alertType }, subject, record: { state, lastRun } }: OpenAlert,
+    acknowledgement: { readonly by: Acknowledger; readonly isUndone: boolean },
+    atMs: number,
+  ): Promise<void> {
+    if (lastRun === null) return;
+    const told = await listToldChannels(tx, { accountId, alertIds: [alertId] });
+    const channels = await lockChannels(tx, {
+      accountId,
+      ids: told.map(({ channelId }) => channelId),
+    });
+    const given = { alertId, alertType, reminder: 0, sinceMs: state.sinceMs, facts: lastRun };
+    const notice = { ...noticeOfAlert(subject, given, atMs), acknowledgement };
+    const deliveries = channels.map(({ channelId }) => ({
+      id: ids(),
+      channelId,
+      checkId: subject.checkId,
+      alertId,
+      alertType,
+      reminder: 0,
+      notice,
+    }));
+    await insertDeliveries(tx, { accountId, deliveries, atMs });
+  }
+
+  return {
+    acknowledge: (key, by) => changed(key, by, true),
+    unacknowledge: (key, by) => changed(key, by, false),
+
+    async acknowledgerOf({ accountId, by: { kind, id } }) {
+      const name = await nameOfPrincipal(store, { accountId, kind, id });
+      return { kind, id, name: name ?? id };
+    },
+  };
+}
+
+async function readAlert(sql: Sql, key: AccountKey): Promise<ListedAlert> {
+  const found = await findAlert(sql, key);
+  if (found === null) throw notFound('alert');
+  return found;
+}
+
+/**
+ * Locks the check, as all do who change its alert state.
+ *
+ * @throws ServiceError 404 for an alert that does not exist, 409 for one that is not open
+ */
+async function lockOpenAlert(tx: Sql, key: AccountKey): Promise<OpenAlert> {
+  const { accountId } = key;
+  const { checkId } = await readAlert(tx, key);
+  await lockCheck(tx, { accountId, id: checkId });
+  const asked = { accountId, checkIds: [checkId], named: [checkId], certificates: [] };
+  const [subject] = await findAlertSubjects(tx, asked);
+  const alert = await readAlert(tx, key);
+  const record = subject?.record ?? null;
+  if (subject === undefined || record === null || !alert.isOpen) {
+    throw conflict(
+      'The alert is not open: its check has recovered, gave a newer alert, or does not run any more',
+      { reason: 'closed' },
+    );
+  }
+  return { alert, subject, record };
+}

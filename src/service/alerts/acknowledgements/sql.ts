@@ -1,0 +1,72 @@
+import type { NoticePreferences } from '../../../model/alerting/alert-channel.ts';
+import type { Sql } from '../../database/store.ts';
+import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
+
+/** The email of a user or the name of an API key; null if there is none. */
+export async function nameOfPrincipal(
+  sql: Sql,
+  {
+    accountId,
+    kind,
+    id,
+  }: { readonly accountId: string; readonly kind: 'user' | 'key'; readonly id: string },
+): Promise<string | null> {
+  const [row] = await sql.query<{ name: string | null }>(
+    `select case $2::text when 'user' then (select email from users where id = $3)
+       else (select name from api_keys where account_id = $1 and id = $3) end as name`,
+    [accountId, kind, id],
+  );
+  return row?.name ?? null;
+}
+
+/** What people know a channel by; null if it does not exist. */
+export async function nameOfChannel(
+  sql: Sql,
+  { accountId, channelId }: { readonly accountId: string; readonly channelId: number },
+): Promise<string | null> {
+  const [row] = await sql.query<{ name: string | null }>(
+    `select ${CHANNEL_SUMMARY} ->> 'name' as name from alert_channels c
+     where c.account_id = $1 and c.id = $2::bigint`,
+    [accountId, channelId],
+  );
+  return row === undefined ? null : (row.name ?? '');
+}
+
+/** A channel that was told of an alert. */
+export type ToldChannel = { readonly alertId: string; readonly channelId: number };
+
+/** The channels that have a delivery of these alerts which did not fail. */
+export function listToldChannels(
+  sql: Sql,
+  { accountId, alertIds }: { readonly accountId: string; readonly alertIds: readonly string[] },
+): Promise<readonly ToldChannel[]> {
+  return sql.query<ToldChannel>(
+    `select distinct d.alert_id, d.channel_id from alert_deliveries d
+     where d.account_id = $1 and d.alert_id = any($2::text[]) and d.state <> 'failed'
+     order by d.channel_id`,
+    [accountId, alertIds],
+  );
+}
+
+/** The channels that exist. Until the transaction ends, none of them is deleted. */
+export function lockChannels(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] },
+): Promise<readonly (NoticePreferences & { readonly channelId: number })[]> {
+  return sql.query<NoticePreferences & { readonly channelId: number }>(
+    `select c.id as channel_id, c.send_failure, c.send_recovery, c.send_degraded,
+       c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold
+     from alert_channels c where c.account_id = $1 and c.id = any($2::bigint[])
+     order by c.id for key share`,
+    [accountId, ids],
+  );
+}
+
+/** Where an alert is, by its id alone; null if it does not exist. */
+export async function accountOfAlert(sql: Sql, id: string): Promise<string | null> {
+  const [row] = await sql.query<{ accountId: string }>(
+    'select account_id from check_alerts where id = $1',
+    [id],
+  );
+  return row?.accountId ?? null;
+}

@@ -1,0 +1,21 @@
+import type { GivenAlert } from '../judge.ts';
+import type { AlertNotice } from '../notice.ts';
+import type { AlertSubject } from '../states.sql.ts';
+
+/** What channels are told of an alert of a check, or of a reminder of it. */
+export function noticeOfAlert(
+  { checkId: id, name, checkType, tags, groupName }: AlertSubject,
+  alert: Omit<GivenAlert, 'acknowledgement' | 'escalatedTo'>,
+  atMs: number,
+): AlertNotice {
+  const { alertId, alertType, reminder, sinceMs, facts } = alert;
+  return {
+    ...facts,
+    alertId,
+    alertType,
+    atMs,
+    check: { id, name, checkType, tags, groupName },
+    reminder,
+    ...(sinceMs === null ? {} : { sinceMs }),
+  };
+}
