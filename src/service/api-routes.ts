@@ -7,6 +7,7 @@ import { locationAgentErrorsRoutes } from './agent-errors/routes.ts';
 import { pollRoutes } from './agents/poll.routes.ts';
 import { locationAgentsRoutes } from './agents/routes.ts';
 import { alertSettingsRoutes } from './alerts/account-alert-settings.routes.ts';
+import { acknowledgementPagesRoutes } from './alerts/acknowledgements/page.routes.ts';
 import { acknowledgementsRoutes } from './alerts/acknowledgements/routes.ts';
 import { alertChannelsRoutes } from './alerts/channels/routes.ts';
 import { alertDeliveriesRoutes } from './alerts/delivery/routes.ts';
@@ -130,6 +131,7 @@ export function apiRoutes(
     auditLogRoutes(features),
     sessionsRoutes(features),
     changePasswordRoutes(features),
+    acknowledgementPagesRoutes(features),
     userPagesRoutes({ ...features, hasProvider: features.oidc !== null }),
     oidcRoutes(features),
     dashboardRoutes(features),

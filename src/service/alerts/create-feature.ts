@@ -10,6 +10,7 @@ import {
   type Acknowledgements,
   createAcknowledgements,
 } from './acknowledgements/acknowledgements.ts';
+import { createLinkedAlerts, type LinkedAlerts } from './acknowledgements/linked-alerts.ts';
 import { type AlertChannels, createAlertChannels } from './channels/alert-channels.ts';
 import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
 import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
@@ -55,6 +56,7 @@ export interface AlertFeatures {
   readonly alertRecipients: AlertRecipients;
   readonly alertSettings: AccountAlertSettings;
   readonly checkAlerts: CheckAlerts;
+  readonly linkedAlerts: LinkedAlerts;
   readonly locationAlerts: LocationAlerts;
   readonly messagePreviews: MessagePreviews;
   readonly monitoringProblems: MonitoringProblems;
@@ -94,6 +96,7 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
     alertRecipients: createAlertRecipients({ ...parts, silences: maintenanceSilences }),
     alertSettings: createAccountAlertSettings(parts),
     checkAlerts,
+    linkedAlerts: createLinkedAlerts(parts),
     locationAlerts: createLocationAlerts({ silences: maintenanceSilences }),
     messagePreviews: createMessagePreviews(parts),
     monitoringProblems,

@@ -40,10 +40,13 @@ const response = z
         kind: z
           .enum(ACTOR_KINDS)
           .describe(
-            '`operator` is a command on the machine of the service or the link of `vedette up`, `setup` its setup link.',
+            '`channel` is whoever has the link in a message to an alert channel, `operator` is a command on the machine of the service or the link of `vedette up`, `setup` its setup link.',
           ),
-        id: z.string().nullable().describe('The id of the user or key; null for others.'),
-        name: z.string().nullable().describe('The email of the user, or the name of the key.'),
+        id: z.string().nullable().describe('The id of the user, key or channel; null for others.'),
+        name: z
+          .string()
+          .nullable()
+          .describe('The email of the user, or the name of the key or channel.'),
       })
       .describe('Who did it.'),
     address: z.string().nullable().describe('The IP address; null for a command.'),

@@ -10,6 +10,8 @@ export interface Actor {
   readonly kind: ActorKind;
   /** null for `setup`, `operator` and `unknown`. */
   readonly id: string | null;
+  /** Only of a `channel`: what people know it by. Others are looked up. */
+  readonly name?: string;
   /** The IP address; null if there was no request. */
   readonly address: string | null;
 }
@@ -54,7 +56,7 @@ export interface AuditFilter {
 const COLUMNS = `id, at, actor_kind, actor_id, actor_name, address, action, kind, resource_id,
   resource_name, changes, dropped, count`;
 
-/** The name of the actor is that of now: its email, or the name of the key. */
+/** The name of the actor is that of now: its email, or the name of the key or the channel. */
 export async function insertEntry(sql: Sql, entry: NewEntry): Promise<void> {
   const { accountId, atMs, actor, action, kind, resourceId, resourceName, changes, dropped } =
     entry;
@@ -63,7 +65,8 @@ export async function insertEntry(sql: Sql, entry: NewEntry): Promise<void> {
        resource_id, resource_name, changes, dropped)
      values ($1, $2::timestamptz, $3, $4,
        case $3::text when 'user' then (select email from users where id = $4)
-         when 'key' then (select name from api_keys where account_id = $1 and id = $4) end,
+         when 'key' then (select name from api_keys where account_id = $1 and id = $4)
+         else $12::text end,
        $5, $6, $7, $8, $9, $10::jsonb, $11::integer)`,
     [
       accountId,
@@ -77,6 +80,7 @@ export async function insertEntry(sql: Sql, entry: NewEntry): Promise<void> {
       resourceName,
       jsonText(changes),
       dropped,
+      actor.name ?? null,
     ],
   );
 }

@@ -106,12 +106,10 @@ export function startWorker(
 ): RunningWorker {
   const logs = captureLog();
   const stopping = new AbortController();
-  const sender = createNoticeSender(
-    { ...NO_OUTGOING, ...config },
-    { clock, publicUrl: 'https://vedette.test' },
-  );
+  const publicUrl = 'https://vedette.test';
+  const sender = createNoticeSender({ ...NO_OUTGOING, ...config }, { clock, publicUrl });
   const ended = runDeliveryWorker(
-    { store, clock, log: logs.log, ids: randomUUID, sender, secrets },
+    { store, clock, log: logs.log, ids: randomUUID, publicUrl, sender, secrets },
     stopping.signal,
   ).finally(sender.close);
   const stop = async (): Promise<void> => {

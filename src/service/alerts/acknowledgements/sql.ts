@@ -62,11 +62,15 @@ export function lockChannels(
   );
 }
 
-/** Where an alert is, by its id alone; null if it does not exist. */
-export async function accountOfAlert(sql: Sql, id: string): Promise<string | null> {
-  const [row] = await sql.query<{ accountId: string }>(
-    'select account_id from check_alerts where id = $1',
+/** Whose an alert is, by its id alone, and the time zone of that account; null if it does not exist. */
+export async function placeOfAlert(
+  sql: Sql,
+  id: string,
+): Promise<{ readonly accountId: string; readonly timeZone: string } | null> {
+  const [row] = await sql.query<{ accountId: string; timeZone: string }>(
+    `select a.id as account_id, a.time_zone from check_alerts c join accounts a on a.id = c.account_id
+     where c.id = $1`,
     [id],
   );
-  return row?.accountId ?? null;
+  return row ?? null;
 }

@@ -5,6 +5,7 @@ import { ClaimLoop, tooManyClaims } from '../../delivery/claim-loop.ts';
 import { NameCounts } from '../../delivery/name-counts.ts';
 import { recordAttempt } from '../../delivery/shared.sql.ts';
 import { SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
+import { acknowledgeLink } from '../acknowledgements/link.ts';
 import type { AlertNotice } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 import { outcomeOfAttempt } from './attempt-outcome.ts';
@@ -19,6 +20,8 @@ export interface DeliveryWorkerParts extends SealedSending {
   readonly log: Logger;
   /** Makes a UUID. */
   readonly ids: () => string;
+  /** PUBLIC_URL, the base of links. Default: there are none. */
+  readonly publicUrl?: string | null;
   /** Called for each delivery that is sent, or failed for good, once that is stored. */
   readonly onFinished?: (result: 'sent' | 'failed') => void;
 }
@@ -71,7 +74,8 @@ export async function runDeliveryWorker(
     async send(delivery, cut) {
       const tooMany = tooManyClaims(delivery);
       if (tooMany !== null) return tooMany;
-      return sendSealed(parts, await withLastPassing(store, openable(delivery)), cut);
+      const linked = withAcknowledgeLink(parts, openable(delivery));
+      return sendSealed(parts, await withLastPassing(store, linked), cut);
     },
     async record({ id, attempt }, sent, { atMs, wasCut }) {
       const outcome = outcomeOfAttempt(sent, { attempt, wasCut: wasCut && !sent.ok, atMs });
@@ -99,6 +103,16 @@ function openable({ id: deliveryId, notice, timeZone, ...claimed }: ClaimedDeliv
     templates: { titleTemplate, textTemplate },
     notice: { ...(notice as AlertNotice), timeZone },
   };
+}
+
+/** Made when it is sent: the database has no link that acts. */
+function withAcknowledgeLink(
+  { publicUrl = null, secrets }: Pick<DeliveryWorkerParts, 'publicUrl' | 'secrets'>,
+  delivery: SealedDelivery,
+): SealedDelivery {
+  const { channelId, notice } = delivery;
+  const link = acknowledgeLink({ publicUrl, secrets }, channelId, notice);
+  return { ...delivery, notice: { ...notice, acknowledgeLink: link } };
 }
 
 /** Read when it is sent, since most alerts go to nobody. Without the database a notice goes without it. */

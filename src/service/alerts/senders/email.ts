@@ -17,7 +17,15 @@ export function createEmailSender(smtp: Smtp): Send<Email> {
 }
 
 /** No text becomes a header: the subject is one line, whatever the name of the check. */
-export function mailOf({ headline, title, error, isCustom, rows, link }: MessageFacts): {
+export function mailOf({
+  headline,
+  title,
+  error,
+  isCustom,
+  rows,
+  link,
+  acknowledgeLink,
+}: MessageFacts): {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
@@ -25,13 +33,14 @@ export function mailOf({ headline, title, error, isCustom, rows, link }: Message
   const text = isCustom && error !== null ? [error] : [];
   const facts = [
     ...(isCustom || error === null ? [] : [['Error', error] as const]),
+    ...(acknowledgeLink === null ? [] : [['Acknowledge', acknowledgeLink] as const]),
     ...rows,
     ...(link === null ? [] : [['Details', link] as const]),
   ];
   const paragraphs = text.map((each) => `<p>${lines(htmlEscaped(each))}</p>`);
   const cells = facts.map(
     ([label, value]) =>
-      `<tr><th align="left" valign="top">${htmlEscaped(label)}</th><td>${value === link ? anchor(value) : lines(htmlEscaped(value))}</td></tr>`,
+      `<tr><th align="left" valign="top">${htmlEscaped(label)}</th><td>${value === link || value === acknowledgeLink ? anchor(value) : lines(htmlEscaped(value))}</td></tr>`,
   );
   return {
     subject: shortened(title, MAX_SUBJECT_BYTES),

@@ -29,6 +29,8 @@ export interface MessageFacts {
   readonly details: readonly FactRow[];
   /** The page of what happened; null without PUBLIC_URL. */
   readonly link: string | null;
+  /** The page that acknowledges the alert; null if there is none. */
+  readonly acknowledgeLink: string | null;
   /** The check or the location. */
   readonly subject: {
     readonly id: string;
@@ -58,13 +60,15 @@ const SEVERITIES: Readonly<Record<AlertType, Severity>> = {
 };
 
 export function messageFactsOf(notice: AlertNotice): MessageFacts {
-  const { check, location, problem, link = null } = notice;
+  const { check, location, problem, link = null, acknowledgeLink = null } = notice;
+  const phase = phaseOf(notice);
   // Some services refuse a message with an empty value.
   const facts = noticeFacts({ ...notice, link: null }).filter(([, value]) => value.trim() !== '');
   const headline = headlineOf(notice);
   return {
-    phase: phaseOf(notice),
-    severity: SEVERITIES[notice.alertType],
+    phase,
+    // Nobody is to be woken to hear that somebody takes care.
+    severity: phase === 'acknowledge' ? 'warning' : SEVERITIES[notice.alertType],
     headline,
     title: titleOf(headline, notice),
     error: facts.find(([label]) => label === 'Error')?.[1] ?? null,
@@ -72,6 +76,7 @@ export function messageFactsOf(notice: AlertNotice): MessageFacts {
     rows: facts.filter(([label]) => label !== 'Error'),
     details: facts,
     link,
+    acknowledgeLink,
     subject: {
       id: location?.id ?? check.id,
       name: location?.name ?? check.name,
@@ -87,8 +92,9 @@ export function messageFactsOf(notice: AlertNotice): MessageFacts {
 /** In UTF-8: a lock screen shows about so much of two lines. */
 const MAX_REASON_BYTES = 150;
 
-/** The headline of a location says why already. */
-function titleOf(headline: string, { error, location }: AlertNotice): string {
-  const reason = error === null || location !== undefined ? '' : onOneLine(error);
+/** The headline of a location says why already; who took an alert is news without it. */
+function titleOf(headline: string, { error, location, acknowledgement }: AlertNotice): string {
+  const isWhole = location !== undefined || acknowledgement !== undefined;
+  const reason = error === null || isWhole ? '' : onOneLine(error);
   return reason === '' ? headline : `${headline}: ${shortened(reason, MAX_REASON_BYTES)}`;
 }

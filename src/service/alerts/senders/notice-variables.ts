@@ -56,6 +56,12 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
     of: ({ notice }) => notice.reminder,
   },
   {
+    name: 'ACKNOWLEDGE_LINK',
+    meaning:
+      'The page on which whoever has this link acknowledges the alert; null at a recovery, for certificates and silent locations, and without PUBLIC_URL or ENCRYPTION_KEY.',
+    of: ({ notice }) => notice.acknowledgeLink ?? null,
+  },
+  {
     name: 'ACKNOWLEDGED_BY',
     meaning:
       'In ALERT_ACKNOWLEDGED and ALERT_UNACKNOWLEDGED the email of the user, or the name of the API key or channel; else null.',

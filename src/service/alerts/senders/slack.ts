@@ -24,8 +24,19 @@ export function createSlackSender(http: OutgoingHttp): Send<Slack> {
 }
 
 /** Notifications show `text`, the channel shows the blocks. */
-export function slackMessage({ headline, title, error, rows, link }: MessageFacts): object {
-  const facts = [...rows, ...(link === null ? [] : [['Details', link] as const])]
+export function slackMessage({
+  headline,
+  title,
+  error,
+  rows,
+  link,
+  acknowledgeLink,
+}: MessageFacts): object {
+  const facts = [
+    ...(acknowledgeLink === null ? [] : [['Acknowledge', acknowledgeLink] as const]),
+    ...rows,
+    ...(link === null ? [] : [['Details', link] as const]),
+  ]
     .map(([label, value]) => `*${label}:* ${value}`)
     .join('\n');
   return {

@@ -42,15 +42,17 @@ export function createSmsSender(http: OutgoingHttp, gateway: SmsGateway): Send<S
 /** A longer link would leave no room for what happened. */
 const MAX_LINK_BYTES = 180;
 
-/** What happened, where and why, as far as it fits, and the link. The text of a template stands for where and why. */
+/**
+ * What happened, where and why, as far as it fits, and one link: to the page that shows this and acknowledges
+ * the alert, or else to the details. The text of a template stands for where and why.
+ */
 export function smsText(
-  { headline, error, isCustom, link }: MessageFacts,
-  { runLocation, problem }: Pick<AlertNotice, 'runLocation' | 'problem'>,
+  { headline, error, isCustom, link: details, acknowledgeLink }: MessageFacts,
+  { runLocation }: Pick<AlertNotice, 'runLocation'>,
 ): string {
   const why = error === null ? '' : `: ${error.replaceAll(/\s+/g, ' ')}`;
-  // The headline of a problem of monitoring itself says what it is about.
-  const where = isCustom || problem !== undefined ? '' : `, ${runLocation}`;
-  const text = `${headline}${where}${why}`;
+  const text = isCustom ? `${headline}${why}` : `${headline}, ${runLocation}${why}`;
+  const link = acknowledgeLink ?? details;
   const end = link === null || Buffer.byteLength(link) > MAX_LINK_BYTES ? '' : ` ${link}`;
   return `${shortened(text, MAX_BYTES - Buffer.byteLength(end), '...')}${end}`;
 }

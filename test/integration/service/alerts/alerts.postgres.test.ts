@@ -73,6 +73,7 @@ describe.each(databases)('on %s', (kind) => {
         alertType: 'ALERT_FAILURE',
         checkType: 'URL',
         isOpen: true,
+        acknowledgement: null,
         runLocation: 'berlin',
         resultId: (await resultIds())[0],
         deliveries: { sent: 0, pending: 0, failed: 0 },
@@ -763,6 +764,7 @@ describe.each(databases)('on %s', (kind) => {
         runBasedEscalation: { failedRunThreshold: 1 },
         reminders: { amount: 0, interval: 5 },
         parallelRunFailureThreshold: { enabled: false, percentage: 10 },
+        escalationStep: null,
       };
 
       it('have every default, and change one field at a time', async () => {

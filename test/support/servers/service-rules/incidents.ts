@@ -38,9 +38,9 @@ export const pagerduty: ServiceRules = {
 };
 
 const GENIE = { ...JSON_TYPE, authorization: new RegExp(`^GenieKey ${TOKEN}$`) };
-const CLOSE = /^\/v2\/alerts\/([^/?]+)\/close\?identifierType=alias$/;
+const CHANGE = /^\/v2\/alerts\/([^/?]+)\/(close|acknowledge)\?identifierType=alias$/;
 
-/** Alert API: create, and close by alias. */
+/** Alert API: create, and acknowledge and close by alias. */
 export const opsgenie: ServiceRules = {
   config: (origin) => ({ url: origin, apiKey: TOKEN }),
   requests: [
@@ -64,11 +64,12 @@ export const opsgenie: ServiceRules = {
     },
     {
       method: 'POST',
-      path: CLOSE,
+      path: CHANGE,
       headers: GENIE,
       body: z.strictObject({ source: z.string().max(100), note: z.string().max(25_000) }),
       problem: (_, path) => {
-        return { key: decodeURIComponent(CLOSE.exec(path)?.[1] ?? ''), isOver: true };
+        const [, alias = '', change] = CHANGE.exec(path) ?? [];
+        return { key: decodeURIComponent(alias), isOver: change === 'close' };
       },
     },
   ],

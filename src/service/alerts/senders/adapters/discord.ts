@@ -1,4 +1,4 @@
-import type { Severity } from '../message-facts.ts';
+import type { MessageFacts, Severity } from '../message-facts.ts';
 import { type Adapter, jsonRequest } from './adapter.ts';
 import { fitEscaped, markdownEscaped } from './message-texts.ts';
 
@@ -18,7 +18,9 @@ const COLORS: Readonly<Record<Severity, number>> = {
 export const discord: Adapter<'DISCORD'> = {
   type: 'DISCORD',
   request({ config, facts }) {
-    const { title, error, rows, severity, link, startedAtMs } = facts;
+    const { title, error, severity, link, acknowledgeLink, startedAtMs } = facts;
+    const rows: MessageFacts['rows'] =
+      acknowledgeLink === null ? facts.rows : [['Acknowledge', acknowledgeLink], ...facts.rows];
     const url = new URL(config.url);
     url.searchParams.set('wait', 'true');
     return jsonRequest(url, {

@@ -25,7 +25,7 @@ export const googleChat: Adapter<'GOOGLE_CHAT'> = {
 };
 
 function messageOf(
-  { title, error, link }: MessageFacts,
+  { title, error, link, acknowledgeLink }: MessageFacts,
   rows: MessageFacts['rows'],
   key: string,
 ): object {
@@ -33,9 +33,11 @@ function messageOf(
   const facts = rows.map(([topLabel, value]) => ({
     decoratedText: { topLabel, text: htmlEscaped(value), wrapText: true },
   }));
-  const button = (url: string) => ({
-    buttonList: { buttons: [{ text: 'Details', onClick: { openLink: { url } } }] },
-  });
+  const buttons = [
+    ...(link === null ? [] : [button('Details', link)]),
+    ...(acknowledgeLink === null ? [] : [button('Acknowledge', acknowledgeLink)]),
+  ];
+  const buttonList = buttons.length === 0 ? [] : [{ buttonList: { buttons } }];
   return {
     // Notifications show it.
     text: withoutMentions(fitChars(title, MAX_TITLE_CHARS)),
@@ -43,14 +45,16 @@ function messageOf(
       {
         cardId: 'notification',
         card: {
-          sections: [
-            { widgets: [...errorText, ...facts, ...(link === null ? [] : [button(link)])] },
-          ],
+          sections: [{ widgets: [...errorText, ...facts, ...buttonList] }],
         },
       },
     ],
     thread: { threadKey: key },
   };
+}
+
+function button(text: string, url: string) {
+  return { text, onClick: { openLink: { url } } };
 }
 
 /** Texts of cards read some HTML. */

@@ -11,7 +11,7 @@ const MAX_VALUE_CHARS = 500;
 export const matrix: Adapter<'MATRIX'> = {
   type: 'MATRIX',
   request({ config, facts, deliveryId }) {
-    const { headline, error, link } = facts;
+    const { headline, error, link, acknowledgeLink } = facts;
     const rows = shortRows(facts.rows, MAX_VALUE_CHARS);
     const room = encodeURIComponent(config.roomId);
     const path = `_matrix/client/v3/rooms/${room}/send/m.room.message/${encodeURIComponent(deliveryId)}`;
@@ -22,7 +22,8 @@ export const matrix: Adapter<'MATRIX'> = {
       ...rows.map(
         ([label, value]) => `<strong>${htmlEscaped(label)}:</strong> ${htmlEscaped(value)}`,
       ),
-      ...(link === null ? [] : [`<a href="${htmlEscaped(link)}">Details</a>`]),
+      ...(link === null ? [] : [anchor(link, 'Details')]),
+      ...(acknowledgeLink === null ? [] : [anchor(acknowledgeLink, 'Acknowledge')]),
     ];
     return jsonRequest(
       endpointOf(config.url, path),
@@ -42,3 +43,7 @@ export const matrix: Adapter<'MATRIX'> = {
     return typeof afterMs === 'number' ? afterMs : null;
   },
 };
+
+function anchor(url: string, text: string): string {
+  return `<a href="${htmlEscaped(url)}">${text}</a>`;
+}

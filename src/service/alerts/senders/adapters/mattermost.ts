@@ -15,7 +15,12 @@ const COLORS: Readonly<Record<Severity, string>> = {
 /** Mattermost: a post with one attachment to an incoming webhook. */
 export const mattermost: Adapter<'MATTERMOST'> = {
   type: 'MATTERMOST',
-  request({ config, facts: { title, error, rows, severity, link } }) {
+  request({ config, facts }) {
+    const { title, error, severity, link, acknowledgeLink } = facts;
+    const acknowledge =
+      acknowledgeLink === null
+        ? []
+        : [{ title: 'Acknowledge', value: `[Open the page](${acknowledgeLink})`, short: true }];
     return jsonRequest(new URL(config.url), {
       // Notifications show it.
       text: fitEscaped(title, MAX_TEXT_CHARS, escaped),
@@ -25,11 +30,14 @@ export const mattermost: Adapter<'MATTERMOST'> = {
           color: COLORS[severity],
           ...(link === null ? {} : { title: 'Details', title_link: link }),
           ...(error === null ? {} : { text: fitEscaped(error, MAX_ERROR_CHARS, escaped) }),
-          fields: rows.map(([label, value]) => ({
-            title: label,
-            value: fitEscaped(value, MAX_VALUE_CHARS, escaped),
-            short: true,
-          })),
+          fields: [
+            ...acknowledge,
+            ...facts.rows.map(([label, value]) => ({
+              title: label,
+              value: fitEscaped(value, MAX_VALUE_CHARS, escaped),
+              short: true,
+            })),
+          ],
         },
       ],
     });

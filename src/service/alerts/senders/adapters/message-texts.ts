@@ -41,10 +41,15 @@ export function markdownEscaped(text: string): string {
   return text.replaceAll(/[\\`*_{}[\]()<>#+!|~]/g, '\\$&');
 }
 
-/** Text without any markup: the error first, then a line for each fact. */
-export function plainTextOf({ error, rows }: MessageFacts): string {
+/** Text without any markup: the error first, then where to acknowledge, then a line for each fact. */
+export function plainTextOf({
+  error,
+  rows,
+  acknowledgeLink,
+}: Pick<MessageFacts, 'error' | 'rows' | 'acknowledgeLink'>): string {
   const lines = rows.map(([label, value]) => `${label}: ${value}`);
-  return [...(error === null ? [] : [error]), ...lines].join('\n');
+  const link = acknowledgeLink === null ? [] : [`Acknowledge: ${acknowledgeLink}`];
+  return [...(error === null ? [] : [error]), ...link, ...lines].join('\n');
 }
 
 /** The rows with values that are not longer. */

@@ -16,13 +16,14 @@ const MAX_VALUE_CHARS = 400;
 const SOURCE = 'Vedette';
 const LOWER = { P1: 'P2', P2: 'P3', P3: 'P4', P4: 'P5', P5: 'P5' } as const;
 
-/** Opsgenie: creates an alert, or closes it. The alias is the key of the problem. */
+/** Opsgenie: creates an alert, acknowledges it, or closes it. The alias is the key of the problem. */
 export const opsgenie: Adapter<'OPSGENIE'> = {
   type: 'OPSGENIE',
   request({ config, facts, key }) {
     const headers = { authorization: `GenieKey ${config.apiKey}` };
-    if (facts.phase === 'resolve') {
-      const url = endpointOf(config.url, `v2/alerts/${encodeURIComponent(key)}/close`);
+    if (facts.phase !== 'trigger') {
+      const action = facts.phase === 'resolve' ? 'close' : 'acknowledge';
+      const url = endpointOf(config.url, `v2/alerts/${encodeURIComponent(key)}/${action}`);
       url.searchParams.set('identifierType', 'alias');
       const note = fitChars(`${facts.headline}\n${plainTextOf(facts)}`, MAX_NOTE_CHARS);
       return jsonRequest(url, { source: SOURCE, note }, headers);

@@ -11,7 +11,12 @@ const SEVERITIES = { critical: 'critical', warning: 'warning', ok: 'info' } as c
 export const pagerduty: Adapter<'PAGERDUTY'> = {
   type: 'PAGERDUTY',
   request({ config, facts, key }) {
-    const { phase, severity, title, error, isCustom, details, link, subject, startedAtMs } = facts;
+    const { phase, severity, title, error, isCustom, details, subject, startedAtMs } = facts;
+    const { link, acknowledgeLink } = facts;
+    const links = [
+      ...(link === null ? [] : [{ href: link, text: 'Details' }]),
+      ...(acknowledgeLink === null ? [] : [{ href: acknowledgeLink, text: 'Acknowledge' }]),
+    ];
     return jsonRequest(endpointOf(config.url, 'v2/enqueue'), {
       routing_key: config.routingKey,
       event_action: phase,
@@ -30,7 +35,8 @@ export const pagerduty: Adapter<'PAGERDUTY'> = {
         },
       },
       client: 'Vedette',
-      ...(link === null ? {} : { client_url: link, links: [{ href: link, text: 'Details' }] }),
+      ...(link === null ? {} : { client_url: link }),
+      ...(links.length === 0 ? {} : { links }),
     });
   },
 };

@@ -24,12 +24,14 @@ export const teams: Adapter<'TEAMS'> = {
   },
 };
 
-function messageOf(
-  { headline, title, error, severity, link }: MessageFacts,
-  rows: MessageFacts['rows'],
-) {
+function messageOf(facts: MessageFacts, rows: MessageFacts['rows']) {
+  const { headline, title, error, severity, link, acknowledgeLink } = facts;
   // Notifications show it.
   const summary = fitChars(title, MAX_VALUE_CHARS);
+  const actions = [
+    ...(link === null ? [] : [openUrl('Details', link)]),
+    ...(acknowledgeLink === null ? [] : [openUrl('Acknowledge', acknowledgeLink)]),
+  ];
   return {
     type: 'message',
     summary,
@@ -61,13 +63,15 @@ function messageOf(
               line({ text: `${label}: `, weight: 'Bolder' }, { text: value }),
             ),
           ],
-          ...(link === null
-            ? {}
-            : { actions: [{ type: 'Action.OpenUrl', title: 'Details', url: link }] }),
+          ...(actions.length === 0 ? {} : { actions }),
         },
       },
     ],
   };
+}
+
+function openUrl(title: string, url: string) {
+  return { type: 'Action.OpenUrl', title, url };
 }
 
 function line(...runs: readonly { readonly text: string; readonly [option: string]: string }[]) {

@@ -11,7 +11,7 @@ const MAX_ROWS = 12;
 /** Telegram: sendMessage of the Bot API, with HTML, of which three characters are escaped. */
 export const telegram: Adapter<'TELEGRAM'> = {
   type: 'TELEGRAM',
-  request({ config, facts: { headline, error, rows, link } }) {
+  request({ config, facts: { headline, error, rows, link, acknowledgeLink } }) {
     const { url, botToken, chatId, threadId } = config;
     const cut = (text: string, maxChars: number) => htmlEscaped(fitChars(text, maxChars));
     const lines = [
@@ -21,7 +21,8 @@ export const telegram: Adapter<'TELEGRAM'> = {
       ...rows
         .slice(0, MAX_ROWS)
         .map(([label, value]) => `<b>${htmlEscaped(label)}:</b> ${cut(value, MAX_VALUE_CHARS)}`),
-      ...(link === null ? [] : [`<a href="${htmlEscaped(link)}">Details</a>`]),
+      ...(link === null ? [] : [anchor(link, 'Details')]),
+      ...(acknowledgeLink === null ? [] : [anchor(acknowledgeLink, 'Acknowledge')]),
     ];
     return jsonRequest(endpointOf(url, `bot${botToken}/sendMessage`), {
       chat_id: chatId,
@@ -39,3 +40,7 @@ export const telegram: Adapter<'TELEGRAM'> = {
     return typeof seconds === 'number' ? Math.ceil(seconds * 1000) : null;
   },
 };
+
+function anchor(url: string, text: string): string {
+  return `<a href="${htmlEscaped(url)}">${text}</a>`;
+}

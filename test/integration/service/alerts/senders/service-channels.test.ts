@@ -42,6 +42,7 @@ const HOSTILE =
   '<@everyone> @all <!channel> <users/all|x> </b><script>&amp; \\ ` *a* _b_ ~c~ |d| [e](https://e.test) # ${f} {{g}} "h" 😀\n'.repeat(
     60,
   );
+const BY = { kind: 'user', id: 'u', name: `${HOSTILE.slice(0, 200)}a@e.test` } as const;
 const LOCATION = { id: 'l', slug: 'berlin', name: 'Berlin', checks: 3 };
 
 const EVERY_NOTICE: readonly AlertNotice[] = [
@@ -51,6 +52,13 @@ const EVERY_NOTICE: readonly AlertNotice[] = [
   { ...NOTICE, location: LOCATION },
   { ...NOTICE, location: LOCATION, alertType: 'ALERT_RECOVERY', error: null },
   { ...NOTICE, reminder: 3, error: null, statusCode: null },
+  {
+    ...NOTICE,
+    escalatedAfterMinutes: 10,
+    acknowledgeLink: 'https://vedette.test/acknowledge/a-1.7.0f',
+  },
+  { ...NOTICE, acknowledgement: { by: BY, isUndone: false } },
+  { ...NOTICE, acknowledgement: { by: BY, isUndone: true } },
   {
     ...NOTICE,
     error: HOSTILE,
@@ -145,11 +153,20 @@ describe.each(SERVICE_CHANNEL_TYPES)('a channel of the type %s', (type) => {
     for (const part of ['Home page is down test', 'Call Kim']) expect(text).toContain(part);
   });
 
+  it('leads to the page that acknowledges the alert', async () => {
+    const server = await serverOf(type);
+    const acknowledgeLink = `https://vedette.test/acknowledge/${'0a-'.repeat(25)}`;
+    await senderFor(type, server)({ ...NOTICE, acknowledgeLink });
+    const [request] = server.requests;
+    expect(decodeURIComponent(request?.body ?? '').replaceAll('\\', '')).toContain(acknowledgeLink);
+  });
+
   it('names a problem by one key from its alert to its recovery', async () => {
     const server = await serverOf(type);
     const send = senderFor(type, server);
     await send({ ...NOTICE, alertId: 'a' });
     await send({ ...NOTICE, alertId: 'a', reminder: 1 });
+    await send({ ...NOTICE, alertId: 'a', acknowledgement: { by: BY, isUndone: false } });
     await send({ ...NOTICE, alertId: 'b', alertType: 'ALERT_FAILURE_DEGRADED' });
     await send({
       ...NOTICE,
@@ -164,6 +181,7 @@ describe.each(SERVICE_CHANNEL_TYPES)('a channel of the type %s', (type) => {
     );
     const { closes } = SERVICE_CHANNELS[type];
     expect(problems.map((problem) => problem?.isOver ?? false)).toEqual([
+      false,
       false,
       false,
       false,

@@ -22,6 +22,10 @@ const NOTICE: AlertNotice = {
   link: LINK,
 };
 const END = sampleEndOf(NOTICE);
+const TAKEN: AlertNotice = {
+  ...NOTICE,
+  acknowledgement: { by: { kind: 'user', id: 'u', name: 'ann@e.test' }, isUndone: false },
+};
 
 function request<Type extends ServiceChannelType>(
   type: Type,
@@ -63,7 +67,7 @@ describe('a message to', () => {
     expect(message_thread_id).toBeUndefined();
   });
 
-  it('PagerDuty triggers and resolves by one deduplication key', () => {
+  it('PagerDuty triggers, acknowledges and resolves by one deduplication key', () => {
     const config = { name: 'n', url: 'https://events.pagerduty.com', routingKey: 'r' };
     const sent = request('PAGERDUTY', config);
     expect(sent.url.href).toBe('https://events.pagerduty.com/v2/enqueue');
@@ -73,13 +77,18 @@ describe('a message to', () => {
       dedup_key: 'key',
       payload: { summary: '*Shop* @all has failed: <b>Refused</b>', severity: 'critical' },
     });
+    expect(bodyOf(request('PAGERDUTY', config, TAKEN))).toMatchObject({
+      event_action: 'acknowledge',
+      dedup_key: 'key',
+      payload: { summary: 'ann@e.test has acknowledged the alert of *Shop* @all' },
+    });
     expect(bodyOf(request('PAGERDUTY', config, END))).toMatchObject({
       event_action: 'resolve',
       dedup_key: 'key',
     });
   });
 
-  it('Opsgenie creates an alert, and closes it by its alias', () => {
+  it('Opsgenie creates an alert, and acknowledges and closes it by its alias', () => {
     const url = 'https://api.opsgenie.com';
     const config = { name: 'n', url, apiKey: 'k', priority: 'P1' } as const;
     const sent = request('OPSGENIE', config);
@@ -87,6 +96,9 @@ describe('a message to', () => {
     expect(bodyOf(sent)).toMatchObject({ alias: 'key', priority: 'P1', tags: ['eu'] });
     const degraded: AlertNotice = { ...NOTICE, alertType: 'ALERT_DEGRADED' };
     expect(bodyOf(request('OPSGENIE', config, degraded)).priority).toBe('P2');
+    expect(request('OPSGENIE', config, TAKEN).url.href).toBe(
+      'https://api.opsgenie.com/v2/alerts/key/acknowledge?identifierType=alias',
+    );
     expect(request('OPSGENIE', config, END).url.href).toBe(
       'https://api.opsgenie.com/v2/alerts/key/close?identifierType=alias',
     );

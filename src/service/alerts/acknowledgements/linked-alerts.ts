@@ -1,0 +1,50 @@
+import type { Acknowledger } from '../../../model/alerting/acknowledgement.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
+import type { Store } from '../../database/store.ts';
+import { findAlert, type ListedAlert } from '../sql.ts';
+import { readAcknowledgeToken } from './link.ts';
+import { nameOfChannel, placeOfAlert } from './sql.ts';
+
+/** An alert as the link in a message shows it. */
+export interface LinkedAlert {
+  readonly accountId: string;
+  readonly alert: ListedAlert;
+  /** The channel that got the message. */
+  readonly by: Acknowledger;
+  /** The account's. */
+  readonly timeZone: string;
+}
+
+/** Whether the alert was acknowledged by a link of the same channel: such a link also undoes it. */
+export function isTakenByChannel({ alert: { acknowledgement }, by }: LinkedAlert): boolean {
+  return acknowledgement?.by.kind === by.kind && acknowledgement.by.id === by.id;
+}
+
+/** The alerts that links in messages lead to. */
+export interface LinkedAlerts {
+  /** null if the link is not signed, or its alert or channel does not exist any more. Changes nothing. */
+  find(token: string): Promise<LinkedAlert | null>;
+}
+
+export function createLinkedAlerts({
+  store,
+  secrets,
+}: {
+  readonly store: Store;
+  readonly secrets: SecretBox | null;
+}): LinkedAlerts {
+  return {
+    async find(token) {
+      const subject = secrets === null ? null : readAcknowledgeToken(secrets, token);
+      if (subject === null) return null;
+      const { alertId: id, channelId } = subject;
+      const place = await placeOfAlert(store, id);
+      if (place === null) return null;
+      const { accountId, timeZone } = place;
+      const name = await nameOfChannel(store, { accountId, channelId });
+      const alert = await findAlert(store, { accountId, id });
+      if (name === null || alert === null) return null;
+      return { accountId, alert, by: { kind: 'channel', id: String(channelId), name }, timeZone };
+    },
+  };
+}
