@@ -139,6 +139,29 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     await unread.waitFor();
   });
 
+  it('let a user take an alert in the list, give it back on its page, and take it beside its check', async () => {
+    const account = await newAccount('run');
+    const data = await alertingData(service(), account);
+    await data.check('shop', { name: 'The shop' });
+    await data.run('shop', 1, FAILED);
+    const { page, goto, faults } = await open(account);
+    await goto('/alerts');
+    await page.getByRole('button', { name: 'Acknowledge The shop' }).click();
+    const row = page.getByRole('row').filter({ hasText: account.email });
+    await row.getByRole('link', { name: 'The shop' }).click();
+    await page.getByText('Acknowledged by').waitFor();
+    await page.getByRole('button', { name: 'Undo the acknowledgement of The shop' }).click();
+    await page.getByText('Nobody has the alert any more').waitFor();
+    await goto('/checks/shop');
+    const openAlert = page.getByRole('region', { name: 'Open alert' });
+    await openAlert.getByText('acknowledged by nobody').waitFor();
+    await openAlert.getByRole('button', { name: 'Acknowledge The shop' }).click();
+    await openAlert.getByText(account.email).waitFor();
+    const [alert] = (await account.get('/v1/check-alerts?open=true')).json;
+    expect(alert.acknowledgement.by).toMatchObject({ kind: 'user', name: account.email });
+    expect(faults()).toEqual([]);
+  });
+
   it('let a channel be made for some checks, tried, changed and deleted', async () => {
     const account = await newAccount();
     const data = await alertingData(service(), account);

@@ -131,6 +131,10 @@ describe.skipIf(LACKING !== null)('the pages of settings', () => {
 
   it('change when alerts are sent', async () => {
     const account = await newAccount();
+    const channel = await account.post('/v1/alert-channels', {
+      type: 'EMAIL',
+      config: { address: 'night@example.com' },
+    });
     const { page, goto, faults } = await open(account);
     await goto('/settings/alerts');
     const save = page.getByRole('button', { name: 'Save' });
@@ -138,6 +142,9 @@ describe.skipIf(LACKING !== null)('the pages of settings', () => {
     await page.getByLabel('Alert after').selectOption('TIME_BASED');
     await page.getByLabel('Time', { exact: true }).selectOption('15');
     await page.getByLabel('Reminders').selectOption('100000');
+    await page.getByLabel('Send alerts that nobody acknowledges').check();
+    await page.getByLabel('Minutes without acknowledgement').fill('20');
+    await page.getByRole('checkbox', { name: 'night@example.com' }).check();
     await save.click();
     await page.getByText('The alert settings are saved').waitFor();
     const path = `/v1/accounts/${account.accountId}/alert-settings`;
@@ -145,6 +152,7 @@ describe.skipIf(LACKING !== null)('the pages of settings', () => {
       escalationType: 'TIME_BASED',
       timeBasedEscalation: { minutesFailingThreshold: 15 },
       reminders: { amount: 100_000 },
+      escalationStep: { minutes: 20, alertChannelIds: [channel.json.id] },
     });
     expect(faults()).toEqual([]);
   });

@@ -178,6 +178,22 @@ export function upgradeSuite(store: () => Store): void {
       ]);
     });
 
+    it('tells a channel of an alert and then of who took it', async () => {
+      for (const id of ['told', 'taken']) {
+        await store().query(
+          `insert into alert_deliveries (id, account_id, channel_id, check_id, alert_id, alert_type,
+             reminder, notice, due_at, created_at)
+           select $1, account_id, id, 'shop', 'alert', 'ALERT_FAILURE', 0, '{}', now(), now()
+           from alert_channels where type = 'SLACK'`,
+          [id],
+        );
+      }
+      expect(await store().query('select id from alert_deliveries order by seq')).toEqual([
+        { id: 'told' },
+        { id: 'taken' },
+      ]);
+    });
+
     it('runs the groups that it has', async () => {
       const groupRuns = createGroupRuns({
         store: store(),

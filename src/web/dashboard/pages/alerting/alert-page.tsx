@@ -9,6 +9,7 @@ import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
 import type { PageProps } from '../page-props.ts';
+import { AcknowledgeButton, AcknowledgedBy } from './acknowledgement.tsx';
 import { ALERT_WORDS, type Alert, runPathOf } from './alert-types.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Recipients } from './recipients.tsx';
@@ -16,7 +17,7 @@ import { Sections } from './sections.tsx';
 
 /** One alert: what happened, and who was notified of it. */
 export function Page({ params: { alertId = '' } }: PageProps) {
-  const { data, error, reload } = useQuery(
+  const { data, error, reload, set } = useQuery(
     `alert ${alertId}`,
     (signal) =>
       bodyOf(api.GET('/v1/check-alerts/{id}', { params: { path: { id: alertId } }, signal })),
@@ -44,17 +45,21 @@ export function Page({ params: { alertId = '' } }: PageProps) {
       <PageHeader
         title={`${alert.name} ${says}`}
         actions={
-          <Link class="button primary" to={runPath}>
-            {alert.checkType === 'HEARTBEAT'
-              ? 'See the heartbeat'
-              : alert.resultId === null
-                ? 'See the check'
-                : 'See the run'}
-          </Link>
+          <>
+            <AcknowledgeButton alert={alert} onChanged={set} />
+            <Link class="button primary" to={runPath}>
+              {alert.checkType === 'HEARTBEAT'
+                ? 'See the heartbeat'
+                : alert.resultId === null
+                  ? 'See the check'
+                  : 'See the run'}
+            </Link>
+          </>
         }
       >
         <StateMark state={state} word={word} />
         {alert.isOpen && <span class="chip">open</span>}
+        {alert.acknowledgement !== null && <span class="chip">acknowledged</span>}
       </PageHeader>
       <Sections current="/alerts" />
       <Facts alert={alert} />
@@ -80,6 +85,12 @@ function Facts({ alert }: { readonly alert: Alert }) {
           <dt>Alerted</dt>
           <dd>
             <TimeText at={alertedAt} form="full" /> (<TimeText at={alertedAt} />)
+          </dd>
+        </div>
+        <div>
+          <dt>Acknowledged by</dt>
+          <dd>
+            <AcknowledgedBy alert={alert} />
           </dd>
         </div>
         <div>

@@ -16,6 +16,7 @@ import { Table } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { addressOf, Link } from '../../shell/link.tsx';
 import { type UrlState, useUrlState } from '../../shell/url-state.ts';
+import { AcknowledgeButton, AcknowledgedBy } from './acknowledgement.tsx';
 import { ALERT_KINDS, ALERT_WORDS, type Alert } from './alert-types.ts';
 import { Recipients } from './recipients.tsx';
 import { Sections } from './sections.tsx';
@@ -97,7 +98,7 @@ function AlertList({ state }: { readonly state: UrlState }) {
         rows={found.alerts}
         keyOf={({ id }) => id}
         onOpen={({ id }) => route(addressOf(`/alerts/${id}`))}
-        columns={COLUMNS}
+        columns={columnsOf(() => void reload())}
       />
       <Pager
         shown={found.alerts.length}
@@ -110,7 +111,7 @@ function AlertList({ state }: { readonly state: UrlState }) {
   );
 }
 
-const COLUMNS = [
+const columnsOf = (reload: () => void) => [
   {
     name: 'state',
     head: 'Alert',
@@ -146,12 +147,22 @@ const COLUMNS = [
     cell: ({ deliveries }: Alert) => <NotifiedText deliveries={deliveries} />,
   },
   {
+    name: 'taken',
+    head: 'Acknowledged by',
+    cell: (alert: Alert) =>
+      alert.acknowledgement === null && alert.isOpen ? (
+        <AcknowledgeButton alert={alert} class="small" onChanged={reload} />
+      ) : (
+        <AcknowledgedBy alert={alert} />
+      ),
+  },
+  {
     name: 'at',
     head: 'When',
     isNumber: true,
     cell: ({ alertedAt }: Alert) => <TimeText at={alertedAt} />,
   },
-] as const;
+];
 
 /** How many notifications were sent, and what is wrong with the others. */
 export function NotifiedText({ deliveries }: Pick<Alert, 'deliveries'>) {

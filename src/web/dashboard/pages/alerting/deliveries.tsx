@@ -6,6 +6,7 @@ import { invalidate, useQuery } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
+import { counted } from '../../parts/formats.ts';
 import { Pager } from '../../parts/pager.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type MarkedState, StateMark } from '../../parts/state-mark.tsx';
@@ -30,6 +31,12 @@ const STATES: Readonly<Record<Delivery['state'], { state: MarkedState; word: str
   sent: { state: 'passing', word: 'Delivered' },
   failed: { state: 'failing', word: 'Not delivered' },
 };
+
+/** Notices that say who has an alert. */
+const TAKEN_WORDS = {
+  ALERT_ACKNOWLEDGED: 'acknowledged',
+  ALERT_UNACKNOWLEDGED: 'acknowledgement undone',
+} as const;
 
 type Of = { readonly alertId: string } | { readonly channelId: number };
 
@@ -106,6 +113,10 @@ function columnsOf(isOfAlert: boolean, reload: () => void) {
           cell: ({ alertType, alertId, location, problem }: Delivery) =>
             problem !== null ? (
               `${alertType.endsWith('_RECOVERY') ? 'Over: ' : ''}${problem}`
+            ) : alertType in TAKEN_WORDS ? (
+              <Link to={`/alerts/${alertId}`}>
+                {TAKEN_WORDS[alertType as keyof typeof TAKEN_WORDS]}
+              </Link>
             ) : location !== null || !(alertType in ALERT_WORDS) ? (
               `${alertType === 'LOCATION_SILENT' ? 'Silent location' : 'Location is back:'} ${location}`
             ) : (
@@ -117,11 +128,20 @@ function columnsOf(isOfAlert: boolean, reload: () => void) {
     {
       name: 'state',
       head: 'State',
-      cell: ({ state, attempts, reminder }: Delivery) => (
+      cell: ({ state, attempts, reminder, alertType, escalatedAfterMinutes }: Delivery) => (
         <>
           <StateMark {...STATES[state]} />
           {attempts > 1 && <span class="muted"> after {attempts} attempts</span>}
           {reminder > 0 && <span class="muted"> reminder {reminder}</span>}
+          {isOfAlert && alertType in TAKEN_WORDS && (
+            <span class="muted"> {TAKEN_WORDS[alertType as keyof typeof TAKEN_WORDS]}</span>
+          )}
+          {escalatedAfterMinutes !== null && (
+            <span class="muted">
+              {' '}
+              since nobody acknowledged it for {counted(escalatedAfterMinutes, 'minute')}
+            </span>
+          )}
         </>
       ),
     },

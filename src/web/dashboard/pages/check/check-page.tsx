@@ -7,6 +7,7 @@ import { type MarkedState, StateMark } from '../../parts/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
+import { OpenAlert } from '../alerting/open-alert.tsx';
 import { Recipients } from '../alerting/recipients.tsx';
 import type { PageProps } from '../page-props.ts';
 import { CheckActions } from './actions.tsx';
@@ -108,6 +109,7 @@ function CheckView({
       </PageHeader>
       <Target check={check} />
       {run.runId !== null && <FollowedRun checkId={check.id} runId={run.runId} close={run.close} />}
+      <OpenAlert checkId={check.id} />
       {(state === 'failing' || state === 'degraded') && (
         <LatestProblem check={check} state={state} />
       )}

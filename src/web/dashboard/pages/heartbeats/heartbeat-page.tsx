@@ -17,6 +17,7 @@ import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { addressOf, Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
+import { OpenAlert } from '../alerting/open-alert.tsx';
 import { AvailabilityPanel } from '../check/availability.tsx';
 import { useRefresh } from '../locations/use-refresh.ts';
 import type { PageProps } from '../page-props.ts';
@@ -90,6 +91,7 @@ export function Page({ params: { id = '' } }: PageProps) {
       </PageHeader>
       {error !== null && <ErrorState error={error} retry={query.reload} />}
       {heartbeat.description !== null && <p class="heartbeats-about">{heartbeat.description}</p>}
+      <OpenAlert checkId={id} />
       <Facts heartbeat={heartbeat} status={status} />
       <PingPanel heartbeat={heartbeat} />
       <AvailabilityPanel checkId={id} isHeartbeat />

@@ -1,4 +1,5 @@
 import { api } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
 import { type Query, useQuery } from '../../api/query.ts';
 import { may, session } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
@@ -9,8 +10,11 @@ import { useEdited } from '../../parts/forms/use-edited.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { showToast } from '../../parts/toast.tsx';
-import { type AlertSettings, AlertSettingsFields } from './alert-settings-fields.tsx';
+import { AlertSettingsFields } from './alert-settings-fields.tsx';
+import { EscalationFields } from './escalation-fields.tsx';
 import { SettingsFrame } from './settings-frame.tsx';
+
+type AlertSettings = components['schemas']['AccountAlertSettings'];
 
 /** When alerts are sent for checks that use the settings of the account. */
 export function Page() {
@@ -43,7 +47,11 @@ async function read(accountId: string, signal: AbortSignal): Promise<Loaded<Aler
 }
 
 const formOf = (settings: AlertSettings): AlertSettings => settings;
-const FIELDS = ['parallelRunFailureThreshold.percentage'];
+const FIELDS = [
+  'parallelRunFailureThreshold.percentage',
+  'escalationStep.minutes',
+  'escalationStep.alertChannelIds',
+];
 
 function Form({
   accountId,
@@ -81,6 +89,11 @@ function Form({
         <fieldset class="panel-body settings-form" disabled={!may('admin')}>
           <legend class="visually-hidden">When alerts are sent</legend>
           <AlertSettingsFields settings={settings} problems={edited.saving.problems} change={set} />
+          <EscalationFields
+            step={settings.escalationStep}
+            problems={edited.saving.problems}
+            change={(escalationStep) => set({ escalationStep })}
+          />
           {edited.isOutdated ? (
             <Outdated
               kind="alert-settings"

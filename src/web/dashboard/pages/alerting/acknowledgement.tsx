@@ -1,0 +1,82 @@
+import { useState } from 'preact/hooks';
+import { api, bodyOf } from '../../api/client.ts';
+import { asApiError } from '../../api/errors.ts';
+import { may } from '../../api/signed-in-user.ts';
+import { Button } from '../../parts/button.tsx';
+import { TimeText } from '../../parts/time-text.tsx';
+import { showToast } from '../../parts/toast.tsx';
+import type { Alert } from './alert-types.ts';
+
+/** Certificates have no reminders: nobody takes them. */
+function isToTake({ isOpen, alertType }: Alert): boolean {
+  return may('run') && isOpen && alertType !== 'ALERT_SSL';
+}
+
+/** Takes an open alert, or gives it back. Nothing for an alert that is over, and for readers. */
+export function AcknowledgeButton({
+  alert,
+  kind,
+  class: given,
+  onChanged,
+}: {
+  readonly alert: Alert;
+  readonly kind?: 'primary';
+  readonly class?: string;
+  readonly onChanged: (alert: Alert) => void;
+}) {
+  const [isBusy, setBusy] = useState(false);
+  if (!isToTake(alert)) return null;
+  const { id, name, acknowledgement } = alert;
+  const isTaken = acknowledgement !== null;
+  const change = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const params = { path: { id } };
+      const changed = await bodyOf(
+        isTaken
+          ? api.POST('/v1/check-alerts/{id}/unacknowledge', { params })
+          : api.POST('/v1/check-alerts/{id}/acknowledge', { params }),
+      );
+      onChanged(changed);
+      const by = changed.acknowledgement?.by.name;
+      showToast({
+        kind: 'plain',
+        text:
+          by === undefined
+            ? 'Nobody has the alert any more. Reminders go on.'
+            : `${by} has the alert. Everybody who was notified is told.`,
+      });
+    } catch (thrown) {
+      showToast({ kind: 'fail', text: asApiError(thrown).message });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button
+      {...(kind === undefined || isTaken ? {} : { kind })}
+      {...(given === undefined ? {} : { class: given })}
+      isBusy={isBusy}
+      onClick={() => void change()}
+      aria-label={isTaken ? `Undo the acknowledgement of ${name}` : `Acknowledge ${name}`}
+    >
+      {isTaken ? 'Undo acknowledgement' : 'Acknowledge'}
+    </Button>
+  );
+}
+
+/** Who has an alert, since when. */
+export function AcknowledgedBy({ alert }: { readonly alert: Alert }) {
+  const { acknowledgement } = alert;
+  if (acknowledgement === null) return <span class="muted">nobody</span>;
+  const { by, at } = acknowledgement;
+  return (
+    <span class="alerting-taken">
+      {by.name}
+      {by.kind === 'channel' && <span class="muted"> by the link in a message</span>}{' '}
+      <span class="muted">
+        <TimeText at={at} />
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,113 @@
+import { api, pageOf } from '../../api/client.ts';
+import type { FieldProblem } from '../../api/errors.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { useQuery } from '../../api/query.ts';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
+import { counted } from '../../parts/formats.ts';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Link } from '../../shell/link.tsx';
+import { channelName } from '../alerting/channel-form.ts';
+
+type Step = components['schemas']['AccountAlertSettings']['escalationStep'];
+
+/** The most that a step may name. */
+const MAX_CHANNELS = 20;
+const SHOWN = 100;
+const DEFAULT_MINUTES = 10;
+
+/** Where alerts go that nobody acknowledges. */
+export function EscalationFields({
+  step,
+  problems,
+  change,
+}: {
+  readonly step: Step;
+  readonly problems: readonly FieldProblem[];
+  readonly change: (step: Step) => void;
+}) {
+  return (
+    <>
+      <CheckField
+        label="Send alerts that nobody acknowledges to more channels"
+        hint="This is for all checks, also those with alert settings of their own."
+        isChecked={step !== null}
+        onValue={(isOn) =>
+          change(isOn ? { minutes: DEFAULT_MINUTES, alertChannelIds: [] } : null)
+        }
+      />
+      {step !== null && (
+        <>
+          <TextField
+            label="Minutes without acknowledgement"
+            type="number"
+            min={1}
+            max={1440}
+            value={String(step.minutes)}
+            onValue={(value) => change({ ...step, minutes: Number(value) })}
+            problem={problemOf(problems, 'escalationStep.minutes')}
+          />
+          <Channels step={step} problems={problems} change={change} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Channels({
+  step,
+  problems,
+  change,
+}: {
+  readonly step: NonNullable<Step>;
+  readonly problems: readonly FieldProblem[];
+  readonly change: (step: Step) => void;
+}) {
+  const query = useQuery(
+    'channels to choose',
+    (signal) =>
+      pageOf(api.GET('/v1/alert-channels', { params: { query: { limit: SHOWN } }, signal })),
+    { on: ['alert_channel'] },
+  );
+  const found = query.data.value;
+  const error = query.error.value;
+  if (found === null) {
+    return error === null ? (
+      <Skeleton lines={3} label="Loading channels" />
+    ) : (
+      <ErrorState error={error} retry={query.reload} />
+    );
+  }
+  const { alertChannelIds: chosen } = step;
+  const problem = problemOf(problems, 'escalationStep.alertChannelIds');
+  const more = (found.total ?? 0) - found.entries.length;
+  const choose = (id: number, isChosen: boolean): void => {
+    const others = chosen.filter((each) => each !== id);
+    change({ ...step, alertChannelIds: isChosen ? [...others, id] : others });
+  };
+  return (
+    <fieldset class="settings-choices">
+      <legend>Channels that get them then</legend>
+      {found.entries.length === 0 && (
+        <p class="muted">
+          There are no channels yet. <Link to="/channels">Make one</Link>
+        </p>
+      )}
+      {found.entries.map((channel) => (
+        <CheckField
+          key={channel.id}
+          label={channelName(channel)}
+          isChecked={chosen.includes(channel.id)}
+          onValue={(isChosen) => choose(channel.id, isChosen)}
+        />
+      ))}
+      {more > 0 && <p class="muted">{counted(more, 'more channel')}: the API takes their ids.</p>}
+      {chosen.length === 0 && <p class="muted">Choose at least one, at most {MAX_CHANNELS}.</p>}
+      {problem !== null && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </fieldset>
+  );
+}
