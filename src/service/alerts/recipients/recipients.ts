@@ -1,18 +1,19 @@
 import {
   type AlertSettings,
   alertSettingsSchema,
+  escalationStepSchema,
   wholeAlertSettings,
 } from '../../../model/alerting/alert-settings.ts';
 import { settingsInForce } from '../../../model/alerting/alert-settings-in-force.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { AccountKey } from '../../database/account-key.ts';
-import type { Store } from '../../database/store.ts';
+import type { Sql, Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
 import type { Silences } from '../maintenance-silences.ts';
 import { type AlertSubject, findAlertSubjects } from '../states.sql.ts';
-import { countRecipients, listRecipients, type Recipient } from './sql.ts';
+import { countRecipients, listChannels, listRecipients, type Recipient } from './sql.ts';
 
 export interface AlertRecipientsParts {
   readonly store: Store;
@@ -53,6 +54,11 @@ export interface CheckRecipients {
   readonly recipients: readonly AlertRecipient[];
   /** How many more there are. */
   readonly omitted: number;
+  /** Who else is notified where nobody acknowledges an alert; null for nobody. */
+  readonly escalation: {
+    readonly minutes: number;
+    readonly channels: readonly Recipient['channel'][];
+  } | null;
 }
 
 /** Who would be notified of a check, and why: src/service/README.md, "Alerts". */
@@ -85,10 +91,21 @@ export function createAlertRecipients(parts: AlertRecipientsParts): AlertRecipie
           silences: silencesOf(subject, isSilenced, recipients),
           recipients,
           omitted: total - found.length,
+          escalation: await escalationFor(tx, subject),
         };
       });
     },
   };
+}
+
+async function escalationFor(
+  tx: Sql,
+  { accountId, escalationStep }: AlertSubject,
+): Promise<CheckRecipients['escalation']> {
+  const step = escalationStepSchema.safeParse(escalationStep).data;
+  if (step === undefined) return null;
+  const channels = await listChannels(tx, { accountId, ids: step.alertChannelIds });
+  return channels.length === 0 ? null : { minutes: step.minutes, channels };
 }
 
 function settingsFor({

@@ -49,6 +49,15 @@ const response = z
       )
       .describe('The channels that are subscribed to the check, in the order of their ids.'),
     omitted: z.int().describe('How many more there are.'),
+    escalation: z
+      .strictObject({
+        minutes: z.int().describe('Minutes without acknowledgement.'),
+        channels: z.array(channelSummary),
+      })
+      .nullable()
+      .describe(
+        'Who else is notified where nobody acknowledges an alert: by `escalationStep` of the account. null for nobody.',
+      ),
   })
   .meta({ title: 'AlertRecipients' });
 
@@ -74,9 +83,13 @@ export function alertRecipientsRoutes({
         },
       },
       async (request) => {
-        const { silences, recipients, ...found } = await alertRecipients.ofCheck(keyOf(request));
+        const { silences, recipients, escalation, ...found } = await alertRecipients.ofCheck(
+          keyOf(request),
+        );
         return {
           ...found,
+          escalation:
+            escalation === null ? null : { ...escalation, channels: [...escalation.channels] },
           silences: [...silences],
           recipients: recipients.map((each) => ({
             ...each,

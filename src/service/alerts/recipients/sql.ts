@@ -33,6 +33,19 @@ export async function listRecipients(
   );
 }
 
+/** The channels that exist, in the order of their ids. */
+export async function listChannels(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] },
+): Promise<readonly DeliveryChannel[]> {
+  const rows = await sql.query<{ channel: DeliveryChannel }>(
+    `select ${CHANNEL_SUMMARY} as channel from alert_channels c
+     where c.account_id = $1 and c.id = any($2::bigint[]) order by c.id`,
+    [accountId, ids],
+  );
+  return rows.map(({ channel }) => channel);
+}
+
 export async function countRecipients(
   sql: Sql,
   { accountId, checkId }: { readonly accountId: string; readonly checkId: string },

@@ -42,7 +42,7 @@ export function Recipients({ checkId }: { readonly checkId: string }) {
 }
 
 function RecipientList({ found }: { readonly found: Found }) {
-  const { silences, recipients, omitted, settings, settingsOf } = found;
+  const { silences, recipients, omitted, settings, settingsOf, escalation } = found;
   return (
     <>
       {silences.length > 0 && (
@@ -79,6 +79,10 @@ function RecipientList({ found }: { readonly found: Found }) {
       {omitted > 0 && <p class="panel-body muted">And {counted(omitted, 'more channel')}.</p>}
       <p class="alerting-panel-foot muted">
         {sentenceOf(settings)} By the settings of {SETTINGS_OF[settingsOf]}.
+        {escalation !== null &&
+          ` After ${counted(escalation.minutes, 'minute')} without acknowledgement also ${escalation.channels
+            .map(({ name }) => name)
+            .join(', ')}.`}
       </p>
     </>
   );

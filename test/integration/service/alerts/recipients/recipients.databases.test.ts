@@ -69,8 +69,16 @@ describe.each(databases)('on %s', (kind) => {
             },
           ],
           omitted: 0,
+          escalation: null,
         },
       ]);
+      await mine.patch(`/v1/accounts/${mine.accountId}/alert-settings`, {
+        escalationStep: { minutes: 15, alertChannelIds: [email] },
+      });
+      expect((await mine.get(path('home'))).json.escalation).toEqual({
+        minutes: 15,
+        channels: [{ id: email, type: 'EMAIL', name: 'ops@example.com' }],
+      });
       expect((await theirs.get(path('home'))).status).toBe(404);
     });
 
