@@ -143,7 +143,7 @@ export async function findCreatedIds(
 ) {
   const [artifact] = await ask('GET', `/v1/check-results/${of.checkId}/${of.result}/artifacts`);
   const [event] = await ask('GET', `/v1/checks/heartbeats/${of.heartbeat}/events`);
-  const [alert] = await ask('GET', `/v1/check-alerts?checkId=${of.checkId}&from=0&to=9999999999`);
+  const [alert] = await ask('GET', `/v1/check-alerts?checkId=${of.checkId}&open=true`);
   const [delivery] = await ask('GET', `/v1/check-alerts/${alert.id}/deliveries`);
   const [errorGroup] = await ask('GET', `/v1/error-groups?checkId=${of.checkId}`);
   const projects = '/v1/test-session-error-groups/projects';

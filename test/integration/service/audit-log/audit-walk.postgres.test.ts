@@ -13,6 +13,8 @@ const WRITING = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Resources that others name go after those. */
 const rankOf = ({ method, url }: Route): number => {
+  // An alert is open until a valid request deactivates its check.
+  if (url.startsWith('/v1/check-alerts/')) return -2;
   if (method !== 'DELETE') return -1;
   if (url.startsWith('/v1/checks/')) return 0;
   return url === '/v1/private-locations/:id' ? 10 : 9 - url.split('/').length;
