@@ -101,7 +101,7 @@ describe.each(databases)('on %s', (kind) => {
     /** An alert is open only until a valid request deactivates its check: what is about it comes first. */
     const inTurn = <Request extends Asked>(asked: readonly Request[]) => {
       const isOfAlert = ({ path }: Request): boolean => path.startsWith('/v1/check-alerts/');
-      return [asked.filter(isOfAlert), asked.filter((each) => !isOfAlert(each))];
+      return [asked.filter(isOfAlert), asked.filter((one) => !isOfAlert(one))];
     };
 
     it('is said by every operation, but for those that are known to be public', () => {
