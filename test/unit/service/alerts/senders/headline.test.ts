@@ -96,3 +96,23 @@ describe('the headline of a notice', () => {
     expect(headlineOf({ ...NOTICE, check })).toBe('a Bcc: x b c has failed');
   });
 });
+
+describe('the headline of a notice', () => {
+  it('says who has the alert, on one line whatever the name', () => {
+    const by = { kind: 'channel', id: '7', name: 'Night\nshift' } as const;
+    const taken: AlertNotice = { ...NOTICE, acknowledgement: { by, isUndone: false } };
+    expect(headlineOf(taken)).toBe(
+      'Night shift has acknowledged the alert of Test (no real failure)',
+    );
+    expect(headlineOf({ ...taken, acknowledgement: { by, isUndone: true } })).toBe(
+      'Night shift has undone the acknowledgement of the alert of Test (no real failure)',
+    );
+  });
+
+  it('says that nobody took the alert, where it is escalated', () => {
+    const alertType = 'ALERT_FAILURE_REMAIN';
+    expect(headlineOf({ ...NOTICE, alertType, escalatedAfterMinutes: 10 })).toBe(
+      'Test (no real failure) is still failing (not acknowledged for 10 minutes)',
+    );
+  });
+});
