@@ -1,3 +1,4 @@
+import { dependencyLevels } from '../../model/check/dependencies.ts';
 import { SECTIONS, type Section } from '../../model/check-file/sections.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
 import type { ApplyRefusal, ApplyStep } from './check-plan.ts';
@@ -79,7 +80,7 @@ export async function writePlan(
   const early = servicesBeforeChecks(plan);
   await write('statusServices', [...early.values()], () => {});
   for (const section of BEFORE_CHECKS) await write(section, stepsOf(section, false));
-  await writeSomeChecks(plan.steps.filter(({ kind }) => kind !== 'delete'));
+  for (const level of parentsFirst(plan.steps)) await writeSomeChecks(level);
   for (const section of AFTER_CHECKS) {
     const changes = stepsOf(section, false).flatMap((step) => rest(step, early, ids));
     await write(section, changes, (step) => {
@@ -93,6 +94,17 @@ export async function writePlan(
   await writeSomeChecks(plan.steps.filter(({ kind }) => kind === 'delete'));
   for (const section of BEFORE_CHECKS.toReversed()) await write(section, stepsOf(section, true));
   return refusals;
+}
+
+/** The steps that write checks; each level after the checks that its own depend on. */
+function parentsFirst(steps: readonly ApplyStep[]): readonly (readonly ApplyStep[])[] {
+  const written = steps.flatMap((step) => {
+    if (step.kind === 'delete') return [];
+    const { id, dependsOn } = step.check;
+    return [{ id, dependsOn, step }];
+  });
+  const { levels, inCycles } = dependencyLevels(written);
+  return [...levels, inCycles].map((level) => level.map(({ step }) => step));
 }
 
 type Creation = ResourceStep & { readonly kind: 'create' };

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../time-units.ts';
+import { MINUTE_MS, SECOND_MS } from '../time-units.ts';
 import {
   type Acknowledgeable,
   escalationDueAtMs,
@@ -18,8 +18,8 @@ import {
 } from './location-verdicts.ts';
 import { reminderDueAtMs } from './reminders.ts';
 
-/** How long an escalation that is due in silence waits until it is tried again. */
-const SILENCED_ESCALATION_MS = MINUTE_MS;
+/** How long an escalation that is due in silence, or is held, waits until it is tried again. */
+const POSTPONED_ESCALATION_MS = MINUTE_MS;
 
 /**
  * The state of a check that its alerts depend on. Where it is not passing:
@@ -35,7 +35,7 @@ export interface AlertState extends Acknowledgeable {
   /** The last condition that was sent to subscribers since the check last passed. */
   readonly notified: UnhealthyCondition | null;
   readonly startedSilenced: boolean;
-  /** The slot in which the condition began; epoch milliseconds. */
+  /** The slot in which the condition began; epoch milliseconds. 0 for a check that always passed. */
   readonly sinceMs: number;
   /** Slots in a row in the condition; not counted while it is passing. */
   readonly runs: number;
@@ -46,6 +46,11 @@ export interface AlertState extends Acknowledgeable {
   readonly notifiedAtMs: number;
   /** How many reminders were sent since the last notice. */
   readonly reminders: number;
+  /**
+   * Since when a notice of the condition waits for the checks that this one depends on; epoch milliseconds.
+   * Left out where none waits.
+   */
+  readonly heldAtMs?: number;
 }
 
 export const NEVER_RUN: AlertState = {
@@ -62,6 +67,17 @@ export const NEVER_RUN: AlertState = {
   wait: null,
 };
 
+/**
+ * - `none`: the check depends on no other.
+ * - `briefly`: no check that it depends on fails. One may be about to: it gets PARENTS_GRACE_MS to be found.
+ * - `held`: one of them fails, or failed at the time of the run.
+ */
+export type Hold = 'none' | 'briefly' | 'held';
+
+const PARENTS_GRACE_MS = 20 * SECOND_MS;
+/** How often a notice that waits is looked at between runs. */
+const HELD_CHECK_MS = MINUTE_MS;
+
 /** The circumstances in which a state is judged. */
 export interface AlertContext {
   readonly rules: AlertRules;
@@ -71,6 +87,8 @@ export interface AlertContext {
   readonly rotationLagMs: number;
   /** Nothing is sent: the check is muted, silenced or paused. */
   readonly isSilenced: boolean;
+  /** Whether notices of a problem wait for the checks that this one depends on. Default: none. */
+  readonly hold?: Hold;
   /** Now; epoch milliseconds. */
   readonly atMs: number;
 }
@@ -95,6 +113,8 @@ export interface AlertStep {
  * - Where locations rotate and a newer run elsewhere has passed, a problem in an older run does not
  *   begin a row: it is sent only where one run is enough.
  * - A recovery is sent only where the problem was sent, and from the state that was last sent.
+ * - A notice of a problem that is held is sent by the first run that is not, or by `afterTime`. Recoveries
+ *   are never held.
  * - A problem that begins in silence is never sent. One that began before the silence is sent by the
  *   first run after it, where the threshold was reached meanwhile.
  *
@@ -113,15 +133,20 @@ export function afterRun(
       ? conditionAfterRotation(before.condition, verdicts, verdict)
       : conditionOver(verdicts, parallel);
   const here = { ...before, verdicts };
-  if (condition === 'passing') return recovered(here, context);
+  if (condition === 'passing') return recovered(here, verdict, context);
   if (condition === before.condition) return remaining(here, verdict, context);
   return changed(here, condition, verdict, context);
 }
 
-function recovered(before: AlertState, { isSilenced }: AlertContext): AlertStep {
+function recovered(
+  before: AlertState,
+  { slotMs }: LocationVerdict,
+  { isSilenced }: AlertContext,
+): AlertStep {
   const { notified, verdicts } = before;
   const alert = notified === null || isSilenced ? 'NO_ALERT' : ALERT_OF_STEP[notified].passing;
-  return { state: { ...NEVER_RUN, verdicts }, alert, reminder: 0, dueAtMs: null };
+  const sinceMs = before.condition === 'passing' ? before.sinceMs : slotMs;
+  return { state: { ...NEVER_RUN, sinceMs, verdicts }, alert, reminder: 0, dueAtMs: null };
 }
 
 function remaining(before: AlertState, verdict: LocationVerdict, context: AlertContext): AlertStep {
@@ -133,7 +158,13 @@ function remaining(before: AlertState, verdict: LocationVerdict, context: AlertC
   if (verdict.condition === 'passing' || !isReached(state, verdict.slotMs, context.rules)) {
     return quiet(state, context);
   }
-  return notice(state, ALERT_OF_STEP[condition][condition], context);
+  return notice(state, alertOfUnsent(state), context);
+}
+
+/** The alert for a condition of which no notice was sent: because of the threshold, or because it is held. */
+function alertOfUnsent({ condition, notified, heldAtMs }: AlertState): AlertType {
+  const before = heldAtMs === undefined ? condition : 'passing';
+  return ALERT_OF_STEP[notified ?? before][condition];
 }
 
 function changed(
@@ -155,14 +186,21 @@ function changed(
   const begins = before.condition === 'passing';
   if (begins && isBehind(before.verdicts, verdict, parallel)) {
     // A newer run passed, so the problem was over by then: it is sent at once, or never.
-    const isSent = !context.isSilenced && isReached(state, slotMs, context.rules);
+    const isSent =
+      !context.isSilenced && context.hold !== 'held' && isReached(state, slotMs, context.rules);
     return isSent
-      ? notice(state, ALERT_OF_STEP.passing[condition], context)
+      ? notice(state, ALERT_OF_STEP.passing[condition], { ...context, hold: 'none' })
       : quiet(before, context);
   }
   const recoversUnreported = before.condition === 'failing' && before.startedSilenced;
+  const isHeld = before.heldAtMs !== undefined;
   if (context.isSilenced)
-    return quiet({ ...state, startedSilenced: before.notified === null }, context);
+    return quiet({ ...state, startedSilenced: before.notified === null && !isHeld }, context);
+  if (isHeld) {
+    // Back in the condition that was sent, there is nothing left to send.
+    if (before.notified === condition) return quiet(withoutHold(state), context);
+    return notice(state, alertOfUnsent(state), context);
+  }
   if (recoversUnreported || (begins && !isReached(state, slotMs, context.rules)))
     return quiet(state, context);
   return notice(state, ALERT_OF_STEP[before.condition][condition], context);
@@ -170,12 +208,13 @@ function changed(
 
 /**
  * The state as time passes without a run: thresholds in minutes are reached between runs, and
- * reminders come due. A reminder that comes due in silence is skipped and not sent later.
+ * reminders come due. A reminder that comes due in silence, or is held, is skipped and not sent later.
  */
 export function afterTime(before: AlertState, context: AlertContext): AlertStep {
   const { condition, notified, reminders } = before;
-  const { rules, isSilenced, atMs } = context;
+  const { rules, isSilenced, hold, atMs } = context;
   if (condition === 'passing') return quiet(before, context);
+  if (before.heldAtMs !== undefined) return notice(before, alertOfUnsent(before), context);
   const alert = ALERT_OF_STEP[condition][condition];
   if (notified === null) {
     const reached = rules.escalation.by === 'time' && isReached(before, atMs, rules);
@@ -185,28 +224,37 @@ export function afterTime(before: AlertState, context: AlertContext): AlertStep 
   }
   const dueAtMs = reminderOf(before, rules);
   if (dueAtMs === null || atMs < dueAtMs) return quiet(before, context);
-  if (isSilenced) return quiet({ ...before, notifiedAtMs: atMs }, context);
+  if (isSilenced || hold === 'held') return quiet({ ...before, notifiedAtMs: atMs }, context);
   const state = { ...before, notifiedAtMs: atMs, reminders: reminders + 1 };
   return { state, alert, reminder: state.reminders, dueAtMs: dueAt(state, context) };
 }
 
 /**
- * Takes the escalation step if it is due. In silence it waits.
+ * Takes the escalation step if it is due. In silence it waits, and while a check fails that this one depends
+ * on.
  *
  * @returns null if it is not taken now
  */
 export function escalated(before: AlertState, context: AlertContext): AlertState | null {
-  const { rules, isSilenced, atMs } = context;
+  const { wait, heldAtMs } = before;
+  const { rules, atMs } = context;
   const dueAtMs = escalationDueAtMs(before, rules.escalateAfterMs ?? null);
-  if (before.wait === null || dueAtMs === null || atMs < dueAtMs || isSilenced) return null;
-  return { ...before, wait: { ...before.wait, isEscalated: true } };
+  if (wait === null || dueAtMs === null || atMs < dueAtMs) return null;
+  if (heldAtMs !== undefined || isEscalationPostponed(context)) return null;
+  return { ...before, wait: { ...wait, isEscalated: true } };
+}
+
+function isEscalationPostponed({ isSilenced, hold }: AlertContext): boolean {
+  return isSilenced || hold === 'held';
 }
 
 /** Somebody takes the problem: there are no reminders and no escalation while it gets no worse. */
 export function acknowledge(before: AlertState, context: AlertContext): AlertStep {
-  const { condition } = before;
+  const { condition, notified, heldAtMs } = before;
   if (condition === 'passing') return quiet(before, context);
-  return quiet({ ...before, acknowledged: condition }, context);
+  // Nobody knows of a condition that is held: the one before it is taken.
+  const acknowledged = heldAtMs === undefined ? condition : (notified ?? condition);
+  return quiet({ ...before, acknowledged }, context);
 }
 
 /** Nobody has the problem any more: the next reminder and the escalation are due as if it were sent now. */
@@ -218,27 +266,52 @@ export function unacknowledge(before: AlertState, context: AlertContext): AlertS
 
 /** Whether a problem not yet sent has lasted long enough at the instant. */
 function isReached(state: AlertState, instantMs: number, { escalation }: AlertRules): boolean {
-  if (state.notified !== null || state.startedSilenced) return false;
+  if (state.startedSilenced) return false;
+  if (state.heldAtMs !== undefined) return true;
+  if (state.notified !== null) return false;
   if (escalation.by === 'runs') return state.runs >= escalation.runs;
   return instantMs - state.sinceMs >= escalation.forMs;
 }
 
 function quiet(state: AlertState, context: AlertContext): AlertStep {
-  return { state, alert: 'NO_ALERT', reminder: 0, dueAtMs: dueAt(state, context) };
+  const { heldAtMs } = state;
+  const dueAtMs =
+    heldAtMs === undefined ? dueAt(state, context) : heldDueAtMs(heldAtMs, context.atMs);
+  return { state, alert: 'NO_ALERT', reminder: 0, dueAtMs };
 }
 
-/** In silence the notice is postponed to the next run. */
+function heldDueAtMs(heldAtMs: number, atMs: number): number {
+  const graceEndMs = heldAtMs + PARENTS_GRACE_MS;
+  return atMs < graceEndMs ? graceEndMs : atMs + HELD_CHECK_MS;
+}
+
+function withoutHold({ heldAtMs: _, ...state }: AlertState): AlertState {
+  return state;
+}
+
+/**
+ * In silence the notice is postponed to the next run; one that waits for the checks that this one depends
+ * on, until they pass.
+ */
 function notice(before: AlertState, alert: AlertType, context: AlertContext): AlertStep {
   const { condition } = before;
+  const { isSilenced, hold, atMs } = context;
   if (condition === 'passing') return quiet(before, context);
-  if (context.isSilenced) return { ...quiet(before, context), dueAtMs: null };
+  if (isSilenced) {
+    const postponed = quiet(before, context);
+    return before.heldAtMs === undefined ? { ...postponed, dueAtMs: null } : postponed;
+  }
+  const { heldAtMs = atMs } = before;
+  if (hold === 'held' || (hold === 'briefly' && atMs < heldAtMs + PARENTS_GRACE_MS)) {
+    return quiet({ ...before, heldAtMs }, context);
+  }
   const state: AlertState = {
-    ...before,
+    ...withoutHold(before),
     notified: condition,
     startedSilenced: false,
-    notifiedAtMs: context.atMs,
+    notifiedAtMs: atMs,
     reminders: 0,
-    wait: waitAfterNotice(before.wait, condition, context.atMs),
+    wait: waitAfterNotice(before.wait, condition, atMs),
   };
   return { state, alert, reminder: 0, dueAtMs: dueAt(state, context) };
 }
@@ -258,10 +331,10 @@ function reminderOf(state: AlertState, { reminders }: AlertRules): number | null
 }
 
 function escalationOf(state: AlertState, context: AlertContext): number | null {
-  const { rules, isSilenced, atMs } = context;
+  const { rules, atMs } = context;
   const dueAtMs = escalationDueAtMs(state, rules.escalateAfterMs ?? null);
-  if (dueAtMs === null || !isSilenced) return dueAtMs;
-  return Math.max(dueAtMs, atMs + SILENCED_ESCALATION_MS);
+  if (dueAtMs === null || !isEscalationPostponed(context)) return dueAtMs;
+  return Math.max(dueAtMs, atMs + POSTPONED_ESCALATION_MS);
 }
 
 function earlierOf(one: number | null, other: number | null): number | null {

@@ -7,6 +7,7 @@ import { dnsRequestSchema } from './request/dns.ts';
 import { apiRequestSchema, urlRequestSchema } from './request/http.ts';
 import { icmpRequestSchema } from './request/icmp.ts';
 import { tcpRequestSchema } from './request/tcp.ts';
+import { dependsOnField } from './dependencies.ts';
 import { retryStrategySchema } from './retry.ts';
 import { type CheckScripts, scriptFields, scriptRules } from './scripts.ts';
 import { packetLossThresholds, thresholds, withFittingDefault } from './thresholds.ts';
@@ -105,6 +106,7 @@ export const commonFields = {
     .nullable()
     .optional()
     .describe('The incident that a failure opens on a status page.'),
+  dependsOn: dependsOnField,
   runParallel: z
     .boolean()
     .default(false)

@@ -5,6 +5,7 @@ import { runEvery } from '../../runtime/run-every.ts';
 import type { Store } from '../database/store.ts';
 import { storeErrorKind } from '../database/store-errors.ts';
 import { applyJudgements, type JudgementEffects } from './apply-judgements.ts';
+import { parentsOf } from './dependencies/parents.ts';
 import { judgeTime } from './judge.ts';
 import type { Silences } from './maintenance-silences.ts';
 import { claimDueSubjects } from './states.sql.ts';
@@ -37,15 +38,17 @@ export async function sweepDueAlerts(parts: DueAlertsParts): Promise<number> {
   }
 }
 
-function sweepSome(parts: DueAlertsParts): Promise<number> {
-  const { store, clock, ids, silences } = parts;
+function sweepSome(effects: DueAlertsParts): Promise<number> {
+  const { store, clock, ids, silences } = effects;
   return store.transaction(async (tx) => {
     const atMs = clock.wallMs();
     const due = await claimDueSubjects(tx, { atMs, limit: CHECKS_A_TRANSACTION });
     for (const [accountId, subjects] of groupBy(due, (subject) => subject.accountId)) {
       const isSilenced = await silences.from(tx, accountId, atMs);
-      const judgements = subjects.map((subject) => judgeTime(subject, { atMs, isSilenced, ids }));
-      await applyJudgements(tx, parts, { accountId, judgements, atMs });
+      const parents = await parentsOf(tx, accountId, subjects);
+      const parts = { atMs, isSilenced, parents, ids };
+      const judgements = subjects.map((subject) => judgeTime(subject, parts));
+      await applyJudgements(tx, effects, { accountId, judgements, atMs });
     }
     return due.length;
   });

@@ -7,6 +7,7 @@ import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
 import { applyJudgements } from './apply-judgements.ts';
 import { runDueAlerts, sweepDueAlerts } from './due-alerts.ts';
+import { parentsFirst, parentsOf } from './dependencies/parents.ts';
 import { earlierVerdicts } from './earlier-runs.ts';
 import { judgeRuns } from './judge.ts';
 import type { Silences } from './maintenance-silences.ts';
@@ -80,10 +81,14 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
     const earlier = await earlierVerdicts(tx, { accountId, subjects, runsOf });
     const firstMs = Math.min(...observations.map(({ slotMs }) => slotMs));
     const isSilenced = await silences.from(tx, accountId, firstMs);
-    const judgements = subjects.map((subject) => {
+    const parents = await parentsOf(tx, accountId, subjects);
+    const judgements = parentsFirst(subjects).map((subject) => {
       const { checkId } = subject;
       const runs = runsOf.get(checkId) ?? [];
-      return judgeRuns(subject, runs, earlier.get(checkId) ?? [], { atMs, isSilenced, ids });
+      const circumstances = { atMs, isSilenced, parents, ids };
+      const judgement = judgeRuns(subject, runs, earlier.get(checkId) ?? [], circumstances);
+      parents.judged(subject, judgement.record);
+      return judgement;
     });
     await applyJudgements(tx, parts, { accountId, judgements, atMs });
   }

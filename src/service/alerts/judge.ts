@@ -25,6 +25,7 @@ import {
 } from '../../model/alerting/location-verdicts.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
 import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
+import type { Parents } from './dependencies/parents.ts';
 import type { Silence } from './maintenance-silences.ts';
 import type { AlertObservation } from './observation.ts';
 import type { AlertRecord, AlertSubject, RunFacts } from './states.sql.ts';
@@ -59,6 +60,8 @@ export interface Judgement {
 export interface JudgeParts {
   readonly atMs: number;
   readonly isSilenced: Silence;
+  /** Those of all subjects. */
+  readonly parents: Parents;
   /** Makes a UUID. */
   readonly ids: () => string;
 }
@@ -208,7 +211,7 @@ export function judgeRuns(
   subject: AlertSubject,
   observations: readonly AlertObservation[],
   earlier: readonly LocationVerdict[],
-  { atMs, isSilenced, ids }: JudgeParts,
+  { atMs, isSilenced, parents, ids }: JudgeParts,
 ): Judgement {
   const builder = new JudgementBuilder(subject, ids);
   if (!subject.isActive) return builder.judgement();
@@ -226,7 +229,8 @@ export function judgeRuns(
     const facts = factsOf(observation);
     const sequenceId = observation.result?.sequenceId ?? null;
     const slotLocation = parallelLocationOf(subject, { location, slotMs, sequenceId });
-    const context = { rules, parallel, rotationLagMs, isSilenced: silenced, atMs };
+    const hold = parents.holdAtSlot(subject, slotMs, isSilenced, atMs);
+    const context = { rules, parallel, rotationLagMs, isSilenced: silenced, hold, atMs };
     const verdict = { location: slotLocation, slotMs, condition };
     const step = afterRun(builder.record.state, verdict, context);
     if (step !== null) {
@@ -241,14 +245,16 @@ export function judgeRuns(
 /** The circumstances in which a check is judged now, without a run. */
 export function contextOf(
   subject: AlertSubject,
-  { atMs, isSilenced }: Pick<JudgeParts, 'atMs' | 'isSilenced'>,
+  { atMs, isSilenced, parents }: Omit<JudgeParts, 'ids'>,
 ): AlertContext {
   const rules = rulesOf(subject);
+  const { sinceMs } = subject.record?.state ?? NEVER_RUN;
   return {
     rules,
     parallel: parallelOf(subject, rules),
     rotationLagMs: rotationLagMsOf(subject),
     isSilenced: subject.isMuted || isSilenced(subject.tags, atMs),
+    hold: parents.holdAtTime(subject, sinceMs, isSilenced, atMs),
     atMs,
   };
 }
@@ -256,14 +262,17 @@ export function contextOf(
 /**
  * Judges a check that is due. Skips a deactivated check: its next run sets when it is due again.
  */
-export function judgeTime(subject: AlertSubject, { atMs, isSilenced, ids }: JudgeParts): Judgement {
+export function judgeTime(
+  subject: AlertSubject,
+  { atMs, isSilenced, parents, ids }: JudgeParts,
+): Judgement {
   const builder = new JudgementBuilder(subject, ids);
   const { state, lastRun } = builder.record;
   if (!subject.isActive || lastRun === null) {
     builder.record = { ...builder.record, dueAtMs: null };
     return builder.judgement();
   }
-  const context = contextOf(subject, { atMs, isSilenced });
+  const context = contextOf(subject, { atMs, isSilenced, parents });
   const escalatedState = escalated(state, context);
   if (escalatedState !== null) builder.escalate(escalatedState, lastRun);
   builder.step(afterTime(builder.record.state, context), lastRun);

@@ -3,6 +3,7 @@ import { type AlertType, type NoticeType, reportsEnd } from '../../model/alertin
 import { endOfProblem, type MonitoringProblem } from '../../model/alerting/monitoring-problems.ts';
 import type { CheckType } from '../../model/enums.ts';
 import type { Sql } from '../database/store.ts';
+import type { DependentChecks } from './dependencies/parents.sql.ts';
 import type { ProblemSubject } from './monitoring-problems/subject.ts';
 import type { FailureFacts } from './observation.ts';
 
@@ -51,6 +52,11 @@ export interface AlertNotice {
   readonly failure?: FailureFacts;
   /** The last run that passed, added when a notice of a problem is sent; null or left out if none is known. */
   readonly lastPassing?: LastPassing | null;
+  /**
+   * The checks whose alerts wait while this one fails, added when a notice of a failure is sent; left out
+   * if there are none.
+   */
+  readonly dependents?: DependentChecks;
   /** Whole days; null if no certificate was seen. */
   readonly sslDaysRemaining: number | null;
   /** 0 for the notice itself, then 1, 2, … for its reminders. */

@@ -69,6 +69,8 @@ export interface AlertSubject {
   /** The account's, as stored; null without one. */
   readonly escalationStep?: unknown;
   readonly triggerIncident: unknown;
+  /** The ids of the checks that it depends on. */
+  readonly dependsOn: readonly string[];
   readonly record: AlertRecord | null;
 }
 
@@ -138,6 +140,7 @@ const SUBJECT = `c.account_id, c.id as check_id, c.name, c.check_type,
     'account', a.settings) as settings,
   a.escalation_step,
   c.body -> 'triggerIncident' as trigger_incident,
+  coalesce(c.body -> 'dependsOn', '[]'::jsonb) as depends_on,
   s.due_at, s.ssl_ends_at, s.ssl_told_days as ssl_notified_days, s.body`;
 
 const SETTINGS = `left join check_groups g on g.id = c.group_id and g.account_id = c.account_id

@@ -8,6 +8,7 @@ import { changeLocations, missingLocations } from '../private-locations/require-
 import { findLocationsOfSlugs } from '../private-locations/shared.sql.ts';
 import { requireSnippets } from '../snippets/require-snippets.ts';
 import { lockServicesShared } from '../status-pages/shared.sql.ts';
+import { requireParents } from './dependencies/require-parents.ts';
 
 interface ReferenceChange {
   readonly accountId: string;
@@ -21,8 +22,8 @@ interface ReferenceChange {
  * Locks what a check refers to until the transaction ends, and counts a change for its private
  * locations.
  *
- * @throws ServiceError 400 where `after` refers to a group, a private location, an alert channel or a
- *   service of status pages that the account does not have
+ * @throws ServiceError 400 where `after` refers to a group, a private location, an alert channel, a
+ *   service of status pages or a check that the account does not have, or depends on itself
  */
 export async function lockReferences(
   tx: Sql,
@@ -78,6 +79,10 @@ async function lockNamed(
   const subscribed = after?.alertChannelSubscriptions ?? [];
   problems.push(...(await requireChannels(tx, accountId, subscribed)));
   problems.push(...(await requireTriggeredService(tx, accountId, before, after)));
+  if (after !== null && after.checkType !== 'HEARTBEAT') {
+    const stored = before?.checkType === 'HEARTBEAT' ? null : before;
+    problems.push(...(await requireParents(tx, accountId, after, stored)));
+  }
   if (after?.checkType === 'API') {
     const stored = before?.checkType === 'API' ? before : null;
     problems.push(...(await requireSnippets(tx, accountId, after, stored)));

@@ -175,6 +175,19 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     expect(again.stdout).toContain('1 check unchanged');
   });
 
+  it('writes checks after those that they depend on, also where the file turns that round', async () => {
+    const named = (id: string, ...dependsOn: readonly string[]) => ({ id, ...TCP, dependsOn });
+    const dependsOn = async (id: string) =>
+      (await service().mine.get(`/v1/checks/${id}`)).json.dependsOn;
+    const checks = [named('shop', 'proxy'), named('proxy', 'switch'), named('switch')];
+    const file = checkFile({ checks });
+    expect(await runHere(['apply', file.path], env)).toMatchObject({ code: 0, stderr: '' });
+    expect([await dependsOn('shop'), await dependsOn('proxy')]).toEqual([['proxy'], ['switch']]);
+    file.write({ checks: [named('shop'), named('proxy', 'shop'), named('switch', 'proxy')] });
+    expect(await runHere(['apply', file.path], env)).toMatchObject({ code: 0, stderr: '' });
+    expect([await dependsOn('shop'), await dependsOn('switch')]).toEqual([[], ['proxy']]);
+  });
+
   it('counts resources of several sections that have the same id', async () => {
     const id = 'shop';
     const { path } = checkFile({

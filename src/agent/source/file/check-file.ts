@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Check } from '../../../model/check/check.ts';
+import { cycleIn } from '../../../model/check/dependencies.ts';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import {
   type CheckReferences,
@@ -199,7 +200,23 @@ async function readChecks(
     if (check !== null) checks.push(check);
     if (index % CHECKS_PER_YIELD === CHECKS_PER_YIELD - 1) await yieldToEventLoop();
   }
+  reportCycle(checks, context);
   return checks;
+}
+
+/** Reports the first checks that depend on themselves: once that is mended, the next. */
+function reportCycle(
+  checks: readonly Check[],
+  { ids, report }: { readonly ids: ReadonlyMap<string, number>; readonly report: ProblemReporter },
+): void {
+  const [first, ...others] = cycleIn(checks);
+  if (first === undefined) return;
+  const path = ['checks', ids.get(first) ?? 0, 'dependsOn'];
+  const text =
+    others.length === 0
+      ? 'must not name the check itself'
+      : `must not lead back to the check itself: ${[first, ...others, first].join(' depends on ')}`;
+  report.value(path, ` of check ${JSON.stringify(first)}`, text);
 }
 
 function hasEntries(section: unknown): boolean {

@@ -12,6 +12,7 @@ import { conflict, notFound } from '../../errors.ts';
 import type { Caller } from '../../http/access/authenticator.ts';
 import { noticeOfAlert } from '../delivery/notice-of-alert.ts';
 import { insertDeliveries } from '../delivery/sql.ts';
+import { parentsOf } from '../dependencies/parents.ts';
 import { contextOf } from '../judge.ts';
 import type { Silences } from '../maintenance-silences.ts';
 import { findAlert, type ListedAlert, saveAcknowledgement } from '../sql.ts';
@@ -84,7 +85,8 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
     atMs: number,
   ): Promise<void> {
     const isSilenced = await silences.from(tx, accountId, atMs);
-    const context = contextOf(subject, { atMs, isSilenced });
+    const parents = await parentsOf(tx, accountId, [subject]);
+    const context = contextOf(subject, { atMs, isSilenced, parents });
     const change = acknowledgement === null ? unacknowledge : acknowledge;
     const { state, dueAtMs } = change(record.state, context);
     const changedRecord = { ...record, state, dueAtMs, acknowledgement };

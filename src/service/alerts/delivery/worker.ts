@@ -10,6 +10,7 @@ import type { AlertNotice } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 import { outcomeOfAttempt } from './attempt-outcome.ts';
 import { type ClaimedDelivery, claimDeliveries, nextDueAtMs } from './claims.sql.ts';
+import { withDependents } from './dependents.ts';
 import { findLastPassing } from './last-passing.sql.ts';
 import { type SealedDelivery, type SealedSending, sendSealed } from './send-sealed.ts';
 import { NOTICES_CHANNEL } from './sql.ts';
@@ -75,7 +76,8 @@ export async function runDeliveryWorker(
       const tooMany = tooManyClaims(delivery);
       if (tooMany !== null) return tooMany;
       const linked = withAcknowledgeLink(parts, openable(delivery));
-      return sendSealed(parts, await withLastPassing(store, linked), cut);
+      const known = await withLastPassing(store, linked);
+      return sendSealed(parts, await withDependents(store, known), cut);
     },
     async record({ id, attempt }, sent, { atMs, wasCut }) {
       const outcome = outcomeOfAttempt(sent, { attempt, wasCut: wasCut && !sent.ok, atMs });

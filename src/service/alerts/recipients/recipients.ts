@@ -11,6 +11,7 @@ import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
+import { parentsOf } from '../dependencies/parents.ts';
 import type { Silences } from '../maintenance-silences.ts';
 import { type AlertSubject, findAlertSubjects } from '../states.sql.ts';
 import { countRecipients, listChannels, listRecipients, type Recipient } from './sql.ts';
@@ -31,6 +32,7 @@ export const SILENCE_REASONS = [
   'NOT_ACTIVATED',
   'MUTED',
   'MAINTENANCE_WINDOW',
+  'PARENT_FAILS',
   'NO_CHANNEL',
 ] as const;
 export type SilenceReason = (typeof SILENCE_REASONS)[number];
@@ -84,11 +86,14 @@ export function createAlertRecipients(parts: AlertRecipientsParts): AlertRecipie
             ? found.length
             : await countRecipients(tx, { accountId, checkId });
         const atMs = clock.wallMs();
-        const isSilenced = (await silences.from(tx, accountId, atMs))(subject.tags, atMs);
+        const isSilencedAt = await silences.from(tx, accountId, atMs);
+        const isSilenced = isSilencedAt(subject.tags, atMs);
+        const parents = await parentsOf(tx, accountId, [subject]);
+        const failing = parents.failingOf(subject, isSilencedAt, atMs);
         const recipients = found.map((each) => recipientOf(each, delivery));
         return {
           ...settingsFor(subject),
-          silences: silencesOf(subject, isSilenced, recipients),
+          silences: silencesOf(subject, { isSilenced, failing, recipients }),
           recipients,
           omitted: total - found.length,
           escalation: await escalationFor(tx, subject),
@@ -121,8 +126,16 @@ function settingsFor({
 
 function silencesOf(
   { isActive, isMuted }: AlertSubject,
-  isSilenced: boolean,
-  recipients: readonly AlertRecipient[],
+  {
+    isSilenced,
+    failing,
+    recipients,
+  }: {
+    readonly isSilenced: boolean;
+    /** The ids of the checks that it depends on and that fail. */
+    readonly failing: readonly string[];
+    readonly recipients: readonly AlertRecipient[];
+  },
 ): CheckRecipients['silences'] {
   const isNotified = recipients.some(
     ({ notifications, problem }) => notifications.includes('FAILURE') && problem === null,
@@ -131,6 +144,11 @@ function silencesOf(
     [!isActive, 'NOT_ACTIVATED', 'The check or its group is not activated.'],
     [isMuted, 'MUTED', 'The check or its group is muted.'],
     [isSilenced, 'MAINTENANCE_WINDOW', 'A maintenance window silences or pauses the check now.'],
+    [
+      failing.length > 0,
+      'PARENT_FAILS',
+      `It depends on ${failing.join(', ')}, which fails: its alerts wait.`,
+    ],
     [!isNotified, 'NO_CHANNEL', 'No alert channel is notified of failures of the check.'],
   ];
   return all.flatMap(([applies, code, message]) => (applies ? [{ code, message }] : []));

@@ -9,6 +9,7 @@ import { countText } from '../../../runtime/text/count-text.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
 import { lengthText } from '../../../runtime/text/duration-text.ts';
 import { onOneLine } from '../../../runtime/text/one-line.ts';
+import type { DependentChecks } from '../dependencies/parents.sql.ts';
 import { subjectName } from '../monitoring-problems/subject.ts';
 import { type AlertNotice, type LastPassing, noticeTypeOf } from '../notice.ts';
 import { phaseOf } from './incident-key.ts';
@@ -88,7 +89,7 @@ function inDays(days: number | null): string {
 export function noticeFacts(notice: AlertNotice): readonly (readonly [string, string])[] {
   const { check, location, runLocation, responseTime, statusCode, error, sslDaysRemaining } =
     notice;
-  const { failure, lastPassing = null, timeZone = 'UTC' } = notice;
+  const { failure, lastPassing = null, timeZone = 'UTC', dependents } = notice;
   if (location !== undefined) return locationFacts(notice, location);
   if (notice.problem !== undefined) return problemFacts(notice, notice.problem);
   const facts: readonly (readonly [string, string | null])[] = [
@@ -100,6 +101,7 @@ export function noticeFacts(notice: AlertNotice): readonly (readonly [string, st
     ['Phase', failure?.phase ?? null],
     ['Status', statusCode],
     ['What to try', failure?.advice ?? null],
+    ['Depending on it', dependents === undefined ? null : dependentsText(dependents)],
     ['Last passed', lastPassing === null ? null : passingText(lastPassing, timeZone)],
     ['Response time', `${Math.round(responseTime)} ms`],
     ['Time', zonedTime(notice.startedAtMs, timeZone)],
@@ -116,6 +118,13 @@ function sinceFact(notice: AlertNotice, timeZone: string): readonly [string, str
   if (lasted !== null) return ['Lasted', lengthText(lasted)];
   const { sinceMs } = notice;
   return ['Since', sinceMs === undefined ? null : zonedTime(sinceMs, timeZone)];
+}
+
+function dependentsText({ total, failing, names }: DependentChecks): string {
+  if (failing === 0) return `${countText(total, 'check')}: alerts wait while this one fails`;
+  const rest = failing - names.length;
+  const listed = [...names.map(onOneLine), ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
+  return `${failing} of ${countText(total, 'check')} failing, alerts wait: ${listed}`;
 }
 
 export function passingText(

@@ -140,6 +140,12 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
     of: ({ notice }) => notice.sslDaysRemaining,
   },
   {
+    name: 'WAITING_CHECKS',
+    meaning:
+      'The names of checks that depend on the failing one and fail, too, at most 10: their alerts wait. Empty otherwise.',
+    of: ({ notice }) => notice.dependents?.names ?? [],
+  },
+  {
     name: 'ALERT_TEXT',
     meaning:
       'What messages say below the title, as lines of plain text: the error, then the other facts. Times are in the time zone of the account.',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Parents } from '../../../../src/service/alerts/dependencies/parents.ts';
 import { judgeRuns, rulesOf } from '../../../../src/service/alerts/judge.ts';
 import { observationOf } from '../../../../src/service/alerts/observation.ts';
 import type { AlertSubject } from '../../../../src/service/alerts/states.sql.ts';
@@ -25,6 +26,7 @@ const SUBJECT: AlertSubject = {
     account: null,
   },
   triggerIncident: null,
+  dependsOn: [],
   record: null,
 };
 
@@ -44,7 +46,7 @@ describe('rulesOf', () => {
       startedAtMs: 1,
       sslDaysRemaining: null,
     } as const;
-    const parts = { atMs: 1, isSilenced: () => false, ids: () => 'id' };
+    const parts = { atMs: 1, isSilenced: () => false, parents: new Parents([]), ids: () => 'id' };
     const { alerts } = judgeRuns(heartbeat, [observation], [], parts);
     expect(alerts.map(({ alertType }) => alertType)).toEqual(['ALERT_FAILURE']);
   });

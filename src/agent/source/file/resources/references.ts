@@ -65,7 +65,8 @@ export function withoutReferences(body: RawMapping): {
     const path = ['triggerIncident', 'serviceId'];
     named.push({ path, section: 'statusServices', id: serviceId });
   }
-  return named.length === 0 ? { body, named } : { body: { ...body, ...changes }, named };
+  named.push(...listed(body.dependsOn, ['dependsOn'], 'checks'));
+  return Object.keys(changes).length === 0 ? { body, named } : { body: { ...body, ...changes }, named };
 }
 
 /** Longer than any name that a channel can have. */
@@ -149,7 +150,9 @@ export function unknownReference(
   const nearest = nearestName(id, [...ids].slice(0, MAX_COMPARED));
   const hint =
     section === 'checks' && known.heartbeats.has(id)
-      ? 'it is a heartbeat, which belongs into heartbeatIds'
+      ? path[0] === 'dependsOn'
+        ? 'it is a heartbeat, on which no check can depend'
+        : 'it is a heartbeat, which belongs into heartbeatIds'
       : nearest === null
         ? `define it under ${section}`
         : `did you mean ${nearest}?`;

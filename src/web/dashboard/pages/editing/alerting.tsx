@@ -9,6 +9,7 @@ import { channelLabel, notifiedChannels, subscriptionsFor } from '../alerting/ch
 import { useCheckForm } from './check-form.ts';
 import { Choices } from './choices.tsx';
 import { listAt, valueAt } from './draft.ts';
+import { DependsOn } from './depends-on.tsx';
 import { Code, FactField } from './fact-field.tsx';
 import { factsAt } from './facts.ts';
 import { labelOf, wordsOf } from './form-fields.ts';
@@ -43,6 +44,7 @@ export function AlertFields({
         {notifiesAll !== true && <Channels />}
       </div>
       <FactField path="muted" hint="none" />
+      <DependsOn />
       <FactField path="useGlobalAlertSettings" hint="none" />
       {!isGlobal && (
         <>

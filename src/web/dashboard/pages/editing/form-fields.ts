@@ -87,6 +87,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   activated: 'The check runs',
   muted: 'Muted: it sends no alerts',
   'alertChannelSubscriptions[].alertChannelId': 'Channels that are notified',
+  dependsOn: 'Depends on',
   useGlobalAlertSettings: 'Use the alert settings of the account',
   'alertSettings.escalationType': 'Alert after',
   'alertSettings.runBasedEscalation.failedRunThreshold': 'Number of runs',

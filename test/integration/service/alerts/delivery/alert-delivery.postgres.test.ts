@@ -86,6 +86,7 @@ describe.each(databases)('on %s', (kind) => {
         RESULT_LINK: 'https://vedette.test/checks/home/results/result-1',
         STARTED_AT: new Date(notice.startedAtMs).toISOString(),
         SSL_DAYS_REMAINING: null,
+        WAITING_CHECKS: [],
         ALERT_TEXT: expect.stringMatching(/^The connection was refused\nLocation: eu-west-1\n/),
         SINCE: null,
         LASTED: null,

@@ -39,6 +39,20 @@ describe('the facts of a problem', () => {
     expect(facts.get('What to try')).toBe('Check the name server.');
   });
 
+  it('name the checks that depend on the failing one, first those whose alerts wait', () => {
+    const textOf = (dependents: AlertNotice['dependents']) =>
+      new Map(noticeFacts({ ...PROBLEM, ...(dependents && { dependents }) })).get(
+        'Depending on it',
+      );
+    expect(textOf(undefined)).toBeUndefined();
+    expect(textOf({ total: 1, failing: 0, names: [] })).toBe(
+      '1 check: alerts wait while this one fails',
+    );
+    expect(textOf({ total: 40, failing: 12, names: ['Cart', 'Shop\n'] })).toBe(
+      '12 of 40 checks failing, alerts wait: Cart, Shop, 10 more',
+    );
+  });
+
   it('have at its end how long it lasted', () => {
     const facts = new Map(noticeFacts({ ...PROBLEM, alertType: 'ALERT_RECOVERY' }));
     expect(facts.get('Lasted')).toBe('9 min');

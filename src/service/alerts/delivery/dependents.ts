@@ -1,0 +1,28 @@
+import { reportsFailure } from '../../../model/alerting/alert.ts';
+import type { Store } from '../../database/store.ts';
+import { findDependents } from '../dependencies/parents.sql.ts';
+import type { SealedDelivery } from './send-sealed.ts';
+
+/** Checks that a message names. */
+const MAX_NAMED = 10;
+
+/**
+ * A notice of a failure with the checks that depend on the failing one, as they are when it is sent. Without
+ * the database it goes without them.
+ */
+export async function withDependents(
+  store: Pick<Store, 'query'>,
+  delivery: SealedDelivery,
+): Promise<SealedDelivery> {
+  const { accountId, notice } = delivery;
+  const { check, location, problem, alertType } = notice;
+  const isOfCheck = location === undefined && problem === undefined;
+  if (!isOfCheck || !reportsFailure(alertType)) return delivery;
+  try {
+    const of = { accountId, checkId: check.id, limit: MAX_NAMED };
+    const dependents = await findDependents(store, of);
+    return dependents.total === 0 ? delivery : { ...delivery, notice: { ...notice, dependents } };
+  } catch {
+    return delivery;
+  }
+}
