@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS, HOUR_MS } from '../time-units.ts';
 
 const MAX_CHARS = 64;
 /** A name of the IANA database: not an offset such as `+01:00`, which Intl also takes. */
@@ -22,6 +23,26 @@ export function zonedTime(epochMs: number, timeZone: string): string {
   const offsetMs = offsetMsOf(epochMs, timeZone);
   const local = new Date(epochMs + offsetMs).toISOString().slice(0, -1);
   return `${local}${offsetText(offsetMs)} (${timeZone})`;
+}
+
+/**
+ * When it is that full hour of a day next, after the given time; epoch milliseconds. An hour that the clocks
+ * skip is the one after it. In a zone that this Node does not know, as in UTC.
+ *
+ * @param hour 0 to 23
+ */
+export function nextHourInZone(afterMs: number, hour: number, timeZone: string): number {
+  const offsetAt = (epochMs: number): number =>
+    isKnown(timeZone) ? offsetMsOf(epochMs, timeZone) : 0;
+  const localMs = afterMs + offsetAt(afterMs);
+  const todayMs = Math.floor(localMs / DAY_MS) * DAY_MS + hour * HOUR_MS;
+  const instantOf = (wallMs: number): number => {
+    // The offset may change between now and then.
+    const nearMs = wallMs - offsetAt(afterMs);
+    return wallMs - offsetAt(nearMs);
+  };
+  const atMs = instantOf(todayMs);
+  return atMs > afterMs ? atMs : instantOf(todayMs + DAY_MS);
 }
 
 function isKnown(timeZone: string): boolean {

@@ -172,8 +172,41 @@ const wishes = {
     .describe('How many days before a certificate expires the channel is notified, once.'),
 };
 
+const groupBy = z.enum(['LOCATION', 'GROUP', 'TAG']).nullable();
+const digestHour = z.int().min(0).max(23).nullable();
+const GROUP_BY_TEXT =
+  'What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.';
+const DIGEST_TEXT =
+  "The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.";
+
+/** How the notices of a channel become fewer: src/service/README.md, "Grouping and digest". */
+const bundling = {
+  groupBy: groupBy.default(null).describe(GROUP_BY_TEXT),
+  groupWindow: z
+    .int()
+    .min(5)
+    .max(300)
+    .default(20)
+    .describe('Seconds for which the first notice waits for others, if `groupBy` is given.'),
+  degradedDigestHour: digestHour.default(null).describe(DIGEST_TEXT),
+};
+
+const isNull = (value: unknown): boolean => value === null;
+const ONE_EACH = {
+  error:
+    'must be null: the service gets each notice by itself, so that the end of a problem closes its incident',
+};
+
+/** Of channels whose service closes what it opened by the key of each problem. */
+const noBundling: typeof bundling = {
+  ...bundling,
+  groupBy: groupBy.refine(isNull, ONE_EACH).default(null).describe(GROUP_BY_TEXT),
+  degradedDigestHour: digestHour.refine(isNull, ONE_EACH).default(null).describe(DIGEST_TEXT),
+};
+
 const common = {
   ...wishes,
+  ...bundling,
   subscribeAll: z
     .boolean()
     .default(false)
@@ -208,7 +241,8 @@ function serviceShape<Type extends ServiceChannelType>(type: Type) {
   const described: z.ZodType = receiving(SERVICE_CHANNELS[type].config, label);
   // The compiler cannot see that a description does not change the type.
   const config = described as (typeof SERVICE_CHANNELS)[Type]['config'];
-  return z.strictObject({ type: typeOf(type), config, ...common });
+  const own = SERVICE_CHANNELS[type].closes ? noBundling : bundling;
+  return z.strictObject({ type: typeOf(type), config, ...common, ...own });
 }
 
 /** The writable fields of each type of channel. */
@@ -315,6 +349,11 @@ export type NoticePreferences = Readonly<
     | 'sslExpiry'
     | 'sslExpiryThreshold'
   >
+>;
+
+/** How its notices become fewer. */
+export type ChannelBundling = Readonly<
+  Pick<AlertChannel, 'groupBy' | 'groupWindow' | 'degradedDigestHour'>
 >;
 
 const WISH_FOR: Readonly<

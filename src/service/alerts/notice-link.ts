@@ -3,7 +3,7 @@ import type { AlertNotice } from './notice.ts';
 
 /**
  * The page of the dashboard that shows what happened: the run that led to the notice, the location that
- * it is about, the heartbeat, or what a problem of monitoring itself is about.
+ * it is about, the heartbeat, or what a problem of monitoring itself is about; for several notices the alerts.
  *
  * @param publicUrl PUBLIC_URL without a trailing slash; null if it is not set: then there is no link
  */
@@ -11,7 +11,8 @@ export function noticeLink(notice: AlertNotice, publicUrl: string | null): strin
   return publicUrl === null ? null : `${publicUrl}${pathOf(notice)}`;
 }
 
-function pathOf({ location, problem, check, resultId = null }: AlertNotice): string {
+function pathOf({ bundle, location, problem, check, resultId = null }: AlertNotice): string {
+  if (bundle !== undefined) return '/alerts';
   if (problem !== undefined) return pathOfProblem(problem.subject);
   if (location !== undefined) return `/locations/${location.id}`;
   if (check.checkType === 'HEARTBEAT') return `/heartbeats/${check.id}`;

@@ -4,6 +4,7 @@ import { endOfProblem, type MonitoringProblem } from '../../model/alerting/monit
 import type { CheckType } from '../../model/enums.ts';
 import type { Sql } from '../database/store.ts';
 import type { DependentChecks } from './dependencies/parents.sql.ts';
+import type { BundleKey } from './grouping/bundle-key.ts';
 import type { ProblemSubject } from './monitoring-problems/subject.ts';
 import type { FailureFacts } from './observation.ts';
 
@@ -61,6 +62,14 @@ export interface AlertNotice {
   readonly sslDaysRemaining: number | null;
   /** 0 for the notice itself, then 1, 2, … for its reminders. */
   readonly reminder: number;
+  /** Of a message that stands for several notices, of which this is the first; added when it is sent. */
+  readonly bundle?: {
+    /** What they have in common; null if that is no longer known. */
+    readonly key: BundleKey | null;
+    readonly count: number;
+    /** One line for each of the first. */
+    readonly lines: readonly string[];
+  };
   /**
    * The silent location that the notice is about. It has no check and no run: `alertType` (ALERT_FAILURE
    * or ALERT_RECOVERY) and `check` are then what replicas of the previous release show.

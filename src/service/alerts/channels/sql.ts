@@ -1,5 +1,6 @@
 import type {
   AlertChannel,
+  ChannelBundling,
   MessageTemplates,
   NoticePreferences,
   PublicTarget,
@@ -15,6 +16,7 @@ import { jsonText } from '../../database/values.ts';
 export type ChannelFields = PublicTarget &
   NoticePreferences &
   MessageTemplates &
+  ChannelBundling &
   Pick<AlertChannel, 'sendMonitoringProblems' | 'subscribeAll' | 'logicalId'>;
 
 /** A channel's target with its secrets, encrypted. */
@@ -37,8 +39,9 @@ export interface StoredChannel {
 type ChannelRow = Omit<StoredChannel, 'fields'> & ChannelFields;
 
 const COLUMNS = `id, type, config, sealed_secrets, send_failure, send_recovery, send_degraded,
-  send_location_silent, send_monitoring_problems, ssl_expiry, ssl_expiry_threshold, subscribe_all,
-  title_template, text_template, logical_id, created_at, updated_at`;
+  send_location_silent, send_monitoring_problems, ssl_expiry, ssl_expiry_threshold, group_by,
+  group_window, degraded_digest_hour, subscribe_all, title_template, text_template, logical_id,
+  created_at, updated_at`;
 
 function channelOf(row: ChannelRow): StoredChannel {
   const { id, sealedSecrets, createdAt, updatedAt, ...fields } = row;
@@ -62,6 +65,9 @@ function valuesOf({ fields, sealedSecrets }: ChannelContent): readonly unknown[]
     fields.titleTemplate,
     fields.textTemplate,
     fields.sendMonitoringProblems === null ? null : jsonText(fields.sendMonitoringProblems),
+    fields.groupBy,
+    fields.groupWindow,
+    fields.degradedDigestHour,
   ];
 }
 
@@ -87,11 +93,11 @@ export async function insertChannel(
   const [row] = await sql.query<ChannelRow>(
     `insert into alert_channels (config, send_failure, send_recovery, send_degraded, ssl_expiry,
        ssl_expiry_threshold, sealed_secrets, send_location_silent, logical_id, subscribe_all,
-       title_template, text_template, send_monitoring_problems, account_id, id, type, created_at,
-       updated_at)
+       title_template, text_template, send_monitoring_problems, group_by, group_window,
+       degraded_digest_hour, account_id, id, type, created_at, updated_at)
      values ($1::jsonb, $2::boolean, $3::boolean, $4::boolean, $5::boolean, $6::int, $7::bytea,
-       $8::boolean, $9, $10::boolean, $11, $12, $13::jsonb, $14, $15::bigint, $16,
-       $17::timestamptz, null)
+       $8::boolean, $9, $10::boolean, $11, $12, $13::jsonb, $14, $15::int, $16::int, $17,
+       $18::bigint, $19, $20::timestamptz, null)
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, content.fields.type, new Date(createdAtMs)],
   );
@@ -119,8 +125,9 @@ export async function updateChannel(
        ssl_expiry_threshold = $6::int, sealed_secrets = $7::bytea, send_location_silent = $8::boolean,
        logical_id = $9, subscribe_all = $10::boolean,
        title_template = $11, text_template = $12, send_monitoring_problems = $13::jsonb,
-       updated_at = greatest($16::timestamptz, updated_at + interval '1 millisecond')
-     where account_id = $14 and id = $15::bigint
+       group_by = $14, group_window = $15::int, degraded_digest_hour = $16::int,
+       updated_at = greatest($19::timestamptz, updated_at + interval '1 millisecond')
+     where account_id = $17 and id = $18::bigint
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, new Date(updatedAtMs)],
   );

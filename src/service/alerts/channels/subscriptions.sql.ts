@@ -1,4 +1,8 @@
-import type { NoticePreferences, PublicTarget } from '../../../model/alerting/alert-channel.ts';
+import type {
+  ChannelBundling,
+  NoticePreferences,
+  PublicTarget,
+} from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/store.ts';
 import { SUBSCRIBERS, SUBSCRIPTIONS } from './subscribers.sql.ts';
 
@@ -138,10 +142,13 @@ export async function channelsOfChecks(
 }
 
 /** A channel that is notified of a check, and the notices it wants. */
-export type ChannelSubscriber = NoticePreferences & {
-  readonly checkId: string;
-  readonly channelId: number;
-};
+export type ChannelSubscriber = NoticePreferences &
+  Partial<ChannelBundling> & {
+    readonly checkId: string;
+    readonly channelId: number;
+    /** The account's. Default: UTC. */
+    readonly timeZone?: string;
+  };
 
 /** Until the transaction ends, none of these channels is deleted. */
 export async function lockSubscribedChannels(
@@ -151,9 +158,11 @@ export async function lockSubscribedChannels(
   if (checkIds.length === 0) return [];
   return sql.query<ChannelSubscriber>(
     `select s.check_id, s.channel_id, c.send_failure, c.send_recovery, c.send_degraded,
-       c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold
+       c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold,
+       c.group_by, c.group_window, c.degraded_digest_hour, a.time_zone
      from ${SUBSCRIBERS} s
      join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
+     join accounts a on a.id = s.account_id
      where s.account_id = $1 and s.check_id = any($2::text[])
      order by s.channel_id, s.check_id
      for key share of c`,

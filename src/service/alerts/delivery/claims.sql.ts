@@ -2,6 +2,8 @@ import type { MessageTemplates } from '../../../model/alerting/alert-channel.ts'
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 import type { SealedTarget } from '../channels/sql.ts';
+import { DIGEST_KEY } from '../grouping/bundle-key.ts';
+import { gatheringAfterClaim } from '../grouping/bundles.sql.ts';
 
 /** A delivery that its owner may send until the lease ends. */
 export type ClaimedDelivery = SealedTarget &
@@ -15,6 +17,10 @@ export type ClaimedDelivery = SealedTarget &
     readonly timeZone: string;
     /** Counts from 1. */
     readonly attempt: number;
+    /** What it has in common with others that come as one message; null if it comes by itself. */
+    readonly bundleKey: string | null;
+    /** Whether it carries others. */
+    readonly isBundle: boolean;
   };
 
 export interface Claim {
@@ -41,11 +47,11 @@ const SCANNED = 1000;
 export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly ClaimedDelivery[]> {
   return sql.query<ClaimedDelivery>(
     `with due as materialized (
-       select d.id, d.seq, d.account_id, d.channel_id, d.attempts,
+       select d.id, d.seq, d.account_id, d.channel_id, d.attempts, d.bundle_key,
          $5::int - coalesce(($7::jsonb ->> d.channel_id::text)::int, 0) as room_in_channel,
          $6::int - coalesce(($8::jsonb ->> d.account_id)::int, 0) as room_in_account
        from alert_deliveries d
-       where d.finished_at is null and d.due_at <= $1::timestamptz
+       where d.finished_at is null and d.due_at <= $1::timestamptz and d.bundle_id is null
          and (d.state = 'waiting' or d.lease_until < now())
          and coalesce(($7::jsonb ->> d.channel_id::text)::int, 0) < $5::int
          and coalesce(($8::jsonb ->> d.account_id)::int, 0) < $6::int
@@ -53,12 +59,15 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
            select from alert_deliveries before
            where before.account_id = d.account_id and before.channel_id = d.channel_id
              and before.check_id = d.check_id and before.finished_at is null
-             and before.seq < d.seq)
+             and before.bundle_key is distinct from '${DIGEST_KEY}' and before.seq < d.seq)
        order by d.due_at, d.seq limit ${SCANNED}
+     ), heads as (
+       select distinct on (channel_id, coalesce(bundle_key, id)) due.*
+       from due order by channel_id, coalesce(bundle_key, id), seq
      ), ranked as (
-       select due.*, row_number() over (partition by channel_id order by seq) as place_in_channel,
+       select heads.*, row_number() over (partition by channel_id order by seq) as place_in_channel,
          row_number() over (partition by account_id order by seq) as place_in_account
-       from due
+       from heads
      ), chosen as (
        select id, attempts from ranked
        where place_in_channel <= room_in_channel and place_in_account <= room_in_account
@@ -67,16 +76,20 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
        select d.id from alert_deliveries d join chosen on chosen.id = d.id
        where d.finished_at is null and d.attempts = chosen.attempts
        for update of d skip locked
-     )
-     update alert_deliveries d
-     set state = 'sending', attempts = d.attempts + 1, owner = $2,
-       lease_until = now() + $3::float8 * interval '1 millisecond',
-       last_attempt_at = $1::timestamptz
-     from locked, alert_channels c, accounts a
-     where a.id = d.account_id and d.id = locked.id and c.account_id = d.account_id and c.id = d.channel_id
-     returning d.id, d.account_id, d.channel_id, c.sealed_secrets, d.notice, d.attempts as attempt,
-       a.time_zone, c.title_template, c.text_template,
-       jsonb_build_object('type', c.type, 'config', c.config) as target`,
+     ), claimed as (
+       update alert_deliveries d
+       set state = 'sending', attempts = d.attempts + 1, owner = $2,
+         lease_until = now() + $3::float8 * interval '1 millisecond',
+         last_attempt_at = $1::timestamptz
+       from locked, alert_channels c, accounts a
+       where a.id = d.account_id and d.id = locked.id and c.account_id = d.account_id and c.id = d.channel_id
+       returning d.id, d.account_id, d.channel_id, c.sealed_secrets, d.notice, d.attempts as attempt,
+         a.time_zone, c.title_template, c.text_template, d.bundle_key,
+         jsonb_build_object('type', c.type, 'config', c.config) as target
+     ), ${gatheringAfterClaim('$1')}
+     select claimed.*, exists (select from alert_deliveries m where m.bundle_id = claimed.id)
+       or exists (select from candidates m where m.bundle_id = claimed.id) as is_bundle
+     from claimed`,
     [
       new Date(claim.atMs),
       claim.owner,

@@ -15,6 +15,7 @@ import {
   lockSubscribedChannels,
   saveCertificateNotices,
 } from '../channels/subscriptions.sql.ts';
+import { type Bundled, withBundles } from '../grouping/bundles.ts';
 import type { AlertNotice, Outbox } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 import { insertDeliveries, lanesWithProblem, type NewDelivery, unfinishedLanes } from './sql.ts';
@@ -49,7 +50,8 @@ export function createOutbox(): Outbox {
       const known = await withoutUnknownEnds(tx, accountId, wanted);
       const fresh = await withoutSentCertificates(tx, accountId, known);
       const pending = await withoutQueuedReminders(tx, accountId, fresh);
-      for (const [atMs, group] of groupBy(pending, ({ notice }) => notice.atMs)) {
+      const bundled = await withBundles(tx, accountId, pending);
+      for (const [atMs, group] of groupBy(bundled, ({ notice }) => notice.atMs)) {
         for (let from = 0; from < group.length; from += ROWS_AT_ONCE) {
           const batch = group.slice(from, from + ROWS_AT_ONCE);
           const deliveries = batch.map((each) => deliveryOf(accountId, each));
@@ -159,7 +161,10 @@ function keyOf({ channelId, checkId }: { readonly channelId: number; readonly ch
   return `${channelId} ${checkId}`;
 }
 
-function deliveryOf(accountId: string, { notice, listener }: PendingDelivery): NewDelivery {
+function deliveryOf(
+  accountId: string,
+  { notice, listener, bundle }: Bundled<PendingDelivery>,
+): NewDelivery {
   const { alertId, alertType, reminder } = notice;
   const { channelId, checkId } = listener;
   return {
@@ -170,5 +175,6 @@ function deliveryOf(accountId: string, { notice, listener }: PendingDelivery): N
     alertType,
     reminder,
     notice,
+    ...(bundle === null ? {} : { bundleKey: bundle.key, dueAtMs: bundle.dueAtMs }),
   };
 }

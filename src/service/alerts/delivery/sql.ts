@@ -5,6 +5,7 @@ import type { AccountRange } from '../../database/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
+import { DIGEST_KEY } from '../grouping/bundle-key.ts';
 import type { AlertNotice } from '../notice.ts';
 
 /** Notified whenever a delivery is stored. */
@@ -22,6 +23,10 @@ export interface NewDelivery {
   readonly alertType: AlertType;
   readonly reminder: number;
   readonly notice: object;
+  /** What it has in common with others that come as one message; left out if it comes by itself. */
+  readonly bundleKey?: string;
+  /** When it may be sent; epoch milliseconds. Default: at once. */
+  readonly dueAtMs?: number;
 }
 
 /**
@@ -44,13 +49,14 @@ export async function insertDeliveries(
   await sql.query(
     `with added as (
        insert into alert_deliveries (account_id, id, channel_id, check_id, alert_id, alert_type,
-         reminder, notice, due_at, created_at)
+         reminder, notice, bundle_key, due_at, created_at)
        select $1, id, "channelId", "checkId", "alertId", "alertType", reminder, notice,
-         $3::timestamptz, $3::timestamptz
+         "bundleKey", coalesce(to_timestamp("dueAtMs" / 1000), $3::timestamptz), $3::timestamptz
        from rows from (jsonb_to_recordset($2::jsonb) as (id text, "channelId" bigint,
-         "checkId" text, "alertId" text, "alertType" text, reminder integer, notice jsonb))
+         "checkId" text, "alertId" text, "alertType" text, reminder integer, notice jsonb,
+         "bundleKey" text, "dueAtMs" float8))
          with ordinality as given (id, "channelId", "checkId", "alertId", "alertType", reminder,
-           notice, number)
+           notice, "bundleKey", "dueAtMs", number)
        order by number
        on conflict do nothing
        returning id
@@ -60,7 +66,7 @@ export async function insertDeliveries(
   );
 }
 
-/** The pairs of these channels and checks that have an unfinished delivery. */
+/** The pairs of these channels and checks that have an unfinished delivery, but one that waits for a digest. */
 export async function unfinishedLanes(
   sql: Sql,
   {
@@ -78,8 +84,8 @@ export async function unfinishedLanes(
      from unnest($2::bigint[]) as channel (id), unnest($3::text[]) as given (id)
      where exists (select from alert_deliveries d
        where d.account_id = $1 and d.channel_id = channel.id and d.check_id = given.id
-         and d.finished_at is null)`,
-    [accountId, channelIds, checkIds],
+         and d.finished_at is null and d.bundle_key is distinct from $4)`,
+    [accountId, channelIds, checkIds, DIGEST_KEY],
   );
 }
 
@@ -218,7 +224,8 @@ export async function restartDelivery(
   const rows = await sql.query(
     `with restarted as (
        update alert_deliveries
-       set state = 'waiting', attempts = 0, due_at = $4::timestamptz, finished_at = null
+       set state = 'waiting', attempts = 0, due_at = $4::timestamptz, finished_at = null,
+         bundle_key = null, bundle_id = null
        where account_id = $1 and channel_id = $2::bigint and id = $3 and finished_at is not null
        returning id
      )

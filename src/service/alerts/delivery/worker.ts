@@ -1,11 +1,14 @@
 import type { Clock } from '../../../runtime/clock.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { Store } from '../../database/store.ts';
 import { ClaimLoop, tooManyClaims } from '../../delivery/claim-loop.ts';
 import { NameCounts } from '../../delivery/name-counts.ts';
 import { recordAttempt } from '../../delivery/shared.sql.ts';
-import { SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
+import { notSent, SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
 import { acknowledgeLink } from '../acknowledgements/link.ts';
+import { withBundle } from '../grouping/bundle-notice.ts';
+import { recordCarried } from '../grouping/bundles.sql.ts';
 import type { AlertNotice } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 import { outcomeOfAttempt } from './attempt-outcome.ts';
@@ -75,15 +78,26 @@ export async function runDeliveryWorker(
     async send(delivery, cut) {
       const tooMany = tooManyClaims(delivery);
       if (tooMany !== null) return tooMany;
-      const linked = withAcknowledgeLink(parts, openable(delivery));
-      const known = await withLastPassing(store, linked);
-      return sendSealed(parts, await withDependents(store, known), cut);
+      let bundle: SealedDelivery;
+      try {
+        bundle = await withBundle(store, openable(delivery), delivery);
+      } catch (error) {
+        return notSent(`the notices of the message cannot be read: ${messageOf(error)}`);
+      }
+      return sendSealed(parts, await withFacts(parts, bundle), cut);
     },
-    async record({ id, attempt }, sent, { atMs, wasCut }) {
+    async record({ id, attempt, isBundle }, sent, { atMs, wasCut }) {
       const outcome = outcomeOfAttempt(sent, { attempt, wasCut: wasCut && !sent.ok, atMs });
       const by = { outbox: 'alert_deliveries', id, owner, attempt } as const;
-      const isStored = await recordAttempt(store, { ...by, atMs, outcome });
-      if (isStored && outcome.state !== 'waiting') parts.onFinished?.(outcome.state);
+      const carrying = { deliveryId: id, attempt, atMs, outcome };
+      const stored = isBundle
+        ? await store.transaction(async (tx) => {
+            const isStored = await recordAttempt(tx, { ...by, atMs, outcome });
+            return isStored ? 1 + (await recordCarried(tx, carrying)) : 0;
+          })
+        : Number(await recordAttempt(store, { ...by, atMs, outcome }));
+      if (outcome.state === 'waiting') return;
+      for (let one = 0; one < stored; one += 1) parts.onFinished?.(outcome.state);
     },
     onEnd({ channelId, accountId }) {
       channels.remove(String(channelId));
@@ -91,6 +105,18 @@ export async function runDeliveryWorker(
     },
   });
   await loop.run(signal);
+}
+
+/** What a message about one check says besides its notice. */
+async function withFacts(
+  parts: Pick<DeliveryWorkerParts, 'store' | 'publicUrl' | 'secrets'>,
+  delivery: SealedDelivery,
+): Promise<SealedDelivery> {
+  // One link cannot acknowledge several alerts.
+  if (delivery.notice.bundle !== undefined) return delivery;
+  const { store } = parts;
+  const known = await withLastPassing(store, withAcknowledgeLink(parts, delivery));
+  return withDependents(store, known);
 }
 
 function openable({ id: deliveryId, notice, timeZone, ...claimed }: ClaimedDelivery) {

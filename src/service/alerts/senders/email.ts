@@ -21,6 +21,7 @@ export function mailOf({
   headline,
   title,
   error,
+  errorLabel,
   isCustom,
   rows,
   link,
@@ -32,7 +33,7 @@ export function mailOf({
 } {
   const text = isCustom && error !== null ? [error] : [];
   const facts = [
-    ...(isCustom || error === null ? [] : [['Error', error] as const]),
+    ...(isCustom || error === null ? [] : [[errorLabel, error] as const]),
     ...(acknowledgeLink === null ? [] : [['Acknowledge', acknowledgeLink] as const]),
     ...rows,
     ...(link === null ? [] : [['Details', link] as const]),

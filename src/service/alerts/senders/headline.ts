@@ -39,7 +39,8 @@ const WHAT_HAPPENED: Readonly<
 export function headlineOf(
   notice: Omit<AlertNotice, 'alertId' | 'runLocation' | 'responseTime'>,
 ): string {
-  const { acknowledgement, alertType, check, location, problem, reminder } = notice;
+  const { acknowledgement, alertType, bundle, check, location, problem, reminder } = notice;
+  if (bundle !== undefined) return bundleHeadline(bundle);
   if (problem !== undefined) {
     const { kind, subject } = problem;
     const text = PROBLEM_RULES[kind].headline(onOneLine(subjectName(subject)));
@@ -78,6 +79,36 @@ export function lastedMs(
   return sinceMs === undefined ? null : startedAtMs - sinceMs;
 }
 
+const BUNDLE_WORDS = {
+  problems: 'have problems',
+  reminders: 'still have problems',
+  recoveries: 'have recovered',
+} as const;
+const GROUPING_WORDS = { LOCATION: 'of location', GROUP: 'of group', TAG: 'with tag' } as const;
+
+function bundleHeadline({ key, count }: NonNullable<AlertNotice['bundle']>): string {
+  if (key === null) return `${countText(count, 'notification')} of checks`;
+  if (key.kind === 'digest') return `Digest of degraded checks: ${countText(count, 'notification')}`;
+  const { kind, by, value } = key;
+  return `${countText(count, 'check')} ${GROUPING_WORDS[by]} ${onOneLine(value)} ${BUNDLE_WORDS[kind]}`;
+}
+
+/** The list of a message that stands for several notices: its label in `noticeFacts`. */
+export const BUNDLE_LABEL = 'Checks';
+
+function bundleFacts(
+  { atMs, timeZone = 'UTC', link = null }: AlertNotice,
+  { count, lines }: NonNullable<AlertNotice['bundle']>,
+): readonly (readonly [string, string])[] {
+  const rest = count - lines.length;
+  const list = rest > 0 ? [...lines, `… and ${rest} more`] : lines;
+  return [
+    [BUNDLE_LABEL, list.join('\n')],
+    ['Time', zonedTime(atMs, timeZone)],
+    ...(link === null ? [] : [['Details', link] as const]),
+  ];
+}
+
 function inDays(days: number | null): string {
   if (days === null) return 'soon';
   if (days < 0) return 'in the past';
@@ -90,6 +121,7 @@ export function noticeFacts(notice: AlertNotice): readonly (readonly [string, st
   const { check, location, runLocation, responseTime, statusCode, error, sslDaysRemaining } =
     notice;
   const { failure, lastPassing = null, timeZone = 'UTC', dependents } = notice;
+  if (notice.bundle !== undefined) return bundleFacts(notice, notice.bundle);
   if (location !== undefined) return locationFacts(notice, location);
   if (notice.problem !== undefined) return problemFacts(notice, notice.problem);
   const facts: readonly (readonly [string, string | null])[] = [

@@ -2,7 +2,7 @@ import type { AlertType } from '../../../model/alerting/alert.ts';
 import { shortened } from '../../../runtime/text/cut-text.ts';
 import { onOneLine } from '../../../runtime/text/one-line.ts';
 import type { AlertNotice } from '../notice.ts';
-import { headlineOf, noticeFacts } from './headline.ts';
+import { BUNDLE_LABEL, headlineOf, noticeFacts } from './headline.ts';
 import { type Phase, phaseOf } from './incident-key.ts';
 
 /** How bad it is now: `ok` at the end of a problem. */
@@ -19,8 +19,13 @@ export interface MessageFacts {
   readonly headline: string;
   /** The same with the reason, for lock screens that show nothing else. */
   readonly title: string;
-  /** What failed, or what the template of the channel made; null if there is neither. */
+  /**
+   * What failed, the list of a message that stands for several notices, or what the template of the channel
+   * made; null if there is none of them.
+   */
   readonly error: string | null;
+  /** What `error` is, where it needs a name and is not of the template. */
+  readonly errorLabel: string;
   /** Whether `error` is of the template: it says everything then, and there are no rows. */
   readonly isCustom: boolean;
   /** All other facts without the link, most important first. */
@@ -60,26 +65,29 @@ const SEVERITIES: Readonly<Record<AlertType, Severity>> = {
 };
 
 export function messageFactsOf(notice: AlertNotice): MessageFacts {
-  const { check, location, problem, link = null, acknowledgeLink = null } = notice;
+  const { bundle, check, location, problem, link = null, acknowledgeLink = null } = notice;
   const phase = phaseOf(notice);
   // Some services refuse a message with an empty value.
   const facts = noticeFacts({ ...notice, link: null }).filter(([, value]) => value.trim() !== '');
   const headline = headlineOf(notice);
+  // The longest text, for which channels have the most room.
+  const errorLabel = bundle === undefined ? 'Error' : BUNDLE_LABEL;
   return {
     phase,
     // Nobody is to be woken to hear that somebody takes care.
     severity: phase === 'acknowledge' ? 'warning' : SEVERITIES[notice.alertType],
     headline,
     title: titleOf(headline, notice),
-    error: facts.find(([label]) => label === 'Error')?.[1] ?? null,
+    error: facts.find(([label]) => label === errorLabel)?.[1] ?? null,
+    errorLabel,
     isCustom: false,
-    rows: facts.filter(([label]) => label !== 'Error'),
+    rows: facts.filter(([label]) => label !== errorLabel),
     details: facts,
     link,
     acknowledgeLink,
     subject: {
       id: location?.id ?? check.id,
-      name: location?.name ?? check.name,
+      name: bundle === undefined ? (location?.name ?? check.name) : headline,
       kind: problem?.kind ?? (location === undefined ? check.checkType : 'LOCATION'),
       group: check.groupName,
       tags: check.tags,
@@ -92,9 +100,10 @@ export function messageFactsOf(notice: AlertNotice): MessageFacts {
 /** In UTF-8: a lock screen shows about so much of two lines. */
 const MAX_REASON_BYTES = 150;
 
-/** The headline of a location says why already; who took an alert is news without it. */
-function titleOf(headline: string, { error, location, acknowledgement }: AlertNotice): string {
-  const isWhole = location !== undefined || acknowledgement !== undefined;
+/** The headline of a location says why already; the first reason of several says too little, and who took an alert is news without one. */
+function titleOf(headline: string, notice: AlertNotice): string {
+  const { error, location, acknowledgement, bundle } = notice;
+  const isWhole = [location, acknowledgement, bundle].some((each) => each !== undefined);
   const reason = error === null || isWhole ? '' : onOneLine(error);
   return reason === '' ? headline : `${headline}: ${shortened(reason, MAX_REASON_BYTES)}`;
 }

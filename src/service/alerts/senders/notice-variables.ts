@@ -146,6 +146,17 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
     of: ({ notice }) => notice.dependents?.names ?? [],
   },
   {
+    name: 'NOTICE_COUNT',
+    meaning:
+      'How many notices the message stands for: 1, unless the channel has `groupBy` or `degradedDigestHour`. The variables of the check are then those of the first.',
+    of: ({ notice }) => notice.bundle?.count ?? 1,
+  },
+  {
+    name: 'NOTICE_LIST',
+    meaning: 'A line for each of them, at most 20, as a list; empty if the message stands for one.',
+    of: ({ notice }) => notice.bundle?.lines ?? [],
+  },
+  {
     name: 'ALERT_TEXT',
     meaning:
       'What messages say below the title, as lines of plain text: the error, then the other facts. Times are in the time zone of the account.',

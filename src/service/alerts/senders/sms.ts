@@ -44,14 +44,17 @@ const MAX_LINK_BYTES = 180;
 
 /**
  * What happened, where and why, as far as it fits, and one link: to the page that shows this and acknowledges
- * the alert, or else to the details. The text of a template stands for where and why.
+ * the alert, or else to the details. The text of a template stands for where and why, as does the list of a
+ * message for several notices.
  */
 export function smsText(
   { headline, error, isCustom, link: details, acknowledgeLink }: MessageFacts,
-  { runLocation }: Pick<AlertNotice, 'runLocation'>,
+  { runLocation, bundle }: Pick<AlertNotice, 'runLocation' | 'bundle'>,
 ): string {
-  const why = error === null ? '' : `: ${error.replaceAll(/\s+/g, ' ')}`;
-  const text = isCustom ? `${headline}${why}` : `${headline}, ${runLocation}${why}`;
+  const isList = bundle !== undefined && !isCustom;
+  const long = isList ? bundle.lines.join('; ') : error;
+  const why = long === null ? '' : `: ${long.replaceAll(/\s+/g, ' ')}`;
+  const text = isCustom || isList ? `${headline}${why}` : `${headline}, ${runLocation}${why}`;
   const link = acknowledgeLink ?? details;
   const end = link === null || Buffer.byteLength(link) > MAX_LINK_BYTES ? '' : ` ${link}`;
   return `${shortened(text, MAX_BYTES - Buffer.byteLength(end), '...')}${end}`;

@@ -1,2 +1,20 @@
 -- The checks that depend on a check are named in its messages.
 create index checks_depending on checks using gin ((body -> 'dependsOn')) where body -> 'dependsOn' <> '[]'::jsonb;
+
+-- Notices of a channel that become one message: those of a location, a group or a tag within a window, and those of
+-- degraded checks once a day.
+alter table alert_channels
+  add column group_by text check (group_by in ('LOCATION', 'GROUP', 'TAG')),
+  -- Seconds.
+  add column group_window integer not null default 20,
+  add column degraded_digest_hour integer;
+
+-- A delivery with a bundle_key waits until due_at for others of its channel with the same key. The first that is
+-- claimed then carries the others: their bundle_id is its id, nobody claims them, and what becomes of it becomes of
+-- them. Meanwhile they are `sending` under a lease without an end, so that the previous release leaves them, too.
+alter table alert_deliveries
+  add column bundle_key text,
+  add column bundle_id text;
+create index alert_deliveries_bundle_key on alert_deliveries (account_id, channel_id, bundle_key, seq)
+  where finished_at is null and bundle_key is not null;
+create index alert_deliveries_bundle on alert_deliveries (bundle_id) where bundle_id is not null;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { timeZoneSchema, zonedTime } from '../../../../src/model/account/time-zone.ts';
+import { nextHourInZone, timeZoneSchema, zonedTime } from '../../../../src/model/account/time-zone.ts';
 
 const WINTER = Date.parse('2026-01-31T12:00:00.000Z');
 const SUMMER = Date.parse('2026-07-31T23:30:00.250Z');
@@ -42,4 +42,18 @@ describe('the name of a time zone', () => {
       expect(timeZoneSchema.safeParse(name).success).toBe(false);
     },
   );
+});
+
+describe('the next full hour of a day in a zone', () => {
+  it.each([
+    ['2026-01-31T07:59:59.999Z', 9, 'Europe/Berlin', '2026-01-31T08:00:00.000Z'],
+    ['2026-01-31T08:00:00.000Z', 9, 'Europe/Berlin', '2026-02-01T08:00:00.000Z'],
+    ['2026-01-31T23:30:00.000Z', 0, 'Asia/Kathmandu', '2026-02-01T18:15:00.000Z'],
+    // The clocks are set forward at 01:00 UTC, and back.
+    ['2026-03-28T12:00:00.000Z', 9, 'Europe/Berlin', '2026-03-29T07:00:00.000Z'],
+    ['2026-10-24T12:00:00.000Z', 9, 'Europe/Berlin', '2026-10-25T08:00:00.000Z'],
+    ['2026-01-31T12:00:00.000Z', 9, 'Not/AZone', '2026-02-01T09:00:00.000Z'],
+  ])('after %s for %s h in %s is %s', (after, hour, zone, next) => {
+    expect(new Date(nextHourInZone(Date.parse(after), hour, zone)).toISOString()).toBe(next);
+  });
 });

@@ -100,6 +100,14 @@ describe('an alert channel', () => {
     expect(config).toMatchObject({ ...sample, name: label });
   });
 
+  it.each(SERVICE_CHANNEL_TYPES)('of the type %s groups notices only if it closes nothing', (type) => {
+    const { sample, closes } = SERVICE_CHANNELS[type];
+    for (const fields of [{ groupBy: 'LOCATION' }, { degradedDigestHour: 9 }]) {
+      const parsed = alertChannelSchema.safeParse({ type, config: sample, ...fields });
+      expect(parsed.success).toBe(!closes);
+    }
+  });
+
   it.each([
     [{ url: 'https://user:secret@example.com/' }, 'config,url'],
     [{ url: 'ftp://example.com/' }, 'config,url'],

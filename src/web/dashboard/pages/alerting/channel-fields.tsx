@@ -12,7 +12,7 @@ import { TEMPLATE_NAMES } from './message-texts.tsx';
 import { SERVICES } from './service-fields.ts';
 import { ServiceForm } from './service-form.tsx';
 
-interface FieldsProps {
+export interface FieldsProps {
   readonly form: ChannelForm;
   readonly change: (fields: Partial<ChannelForm>) => void;
   readonly problems: readonly FieldProblem[];
@@ -27,6 +27,8 @@ export const FIELD_NAMES: readonly string[] = [
   'config.template',
   'config.webhookSecret',
   'sslExpiryThreshold',
+  'groupWindow',
+  'degradedDigestHour',
   ...TEMPLATE_NAMES,
   ...Object.values(SERVICES).flatMap(({ fields }) => fields.map(({ name }) => `config.${name}`)),
 ];

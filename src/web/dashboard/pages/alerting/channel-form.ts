@@ -70,6 +70,10 @@ export interface ChannelForm {
   readonly sendMonitoringProblems: 'as-failures' | readonly ProblemKind[];
   readonly sslExpiry: boolean;
   readonly sslExpiryThreshold: string;
+  readonly groupBy: 'none' | NonNullable<Channel['groupBy']>;
+  readonly groupWindow: string;
+  /** Empty: no digest. */
+  readonly degradedDigestHour: string;
   readonly subscribeAll: boolean;
   /** Empty for the default, as the next. */
   readonly titleTemplate: string;
@@ -100,6 +104,9 @@ export function newForm(type: ChannelType): ChannelForm {
     sendMonitoringProblems: 'as-failures',
     sslExpiry: false,
     sslExpiryThreshold: '30',
+    groupBy: 'none',
+    groupWindow: '20',
+    degradedDigestHour: '',
     subscribeAll: false,
     titleTemplate: '',
     textTemplate: '',
@@ -119,6 +126,9 @@ export function formOf(channel: Channel): ChannelForm {
     sendMonitoringProblems: channel.sendMonitoringProblems ?? 'as-failures',
     sslExpiry: channel.sslExpiry,
     sslExpiryThreshold: String(sslExpiryThreshold),
+    groupBy: channel.groupBy ?? 'none',
+    groupWindow: String(channel.groupWindow),
+    degradedDigestHour: String(channel.degradedDigestHour ?? ''),
     subscribeAll: channel.subscribeAll,
     titleTemplate: channel.titleTemplate ?? '',
     textTemplate: channel.textTemplate ?? '',
@@ -152,8 +162,14 @@ export function formOf(channel: Channel): ChannelForm {
   }
 }
 
+/** Whether its service closes what it opened: then each notice comes by itself. */
+export function closesIncidents(type: ChannelType): boolean {
+  return isService(type) && SERVICES[type].closes;
+}
+
 /** The body that creates the channel or, with all fields given, updates it. */
 export function bodyOfForm(form: ChannelForm) {
+  const closes = closesIncidents(form.type);
   return {
     type: form.type,
     config: configOf(form),
@@ -166,6 +182,10 @@ export function bodyOfForm(form: ChannelForm) {
       form.sendMonitoringProblems === 'as-failures' ? null : form.sendMonitoringProblems,
     sslExpiry: form.sslExpiry,
     sslExpiryThreshold: Number(form.sslExpiryThreshold),
+    groupBy: form.groupBy === 'none' || closes ? null : form.groupBy,
+    groupWindow: Number(form.groupWindow),
+    degradedDigestHour:
+      form.degradedDigestHour === '' || closes ? null : Number(form.degradedDigestHour),
     subscribeAll: form.subscribeAll,
     titleTemplate: form.titleTemplate === '' ? null : form.titleTemplate,
     textTemplate: form.textTemplate === '' ? null : form.textTemplate,

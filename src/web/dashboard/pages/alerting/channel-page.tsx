@@ -20,6 +20,7 @@ import { addressOf } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
 import { useUrlState } from '../../shell/url-state.ts';
 import type { PageProps } from '../page-props.ts';
+import { Bundling } from './bundling-fields.tsx';
 import { ChannelFields, FIELD_NAMES, Wishes } from './channel-fields.tsx';
 import {
   bodyOfForm,
@@ -168,6 +169,7 @@ function Editor({
             <legend class="visually-hidden">The channel</legend>
             <ChannelFields form={form} change={change} problems={problems} />
             <Wishes form={form} change={change} problems={problems} />
+            <Bundling form={form} change={change} problems={problems} />
             <MessageTexts form={form} change={change} problems={problems} />
           </fieldset>
           {isWriter && (

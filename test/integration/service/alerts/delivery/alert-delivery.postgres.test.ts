@@ -87,6 +87,8 @@ describe.each(databases)('on %s', (kind) => {
         STARTED_AT: new Date(notice.startedAtMs).toISOString(),
         SSL_DAYS_REMAINING: null,
         WAITING_CHECKS: [],
+        NOTICE_COUNT: 1,
+        NOTICE_LIST: [],
         ALERT_TEXT: expect.stringMatching(/^The connection was refused\nLocation: eu-west-1\n/),
         SINCE: null,
         LASTED: null,

@@ -1,0 +1,61 @@
+import type { ChannelBundling } from '../../../model/alerting/alert-channel.ts';
+import type { AlertNotice } from '../notice.ts';
+import { phaseOf } from '../senders/incident-key.ts';
+
+/** What the notices have in common that come as one message. */
+export type BundleKey =
+  | { readonly kind: 'digest' }
+  | {
+      readonly kind: 'problems' | 'reminders' | 'recoveries';
+      readonly by: NonNullable<ChannelBundling['groupBy']>;
+      /** The slug of the location, the name of the group, or the tag. */
+      readonly value: string;
+    };
+
+/** That of digests, as it is stored. */
+export const DIGEST_KEY = '["digest"]';
+
+/** As it is stored: equal keys are equal texts. */
+export function storedKeyOf(key: BundleKey): string {
+  return key.kind === 'digest' ? DIGEST_KEY : JSON.stringify([key.kind, key.by, key.value]);
+}
+
+/** @returns null for a text that `storedKeyOf` did not make */
+export function bundleKeyOf(stored: string | null): BundleKey | null {
+  if (stored === null) return null;
+  if (stored === DIGEST_KEY) return { kind: 'digest' };
+  try {
+    const [kind, by, value] = JSON.parse(stored);
+    return { kind, by, value };
+  } catch {
+    return null;
+  }
+}
+
+/** The key by which a channel groups a notice; null if it comes by itself. */
+export function groupKeyOf(
+  notice: AlertNotice,
+  groupBy: ChannelBundling['groupBy'],
+): BundleKey | null {
+  // The end of a certificate is told once, days before: there is no hurry, and no storm.
+  if (groupBy === null || notice.alertType === 'ALERT_SSL') return null;
+  const value = valueOf(notice, groupBy);
+  if (value === null) return null;
+  const kind =
+    phaseOf(notice) === 'resolve' ? 'recoveries' : notice.reminder > 0 ? 'reminders' : 'problems';
+  return { kind, by: groupBy, value };
+}
+
+function valueOf(
+  { check, runLocation }: AlertNotice,
+  groupBy: NonNullable<ChannelBundling['groupBy']>,
+): string | null {
+  switch (groupBy) {
+    case 'LOCATION':
+      return runLocation;
+    case 'GROUP':
+      return check.groupName;
+    case 'TAG':
+      return check.tags[0] ?? null;
+  }
+}

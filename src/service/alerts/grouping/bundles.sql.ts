@@ -1,0 +1,137 @@
+import { storableText } from '../../../runtime/text/storable-text.ts';
+import type { Sql } from '../../database/store.ts';
+import type { AttemptOutcome } from '../../delivery/shared.sql.ts';
+import { DIGEST_KEY } from './bundle-key.ts';
+
+/** The pairs of these channels and checks that have a delivery which waits for a digest. */
+export async function waitingDigests(
+  sql: Sql,
+  {
+    accountId,
+    channelIds,
+    checkIds,
+  }: {
+    readonly accountId: string;
+    readonly channelIds: readonly number[];
+    readonly checkIds: readonly string[];
+  },
+): Promise<readonly { readonly channelId: number; readonly checkId: string }[]> {
+  return sql.query<{ channelId: number; checkId: string }>(
+    `select distinct channel_id, check_id from alert_deliveries
+     where account_id = $1 and channel_id = any($2::bigint[]) and check_id = any($3::text[])
+       and finished_at is null and state = 'waiting' and bundle_key = $4`,
+    [accountId, channelIds, checkIds, DIGEST_KEY],
+  );
+}
+
+/** Deliveries that one message carries at most; the others wait for the next. */
+const MAX_CARRIED = 10_000;
+
+/**
+ * Common table expressions that follow `claimed`: let each delivery that is claimed for the first time carry
+ * those that wait for the same message. Not one whose check has an earlier notice that is still to be sent.
+ *
+ * @param now the parameter with the time
+ */
+export function gatheringAfterClaim(now: string): string {
+  return `candidates as (
+    select m.id, claimed.id as bundle_id
+    from claimed join alert_deliveries m on m.account_id = claimed.account_id
+      and m.channel_id = claimed.channel_id and m.bundle_key = claimed.bundle_key
+    where claimed.attempt = 1 and m.id <> claimed.id and m.finished_at is null
+      and m.state = 'waiting' and m.attempts = 0 and m.bundle_id is null
+      and not exists (
+        select from alert_deliveries before
+        where before.account_id = m.account_id and before.channel_id = m.channel_id
+          and before.check_id = m.check_id and before.finished_at is null
+          and before.bundle_key is distinct from '${DIGEST_KEY}' and before.seq < m.seq)
+    order by m.seq limit ${MAX_CARRIED}
+    for update of m skip locked
+  ), gathered as (
+    update alert_deliveries d
+    set state = 'sending', bundle_id = candidates.bundle_id, lease_until = 'infinity',
+      attempts = 1, last_attempt_at = ${now}::timestamptz
+    from candidates where d.id = candidates.id
+  )`;
+}
+
+/** What a message says of the notices that it stands for. */
+export type CarriedNotices = {
+  /** Without that of the delivery which carries them. */
+  readonly count: number;
+  readonly hasFailure: boolean;
+  /** The first, as the outbox stored them. */
+  readonly first: readonly unknown[];
+};
+
+/**
+ * The notices that a delivery carries.
+ *
+ * @param failures the types of alerts that report a failure
+ */
+export async function findCarried(
+  sql: Sql,
+  {
+    deliveryId,
+    limit,
+    failures,
+  }: {
+    readonly deliveryId: string;
+    readonly limit: number;
+    readonly failures: readonly string[];
+  },
+): Promise<CarriedNotices> {
+  const [row] = await sql.query<CarriedNotices>(
+    `select count(*)::int as count, coalesce(bool_or(alert_type = any($3::text[])), false) as has_failure,
+       coalesce((select jsonb_agg(notice order by seq) from (
+         select notice, seq from alert_deliveries where bundle_id = $1
+         order by seq limit $2::bigint) as first), '[]'::jsonb) as first
+     from alert_deliveries where bundle_id = $1`,
+    [deliveryId, limit, failures],
+  );
+  return row ?? { count: 0, hasFailure: false, first: [] };
+}
+
+/**
+ * Stores of carried deliveries what came of the one that carries them. They stay `sending` while that is to
+ * be sent again.
+ *
+ * @returns how many there are
+ */
+export async function recordCarried(
+  sql: Sql,
+  {
+    deliveryId,
+    attempt,
+    atMs,
+    outcome,
+  }: {
+    readonly deliveryId: string;
+    readonly attempt: number;
+    readonly atMs: number;
+    readonly outcome: AttemptOutcome;
+  },
+): Promise<number> {
+  const { state, status, error, answer = null } = outcome;
+  const isFinished = state !== 'waiting';
+  const rows = await sql.query(
+    `update alert_deliveries
+     set state = case when $2::boolean then $3 else state end, attempts = $4::int,
+       last_attempt_at = $5::timestamptz, last_status = $6::int, last_error = $7, last_answer = $8,
+       lease_until = case when $2::boolean then null else lease_until end,
+       finished_at = case when $2::boolean then $5::timestamptz end
+     where bundle_id = $1 and finished_at is null
+     returning 1`,
+    [
+      deliveryId,
+      isFinished,
+      state,
+      attempt,
+      new Date(atMs),
+      status,
+      error === null ? null : storableText(error),
+      answer === null ? null : storableText(answer),
+    ],
+  );
+  return rows.length;
+}

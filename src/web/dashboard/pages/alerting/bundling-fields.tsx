@@ -1,0 +1,47 @@
+import { problemOf, SelectField, TextField } from '../../parts/field.tsx';
+import type { FieldsProps } from './channel-fields.tsx';
+import { type ChannelForm, closesIncidents } from './channel-form.ts';
+
+/** How its notices become fewer. */
+export function Bundling({ form, change, problems }: FieldsProps) {
+  if (closesIncidents(form.type)) return null;
+  return (
+    <fieldset class="alerting-group">
+      <legend>Fewer messages</legend>
+      <SelectField
+        label="One message for checks"
+        value={form.groupBy}
+        options={[
+          { value: 'none', label: 'No, one for each' },
+          { value: 'LOCATION', label: 'of the same location' },
+          { value: 'GROUP', label: 'of the same group' },
+          { value: 'TAG', label: 'with the same first tag' },
+        ]}
+        onValue={(groupBy) => change({ groupBy: groupBy as ChannelForm['groupBy'] })}
+      />
+      {form.groupBy !== 'none' && (
+        <TextField
+          label="How many seconds the first waits for others"
+          type="number"
+          min={5}
+          max={300}
+          value={form.groupWindow}
+          onValue={(groupWindow) => change({ groupWindow })}
+          problem={problemOf(problems, 'groupWindow')}
+        />
+      )}
+      {form.sendDegraded && (
+        <TextField
+          label="Hour of the daily digest of degraded checks"
+          hint="0 to 23, in the time zone of the account. Empty: each is sent at once."
+          type="number"
+          min={0}
+          max={23}
+          value={form.degradedDigestHour}
+          onValue={(degradedDigestHour) => change({ degradedDigestHour })}
+          problem={problemOf(problems, 'degradedDigestHour')}
+        />
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { claimDeliveries } from '../../../../../src/service/alerts/delivery/claims.sql.ts';
+import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
+import { databases } from '../../../../support/database/databases.ts';
+import { eventually } from '../../../../support/eventually.ts';
+import { type HookServer, hookServer } from '../../../../support/servers/hook-server.ts';
+import {
+  CHANNELS,
+  deliveriesWhen,
+  makeCheck,
+  makeWebhook,
+  noticeOf,
+  put,
+  startWorker,
+  whenAll,
+} from '../../../../support/service/alert-deliveries.ts';
+import { useAccounts, useRunningService } from '../../../../support/service/service-fixture.ts';
+
+const HOUR_MS = 3_600_000;
+const CHECKS = ['a', 'b', 'c'];
+
+describe.each(databases)('on %s', (kind) => {
+  describe('a channel that groups', () => {
+    const service = useAccounts(useRunningService(kind));
+
+    const start = async (hook: HookServer, fields: object): Promise<number> => {
+      for (const id of CHECKS) await makeCheck(service(), id);
+      const id = await makeWebhook(service(), { url: hook.url }, CHECKS);
+      const patched = await service().mine.patch(`${CHANNELS}/${id}`, fields);
+      expect(patched).toMatchObject({ status: 200, json: fields });
+      return id;
+    };
+    const give = (id: string, fields: Partial<Omit<AlertNotice, 'check'>> = {}): Promise<void> =>
+      put(service(), noticeOf(service(), { ...fields, check: { id, name: id } }));
+    const said = (hook: HookServer) =>
+      hook.requests.map(({ body }) => {
+        const { NOTICE_COUNT, NOTICE_LIST, ALERT_TITLE } = JSON.parse(body);
+        return NOTICE_COUNT === 1 ? ALERT_TITLE : NOTICE_LIST;
+      });
+    const idsIn = (hook: HookServer) =>
+      hook.requests.map(({ body }) => JSON.parse(body).DELIVERY_ID);
+
+    it('sends one message for the checks of a location, and what came of it to the log of each', async () => {
+      const hook = await hookServer();
+      const id = await start(hook, { groupBy: 'LOCATION', groupWindow: 30 });
+      await give('a');
+      await give('b');
+      await give('c', { runLocation: 'us-east-1' });
+      const { clock } = service();
+      const waiting = await deliveriesWhen(service(), id, whenAll('waiting'));
+      const dueAt = new Date(clock.wallMs() + 30_000).toISOString();
+      expect(waiting.map((row: { nextAttemptAt: string }) => row.nextAttemptAt)).toEqual(
+        Array(3).fill(dueAt),
+      );
+      clock.spend(30_000);
+      startWorker(service());
+      startWorker(service());
+      const rows = await deliveriesWhen(service(), id, whenAll('sent'));
+      expect(rows).toMatchObject(Array(3).fill({ attempts: 1, lastStatus: 200 }));
+      expect(hook.requests).toHaveLength(2);
+      expect(said(hook)).toEqual(
+        expect.arrayContaining(['c has failed', ['a has failed', 'b has failed']]),
+      );
+    });
+
+    it('sends a message that was refused again as it was, and later notices by themselves', async () => {
+      let answers = 0;
+      const hook = await hookServer((_, response) => {
+        answers += 1;
+        response.writeHead(answers === 1 ? 503 : 200).end();
+      });
+      const id = await start(hook, { groupBy: 'LOCATION' });
+      await give('a');
+      await give('b');
+      service().clock.spend(20_000);
+      startWorker(service());
+      const wasRefused = (rows: readonly { readonly lastStatus: number | null }[]) =>
+        rows.every(({ lastStatus }) => lastStatus === 503);
+      await deliveriesWhen(service(), id, wasRefused);
+      await give('c');
+      await service().clock.advance(20_000);
+      await deliveriesWhen(service(), id, whenAll('sent'));
+      const both = ['a has failed', 'b has failed'];
+      expect(said(hook)).toHaveLength(3);
+      expect(said(hook)).toEqual(expect.arrayContaining([both, 'c has failed']));
+      const [first, ...others] = idsIn(hook);
+      expect(others.filter((other) => other === first)).toHaveLength(1);
+    });
+
+    it('sends a message again as it was if the process ended in between', async () => {
+      const hook = await hookServer();
+      const id = await start(hook, { groupBy: 'LOCATION' });
+      await give('a');
+      await give('b');
+      const { store, clock } = service();
+      clock.spend(20_000);
+      const claim = { leaseMs: 1, limit: 10, perChannel: 4, perAccount: 40 };
+      const free = { busyChannels: {}, busyAccounts: {} };
+      const claimed = await claimDeliveries(store, {
+        ...claim,
+        ...free,
+        owner: 'a process that ended',
+        atMs: clock.wallMs(),
+      });
+      expect(claimed).toMatchObject([{ isBundle: true, attempt: 1 }]);
+      await give('c');
+      clock.spend(20_000);
+      startWorker(service());
+      await deliveriesWhen(service(), id, whenAll('sent'));
+      expect(said(hook)).toEqual(
+        expect.arrayContaining([['a has failed', 'b has failed'], 'c has failed']),
+      );
+      expect(hook.requests).toHaveLength(2);
+    });
+
+    it('sends one that is sent again on request by itself', async () => {
+      const hook = await hookServer();
+      const id = await start(hook, { groupBy: 'LOCATION' });
+      await give('a');
+      await give('b');
+      service().clock.spend(20_000);
+      startWorker(service());
+      const [last] = await deliveriesWhen(service(), id, whenAll('sent'));
+      await service().mine.post(`${CHANNELS}/${id}/deliveries/${last.id}/resend`);
+      await eventually(() => hook.requests.length === 2);
+      await deliveriesWhen(service(), id, whenAll('sent'));
+      expect(said(hook)).toEqual([['a has failed', 'b has failed'], 'b has failed']);
+    });
+
+    it('collects degraded checks for its digest, but no failure waits for that', async () => {
+      const hook = await hookServer();
+      const id = await start(hook, { degradedDigestHour: 9 });
+      await service().mine.patch(`/v1/accounts/${service().mine.accountId}`, {
+        timeZone: 'Europe/Berlin',
+      });
+      await give('a', { alertType: 'ALERT_DEGRADED' });
+      await give('b', { alertType: 'ALERT_DEGRADED' });
+      await give('b', { alertType: 'ALERT_DEGRADED_REMAIN', reminder: 1 });
+      await give('b', { alertType: 'ALERT_DEGRADED_RECOVERY' });
+      await give('a', { alertType: 'ALERT_DEGRADED_FAILURE' });
+      startWorker(service());
+      await eventually(() => hook.requests.length === 1);
+      expect(said(hook)).toEqual(['a was degraded and has failed']);
+      const digestRows = (await deliveriesWhen(service(), id, () => true)).filter(
+        ({ state }: { readonly state: string }) => state === 'waiting',
+      );
+      expect(digestRows).toMatchObject(
+        Array(3).fill({ nextAttemptAt: '2026-01-01T08:00:00.000Z' }),
+      );
+      service().clock.spend(8 * HOUR_MS);
+      await service().clock.advance(5_000);
+      await deliveriesWhen(service(), id, whenAll('sent'));
+      expect(hook.requests).toHaveLength(2);
+      expect(said(hook)[1]).toEqual([
+        expect.stringMatching(/^a is degraded, 2026-01-01T/),
+        expect.stringMatching(/^b is degraded, 2026-01-01T/),
+        expect.stringMatching(/^b is no longer degraded, 2026-01-01T/),
+      ]);
+    });
+  });
+});
