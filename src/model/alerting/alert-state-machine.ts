@@ -337,6 +337,7 @@ function escalationOf(state: AlertState, context: AlertContext): number | null {
   return Math.max(dueAtMs, atMs + POSTPONED_ESCALATION_MS);
 }
 
-function earlierOf(one: number | null, other: number | null): number | null {
+/** The earlier of two times; null for never. */
+export function earlierOf(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }

@@ -6,6 +6,7 @@ import type { Store } from '../database/store.ts';
 import { storeErrorKind } from '../database/store-errors.ts';
 import { applyJudgements, type JudgementEffects } from './apply-judgements.ts';
 import { parentsOf } from './dependencies/parents.ts';
+import { withFlapping } from './flapping/with-flapping.ts';
 import { judgeTime } from './judge.ts';
 import type { Silences } from './maintenance-silences.ts';
 import { claimDueSubjects } from './states.sql.ts';
@@ -47,7 +48,9 @@ function sweepSome(effects: DueAlertsParts): Promise<number> {
       const isSilenced = await silences.from(tx, accountId, atMs);
       const parents = await parentsOf(tx, accountId, subjects);
       const parts = { atMs, isSilenced, parents, ids };
-      const judgements = subjects.map((subject) => judgeTime(subject, parts));
+      const judgements = subjects.map((subject) =>
+        withFlapping(judgeTime(subject, parts), parts),
+      );
       await applyJudgements(tx, effects, { accountId, judgements, atMs });
     }
     return due.length;

@@ -9,6 +9,7 @@ import { applyJudgements } from './apply-judgements.ts';
 import { runDueAlerts, sweepDueAlerts } from './due-alerts.ts';
 import { parentsFirst, parentsOf } from './dependencies/parents.ts';
 import { earlierVerdicts } from './earlier-runs.ts';
+import { withFlapping } from './flapping/with-flapping.ts';
 import { judgeRuns } from './judge.ts';
 import type { Silences } from './maintenance-silences.ts';
 import type { Outbox } from './notice.ts';
@@ -86,7 +87,8 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
       const { checkId } = subject;
       const runs = runsOf.get(checkId) ?? [];
       const circumstances = { atMs, isSilenced, parents, ids };
-      const judgement = judgeRuns(subject, runs, earlier.get(checkId) ?? [], circumstances);
+      const runsJudged = judgeRuns(subject, runs, earlier.get(checkId) ?? [], circumstances);
+      const judgement = withFlapping(runsJudged, circumstances);
       parents.judged(subject, judgement.record);
       return judgement;
     });

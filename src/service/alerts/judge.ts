@@ -27,6 +27,7 @@ import { sequenceIdOf } from '../../model/ids.ts';
 import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import type { Parents } from './dependencies/parents.ts';
 import type { Silence } from './maintenance-silences.ts';
+import type { FlappingNews } from './notice.ts';
 import type { AlertObservation } from './observation.ts';
 import type { AlertRecord, AlertSubject, RunFacts } from './states.sql.ts';
 
@@ -39,6 +40,8 @@ export interface GivenAlert {
   /** Epoch milliseconds: the slot in which the condition began, or which it now ends; null for a certificate. */
   readonly sinceMs: number | null;
   readonly facts: RunFacts;
+  /** That the check began to flap, or ended it; left out for any other alert. */
+  readonly flapping?: FlappingNews;
   /** Somebody took the problem before this alert, and it got no worse; else null. */
   readonly acknowledgement: Acknowledgement | null;
   /** The channels to which the problem was escalated. */

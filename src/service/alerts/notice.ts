@@ -18,6 +18,9 @@ export interface LastPassing {
   readonly statusCode: string | null;
 }
 
+/** What an alert says of flapping (src/service/README.md, "Flapping"). */
+export type FlappingNews = 'started' | 'ended';
+
 /** An alert or a reminder, as the channels of the check's subscriptions receive it. */
 export interface AlertNotice {
   readonly alertId: string;
@@ -62,6 +65,8 @@ export interface AlertNotice {
   readonly sslDaysRemaining: number | null;
   /** 0 for the notice itself, then 1, 2, … for its reminders. */
   readonly reminder: number;
+  /** That the check began to flap, or is calm again; left out for any other notice. */
+  readonly flapping?: FlappingNews;
   /** Of a message that stands for several notices, of which this is the first; added when it is sent. */
   readonly bundle?: {
     /** What they have in common; null if that is no longer known. */

@@ -48,6 +48,12 @@ export const checkAlertSchema = z
       .string()
       .nullable()
       .describe('The HTTP status of URL and API checks; null without a response.'),
+    flapping: z
+      .enum(['STARTED', 'ENDED'])
+      .nullable()
+      .describe(
+        'STARTED: the check changes too often, and gives no alerts until it is calm. ENDED: it is calm. null for any other alert.',
+      ),
     acknowledgement: acknowledgement
       .nullable()
       .describe('Who took it: there are no reminders and no escalation. null for nobody.'),
@@ -132,14 +138,18 @@ export function checkAlertsRoutes({
   };
 }
 
+const FLAPPING = { started: 'STARTED', ended: 'ENDED' } as const;
+
 export function presentAlert({
   startedAt,
   createdAt,
+  flapping,
   acknowledgement: taken,
   ...alert
 }: ListedAlert): z.output<typeof checkAlertSchema> {
   return {
     ...alert,
+    flapping: flapping === null ? null : FLAPPING[flapping],
     acknowledgement:
       taken === null ? null : { by: taken.by, at: new Date(taken.atMs).toISOString() },
     created_at: createdAt.toISOString().slice(0, 10),

@@ -6,6 +6,7 @@ import { readList } from '../database/lists.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
+import type { FlappingNews } from './notice.ts';
 
 /** src/service/README.md, "Alerts". */
 export type CheckAlert = {
@@ -22,6 +23,8 @@ export type CheckAlert = {
   readonly statusCode: string | null;
   /** The result of that run; null for a heartbeat, and for alerts of earlier releases. */
   readonly resultId: string | null;
+  /** What it says of flapping; null for any other alert. */
+  readonly flapping: FlappingNews | null;
   /** When the run that led to it began. */
   readonly startedAt: Date;
   readonly createdAt: Date;
@@ -30,7 +33,7 @@ export type CheckAlert = {
 };
 
 const COLUMNS = `id, check_id, name, check_type, alert_type, run_location, response_time, error,
-  status_code, result_id, started_at, created_at, acknowledgement`;
+  status_code, result_id, flapping, started_at, created_at, acknowledgement`;
 
 /** The states of checks that are activated and have not recovered since their latest alert. */
 const OPEN_STATES = `check_alert_states s
@@ -74,11 +77,11 @@ export async function insertAlerts(
   await sql.query(
     `insert into check_alerts (account_id, ${COLUMNS})
      select $1, id, "checkId", name, "checkType", "alertType", "runLocation", "responseTime", error,
-       "statusCode", "resultId", "startedAt", "createdAt", acknowledgement
+       "statusCode", "resultId", flapping, "startedAt", "createdAt", acknowledgement
      from jsonb_to_recordset($2::jsonb) as given (number int, id text, "checkId" text, name text,
        "checkType" text, "alertType" text, "runLocation" text, "responseTime" float8, error text,
-       "statusCode" text, "resultId" text, "startedAt" timestamptz, "createdAt" timestamptz,
-       acknowledgement jsonb)
+       "statusCode" text, "resultId" text, flapping text, "startedAt" timestamptz,
+       "createdAt" timestamptz, acknowledgement jsonb)
      order by given.number`,
     [accountId, jsonText(numbered)],
   );

@@ -1,6 +1,7 @@
 import type { Acknowledgement } from '../../model/alerting/acknowledgement.ts';
 import type { AlertState } from '../../model/alerting/alert-state-machine.ts';
 import type { NotifiedExpiry } from '../../model/alerting/certificate-expiry.ts';
+import type { Flapping } from '../../model/alerting/flapping.ts';
 import type { LocationVerdict } from '../../model/alerting/location-verdicts.ts';
 import type { CheckType, Frequency } from '../../model/enums.ts';
 import { PRIVATE_LOCATIONS_IN_FORCE } from '../checks/shared.sql.ts';
@@ -36,6 +37,8 @@ export interface AlertRecord {
   /** When `claimDueSubjects` returns the check, epoch milliseconds; null for never. */
   readonly dueAtMs: number | null;
   readonly notifiedExpiry: NotifiedExpiry | null;
+  /** Left out for a check that gave no alert, and by earlier releases. */
+  readonly flapping?: Flapping;
   /** Who took the problem last; in force while `state` says so. */
   readonly acknowledgement: Acknowledgement | null;
   /** The channels that get the notices of the problem although they may not be subscribed. */
@@ -87,7 +90,7 @@ type StoredState = Omit<
     readonly toldAtMs: number;
   };
 
-type StoredBody = Pick<AlertRecord, 'lastRun' | 'alertId' | 'hasIncident'> &
+type StoredBody = Pick<AlertRecord, 'lastRun' | 'alertId' | 'hasIncident' | 'flapping'> &
   Partial<Pick<AlertRecord, 'acknowledgement' | 'escalatedTo'>> & {
     readonly state: StoredState;
   };

@@ -3,7 +3,7 @@ import {
   type Acknowledger,
   isAcknowledged,
 } from '../../../model/alerting/acknowledgement.ts';
-import { acknowledge, unacknowledge } from '../../../model/alerting/alert-state-machine.ts';
+import { acknowledge, earlierOf, unacknowledge } from '../../../model/alerting/alert-state-machine.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { lockCheck } from '../../checks/shared.sql.ts';
 import type { AccountKey } from '../../database/account-key.ts';
@@ -88,7 +88,10 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
     const parents = await parentsOf(tx, accountId, [subject]);
     const context = contextOf(subject, { atMs, isSilenced, parents });
     const change = acknowledgement === null ? unacknowledge : acknowledge;
-    const { state, dueAtMs } = change(record.state, context);
+    const { state, ...step } = change(record.state, context);
+    // A check that flaps is also due when it is calm.
+    const isFlapping = (record.flapping?.started ?? null) !== null;
+    const dueAtMs = isFlapping ? earlierOf(step.dueAtMs, record.dueAtMs) : step.dueAtMs;
     const changedRecord = { ...record, state, dueAtMs, acknowledgement };
     const records = [{ checkId: subject.checkId, record: changedRecord }];
     await putAlertRecords(tx, { accountId, records });

@@ -8,7 +8,7 @@ export function noticeOfAlert(
   alert: Omit<GivenAlert, 'acknowledgement' | 'escalatedTo'>,
   atMs: number,
 ): AlertNotice {
-  const { alertId, alertType, reminder, sinceMs, facts } = alert;
+  const { alertId, alertType, reminder, sinceMs, facts, flapping } = alert;
   return {
     ...facts,
     alertId,
@@ -17,5 +17,6 @@ export function noticeOfAlert(
     check: { id, name, checkType, tags, groupName },
     reminder,
     ...(sinceMs === null ? {} : { sinceMs }),
+    ...(flapping === undefined ? {} : { flapping }),
   };
 }

@@ -52,11 +52,15 @@ export function headlineOf(
     | keyof typeof WHAT_HAPPENED
     | 'ALERT_SSL';
   const name = onOneLine(location === undefined ? check.name : `Location ${location.name}`);
-  const { escalatedAfterMinutes, sslDaysRemaining } = notice;
+  const { escalatedAfterMinutes, flapping, sslDaysRemaining } = notice;
   if (type === 'ALERT_SSL') return `The certificate of ${name} ends ${inDays(sslDaysRemaining)}`;
   if (acknowledgement !== undefined) {
     return `${onOneLine(acknowledgement.by.name)} ${WHAT_HAPPENED[type]} ${name}`;
   }
+  if (flapping === 'started') {
+    return `${name} is flapping: it sends no more alerts until it is calm`;
+  }
+  if (flapping === 'ended') return `${name} no longer flaps: it ${WHAT_HAPPENED[type]}`;
   const text = `${name} ${WHAT_HAPPENED[type]}`;
   if (escalatedAfterMinutes !== undefined) {
     return `${text} (not acknowledged for ${countText(escalatedAfterMinutes, 'minute')})`;

@@ -18,3 +18,6 @@ alter table alert_deliveries
 create index alert_deliveries_bundle_key on alert_deliveries (account_id, channel_id, bundle_key, seq)
   where finished_at is null and bundle_key is not null;
 create index alert_deliveries_bundle on alert_deliveries (bundle_id) where bundle_id is not null;
+
+-- That a check began to flap, or is calm again. Null for any other alert.
+alter table check_alerts add column flapping text check (flapping in ('started', 'ended'));

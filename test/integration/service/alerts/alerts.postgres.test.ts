@@ -77,6 +77,7 @@ describe.each(databases)('on %s', (kind) => {
         runLocation: 'berlin',
         resultId: (await resultIds())[0],
         deliveries: { sent: 0, pending: 0, failed: 0 },
+        flapping: null,
         responseTime: 12.375,
         error: `${HOSTILE}\ufffd`,
         statusCode: '503',

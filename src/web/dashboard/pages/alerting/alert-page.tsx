@@ -10,7 +10,7 @@ import { Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
 import type { PageProps } from '../page-props.ts';
 import { AcknowledgeButton, AcknowledgedBy } from './acknowledgement.tsx';
-import { ALERT_WORDS, type Alert, runPathOf } from './alert-types.ts';
+import { type Alert, runPathOf, wordsOf } from './alert-types.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Recipients } from './recipients.tsx';
 import { Sections } from './sections.tsx';
@@ -24,7 +24,7 @@ export function Page({ params: { alertId = '' } }: PageProps) {
     { on: ['alert', 'check.status_changed'] },
   );
   const alert = data.value;
-  useTitle(alert === null ? null : `${alert.name} ${ALERT_WORDS[alert.alertType].says}`);
+  useTitle(alert === null ? null : `${alert.name} ${wordsOf(alert).says}`);
   if (alert === null) {
     return (
       <>
@@ -38,7 +38,7 @@ export function Page({ params: { alertId = '' } }: PageProps) {
       </>
     );
   }
-  const { state, word, says } = ALERT_WORDS[alert.alertType];
+  const { state, word, says } = wordsOf(alert);
   const runPath = runPathOf(alert);
   return (
     <>

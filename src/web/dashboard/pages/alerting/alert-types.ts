@@ -40,6 +40,15 @@ export const ALERT_WORDS: Readonly<
   },
 };
 
+/** The same for one alert, which may be about flapping. */
+export function wordsOf({ flapping, alertType }: Alert): (typeof ALERT_WORDS)[AlertType] {
+  const words = ALERT_WORDS[alertType];
+  if (flapping === null) return words;
+  return flapping === 'STARTED'
+    ? { ...words, word: 'Flapping', says: 'is flapping: it sends no more alerts until it is calm' }
+    : { ...words, word: 'Calm again', says: `no longer flaps: it ${words.says}` };
+}
+
 /** The filter of the list: what people look for, and the types that it stands for. */
 export const ALERT_KINDS = [
   {

@@ -17,7 +17,7 @@ import { TimeText } from '../../parts/time-text.tsx';
 import { addressOf, Link } from '../../shell/link.tsx';
 import { type UrlState, useUrlState } from '../../shell/url-state.ts';
 import { AcknowledgeButton, AcknowledgedBy } from './acknowledgement.tsx';
-import { ALERT_KINDS, ALERT_WORDS, type Alert } from './alert-types.ts';
+import { ALERT_KINDS, type Alert, wordsOf } from './alert-types.ts';
 import { Recipients } from './recipients.tsx';
 import { Sections } from './sections.tsx';
 
@@ -115,9 +115,10 @@ const columnsOf = (reload: () => void) => [
   {
     name: 'state',
     head: 'Alert',
-    cell: ({ alertType }: Alert) => (
-      <StateMark state={ALERT_WORDS[alertType].state} word={ALERT_WORDS[alertType].word} />
-    ),
+    cell: (alert: Alert) => {
+      const { state, word } = wordsOf(alert);
+      return <StateMark state={state} word={word} />;
+    },
   },
   {
     name: 'check',

@@ -1,0 +1,80 @@
+import { HOUR_MS, MINUTE_MS } from '../time-units.ts';
+import type { UnhealthyCondition } from './alert.ts';
+
+/** More alerts than these within the window are flapping: src/service/README.md, "Flapping". */
+const MAX_ALERTS = 5;
+const WINDOW_MS = 30 * MINUTE_MS;
+const WINDOW_PERIODS = 10;
+const MAX_WINDOW_MS = 6 * HOUR_MS;
+/** A check is calm after this part of the window without a change that would be an alert. */
+const CALM_PART = 1 / 2;
+
+/** How often a check changes. */
+export interface Flapping {
+  /** When it gave alerts, or would have: the last of them, in order; epoch milliseconds. */
+  readonly alertsMs: readonly number[];
+  /** null while the check does not flap. */
+  readonly started: {
+    /** The first of the alerts that made it flap; epoch milliseconds. */
+    readonly sinceMs: number;
+    /** What its subscribers were told that it does in between. */
+    readonly as: UnhealthyCondition;
+    /** The alert that says so. */
+    readonly alertId: string;
+  } | null;
+}
+
+export const STEADY: Flapping = { alertsMs: [], started: null };
+
+/** @param periodMs between two runs; 0 for a check that does not run */
+export function flappingWindowMs(periodMs: number): number {
+  return Math.min(MAX_WINDOW_MS, Math.max(WINDOW_MS, WINDOW_PERIODS * periodMs));
+}
+
+/** When a flapping check is calm if it does not change before; epoch milliseconds, null if it does not flap. */
+export function calmAtMs({ alertsMs, started }: Flapping, windowMs: number): number | null {
+  const lastMs = alertsMs.at(-1);
+  return started === null || lastMs === undefined ? null : lastMs + CALM_PART * windowMs;
+}
+
+/** - `given`: it is sent. - `started`: the check flaps from now on. - `withheld`: it flaps already. */
+export type FlappingStep = 'given' | 'started' | 'withheld';
+
+/**
+ * Counts an alert that begins a problem or ends it. One that makes it another is not counted, but may be
+ * worse than what the subscribers of a flapping check were told: then they are told again.
+ *
+ * @param as the condition that it reports, or of which it reports the end
+ * @param atMs now; epoch milliseconds
+ */
+export function countAlert(
+  before: Flapping,
+  {
+    alertId,
+    as,
+    isCounted,
+    atMs,
+    windowMs,
+  }: {
+    readonly alertId: string;
+    readonly as: UnhealthyCondition;
+    readonly isCounted: boolean;
+    readonly atMs: number;
+    readonly windowMs: number;
+  },
+): { readonly flapping: Flapping; readonly step: FlappingStep } {
+  const recent = before.alertsMs.filter((ms) => ms > atMs - windowMs);
+  const alertsMs = isCounted ? [...recent, atMs].slice(-(MAX_ALERTS + 1)) : recent;
+  const { started } = before;
+  if (started !== null) {
+    const isWorse = started.as === 'degraded' && as === 'failing';
+    return isWorse
+      ? { flapping: { alertsMs, started: { ...started, as, alertId } }, step: 'started' }
+      : { flapping: { alertsMs, started }, step: 'withheld' };
+  }
+  const [sinceMs] = alertsMs;
+  if (alertsMs.length <= MAX_ALERTS || sinceMs === undefined) {
+    return { flapping: { alertsMs, started: null }, step: 'given' };
+  }
+  return { flapping: { alertsMs, started: { sinceMs, as, alertId } }, step: 'started' };
+}

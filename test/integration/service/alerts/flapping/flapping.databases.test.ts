@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { databases } from '../../../../support/database/databases.ts';
+import { alertsFixtureOf, FAILED, PASSED } from '../../../../support/service/alerts-fixture.ts';
+import { useResultsFixture } from '../../../../support/service/results-fixture.ts';
+import { useRunningService } from '../../../../support/service/service-fixture.ts';
+
+const FIRST = ['ALERT_FAILURE', 'ALERT_RECOVERY', 'ALERT_FAILURE', 'ALERT_RECOVERY', 'ALERT_FAILURE'];
+
+describe.each(databases)('on %s', (kind) => {
+  describe('a check that flaps', () => {
+    const fixture = useResultsFixture(useRunningService(kind));
+
+    /** Fails and passes in turn, from minute 1 to 6. */
+    const flap = async () => {
+      const { mine } = fixture();
+      await mine.patch('/v1/checks/shop', { frequency: 1 });
+      const { run, alerts, slot, sweepAt } = alertsFixtureOf(fixture());
+      for (const minute of [1, 3, 5]) {
+        await run(minute, FAILED);
+        await run(minute + 1, PASSED);
+      }
+      /** Those after the first five. */
+      const since = async () => {
+        const { json } = await mine.get(`/v1/check-alerts?limit=100&from=0&to=${slot(10_000)}`);
+        return json
+          .toReversed()
+          .slice(FIRST.length)
+          .map(({ alertType, flapping }: Record<string, string>) => `${alertType} ${flapping}`);
+      };
+      return { run, alerts, since, sweepAt };
+    };
+
+    it('says so once, and gives no alerts until it is calm; then it says how it is', async () => {
+      const { run, alerts, since, sweepAt } = await flap();
+      expect((await alerts()).slice(0, 5)).toEqual(FIRST);
+      expect(await since()).toEqual(['ALERT_FAILURE STARTED']);
+      await run(7, FAILED);
+      await run(8, PASSED);
+      await run(9, FAILED);
+      await sweepAt(23);
+      expect(await since()).toEqual(['ALERT_FAILURE STARTED']);
+      await sweepAt(25);
+      await run(26, PASSED);
+      expect((await since()).slice(1)).toEqual([
+        'ALERT_FAILURE_REMAIN ENDED',
+        'ALERT_RECOVERY null',
+      ]);
+    });
+
+    it('keeps its incident open until it is calm', async () => {
+      const { mine } = fixture();
+      const { json: service } = await mine.post('/v1/status-pages/services', { name: 'Shop' });
+      const triggerIncident = { serviceId: service.id, severity: 'MAJOR', name: 'Shop is down' };
+      await mine.patch('/v1/checks/shop', { triggerIncident });
+      const statuses = async () => {
+        const { json } = await mine.get('/v1/status-pages/incidents');
+        return json
+          .map(({ lastUpdateStatus }: Record<string, string>) => lastUpdateStatus)
+          .toSorted();
+      };
+      const { run, since, sweepAt } = await flap();
+      await run(7, FAILED);
+      await run(8, PASSED);
+      expect(await statuses()).toEqual(['INVESTIGATING', 'RESOLVED', 'RESOLVED']);
+      await sweepAt(24);
+      expect(await since()).toEqual(['ALERT_FAILURE STARTED', 'ALERT_RECOVERY ENDED']);
+      expect(await statuses()).toEqual(['RESOLVED', 'RESOLVED', 'RESOLVED']);
+    });
+
+    it('says nothing of it while it is muted', async () => {
+      const { since, sweepAt } = await flap();
+      await fixture().mine.patch('/v1/checks/shop', { muted: true });
+      await sweepAt(22);
+      expect(await since()).toEqual(['ALERT_FAILURE STARTED']);
+    });
+  });
+});
