@@ -38,7 +38,7 @@ export function calmAtMs({ alertsMs, started }: Flapping, windowMs: number): num
 }
 
 /** - `given`: it is sent. - `started`: the check flaps from now on. - `withheld`: it flaps already. */
-export type FlappingStep = 'given' | 'started' | 'withheld';
+type FlappingStep = 'given' | 'started' | 'withheld';
 
 /**
  * Counts an alert that begins a problem or ends it. One that makes it another is not counted, but may be

@@ -14,7 +14,7 @@ export const dependsOnField = z
   );
 
 /** A check with the ids of those that it depends on. */
-export interface Dependent {
+interface Dependent {
   readonly id: string;
   /** Left out where an older release wrote it. */
   readonly dependsOn?: readonly string[];

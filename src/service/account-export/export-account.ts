@@ -123,7 +123,7 @@ function sectionsOf(resources: AccountResources, notes: ExportNotes): Sections {
     variables: variableEntries(resources),
     alertChannels,
     groups: groupEntries,
-    checks: [...checks.values()],
+    checks: [...checks.values()].map((check) => withKnownParents(check, checks)),
     heartbeats: [...heartbeats.values()],
     statusServices,
     statusPages,
@@ -134,6 +134,14 @@ function sectionsOf(resources: AccountResources, notes: ExportNotes): Sections {
 }
 
 type EntriesById = ReadonlyMap<string, Entry>;
+
+/** Without those checks it depends on that were deleted, or are not in the file. */
+function withKnownParents(check: Entry, checks: EntriesById): Entry {
+  const { dependsOn, ...rest } = check;
+  if (!Array.isArray(dependsOn)) return check;
+  const known = dependsOn.filter((id: unknown) => checks.has(String(id)));
+  return known.length === 0 ? rest : { ...check, dependsOn: known };
+}
 
 /** Checks and heartbeats, in the order of their ids. */
 function checkEntries(

@@ -42,7 +42,8 @@ export function bundleNotice(
   const listed = [notice, ...(first as readonly AlertNotice[])];
   const lines = listed.map((one) => {
     const headline = shortened(headlineOf(one), MAX_LINE_BYTES);
-    return key?.kind === 'digest' ? `${headline}, ${zonedTime(one.startedAtMs, timeZone)}` : headline;
+    if (key?.kind !== 'digest') return headline;
+    return `${headline}, ${zonedTime(one.startedAtMs, timeZone)}`;
   });
   const alertType = hasFailure ? 'ALERT_FAILURE' : notice.alertType;
   return { ...notice, alertType, bundle: { key, count: count + 1, lines } };

@@ -7,7 +7,7 @@ import { DIGEST_KEY, groupKeyOf, storedKeyOf } from './bundle-key.ts';
 import { waitingDigests } from './bundles.sql.ts';
 
 /** For which message a delivery waits. */
-export interface Bundle {
+interface Bundle {
   /** As stored. */
   readonly key: string;
   /** When that message is sent at the earliest; epoch milliseconds. */

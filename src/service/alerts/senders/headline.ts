@@ -91,10 +91,12 @@ const BUNDLE_WORDS = {
 const GROUPING_WORDS = { LOCATION: 'of location', GROUP: 'of group', TAG: 'with tag' } as const;
 
 function bundleHeadline({ key, count }: NonNullable<AlertNotice['bundle']>): string {
-  if (key === null) return `${countText(count, 'notification')} of checks`;
-  if (key.kind === 'digest') return `Digest of degraded checks: ${countText(count, 'notification')}`;
+  const notifications = countText(count, 'notification');
+  if (key === null) return `${notifications} of checks`;
+  if (key.kind === 'digest') return `Digest of degraded checks: ${notifications}`;
   const { kind, by, value } = key;
-  return `${countText(count, 'check')} ${GROUPING_WORDS[by]} ${onOneLine(value)} ${BUNDLE_WORDS[kind]}`;
+  const subjects = `${countText(count, 'check')} ${GROUPING_WORDS[by]} ${onOneLine(value)}`;
+  return `${subjects} ${BUNDLE_WORDS[kind]}`;
 }
 
 /** The list of a message that stands for several notices: its label in `noticeFacts`. */

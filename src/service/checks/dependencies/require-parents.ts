@@ -32,7 +32,9 @@ export async function requireParents(
     if (parent === id) return 'must be the id of another check: no check depends on itself';
     const type = types.get(parent);
     if (type === undefined) return `must be the id of a check: there is no ${parent}`;
-    if (type === 'HEARTBEAT') return `must be the id of a check that runs: ${parent} is a heartbeat`;
+    if (type === 'HEARTBEAT') {
+      return `must be the id of a check that runs: ${parent} is a heartbeat`;
+    }
     if (!dependents.has(parent)) return null;
     return `must not lead back to this check: ${parent} depends on it, itself or through others`;
   }

@@ -115,6 +115,7 @@ describe('the export of an account as a check file', () => {
     await put(client, '/v1/checks/tcp/quiet?autoAssignAlerts=false', {
       name: 'Quiet',
       privateLocations: ['office'],
+      dependsOn: ['shop-home'],
       request: TCP.request,
     });
     await put(client, '/v1/checks/heartbeats/backup?autoAssignAlerts=false', {

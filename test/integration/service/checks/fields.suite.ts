@@ -45,6 +45,7 @@ const COMMON = {
   groupOrder: null,
   runtimeId: null,
   alertChannelSubscriptions: [],
+  dependsOn: [],
   runParallel: false,
   variables: [],
   description: null,

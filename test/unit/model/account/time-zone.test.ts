@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { nextHourInZone, timeZoneSchema, zonedTime } from '../../../../src/model/account/time-zone.ts';
+import {
+  nextHourInZone,
+  timeZoneSchema,
+  zonedTime,
+} from '../../../../src/model/account/time-zone.ts';
 
 const WINTER = Date.parse('2026-01-31T12:00:00.000Z');
 const SUMMER = Date.parse('2026-07-31T23:30:00.250Z');

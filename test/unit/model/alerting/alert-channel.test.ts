@@ -100,7 +100,7 @@ describe('an alert channel', () => {
     expect(config).toMatchObject({ ...sample, name: label });
   });
 
-  it.each(SERVICE_CHANNEL_TYPES)('of the type %s groups notices only if it closes nothing', (type) => {
+  it.each(SERVICE_CHANNEL_TYPES)('of the type %s groups unless it closes', (type) => {
     const { sample, closes } = SERVICE_CHANNELS[type];
     for (const fields of [{ groupBy: 'LOCATION' }, { degradedDigestHour: 9 }]) {
       const parsed = alertChannelSchema.safeParse({ type, config: sample, ...fields });

@@ -66,7 +66,8 @@ export function withoutReferences(body: RawMapping): {
     named.push({ path, section: 'statusServices', id: serviceId });
   }
   named.push(...listed(body.dependsOn, ['dependsOn'], 'checks'));
-  return Object.keys(changes).length === 0 ? { body, named } : { body: { ...body, ...changes }, named };
+  const isChanged = Object.keys(changes).length > 0;
+  return { body: isChanged ? { ...body, ...changes } : body, named };
 }
 
 /** Longer than any name that a channel can have. */

@@ -9,10 +9,8 @@ import { labelOf } from './form-fields.ts';
 /** The ids of other checks in one control, with commas in between. */
 export function DependsOn() {
   const { type, draft, change, problems, problemAt } = useCheckForm();
-  const [text, setText] = useTyped(
-    tagsText(listAt(draft, 'dependsOn').map(String)),
-    (typed) => tagsText(tagsIn(typed)),
-  );
+  const ids = listAt(draft, 'dependsOn').map(String);
+  const [text, setText] = useTyped(tagsText(ids), (typed) => tagsText(tagsIn(typed)));
   const ofOne = problems.find(({ path }) => /^body\.dependsOn\[/.test(path))?.message ?? null;
   return (
     <div data-field="dependsOn">

@@ -4,7 +4,13 @@ import { alertsFixtureOf, FAILED, PASSED } from '../../../../support/service/ale
 import { useResultsFixture } from '../../../../support/service/results-fixture.ts';
 import { useRunningService } from '../../../../support/service/service-fixture.ts';
 
-const FIRST = ['ALERT_FAILURE', 'ALERT_RECOVERY', 'ALERT_FAILURE', 'ALERT_RECOVERY', 'ALERT_FAILURE'];
+const FIRST = [
+  'ALERT_FAILURE',
+  'ALERT_RECOVERY',
+  'ALERT_FAILURE',
+  'ALERT_RECOVERY',
+  'ALERT_FAILURE',
+];
 
 describe.each(databases)('on %s', (kind) => {
   describe('a check that flaps', () => {

@@ -28,8 +28,7 @@ describe('the notices that come as one message', () => {
 
   it('are either problems, reminders or recoveries', () => {
     const kindOf = (fields: Partial<AlertNotice>) =>
-      bundleKeyOf(storedKeyOf(groupKeyOf({ ...NOTICE, ...fields }, 'LOCATION') ?? { kind: 'digest' }))
-        ?.kind;
+      groupKeyOf({ ...NOTICE, ...fields }, 'LOCATION')?.kind;
     expect(kindOf({})).toBe('problems');
     expect(kindOf({ alertType: 'ALERT_FAILURE_REMAIN', reminder: 1 })).toBe('reminders');
     expect(kindOf({ alertType: 'ALERT_RECOVERY' })).toBe('recoveries');
