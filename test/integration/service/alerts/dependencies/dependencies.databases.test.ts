@@ -80,8 +80,8 @@ describe.each(databases)('on %s', (kind) => {
 
     it('are named in the message of its failure while they fail, too', async () => {
       const hook = await hookServer();
-      const id = await makeWebhook(fixture(), { url: hook.url }, ['switch']);
       const { runAll } = await start();
+      const id = await makeWebhook(fixture(), { url: hook.url }, ['switch']);
       await runAll(1, { switch: PASSED, shop: FAILED });
       await runAll(2, { switch: FAILED });
       startWorker(fixture());
@@ -89,7 +89,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(hook.requests.map(({ body }) => JSON.parse(body))).toMatchObject([
         { CHECK_ID: 'switch', WAITING_CHECKS: ['Check shop'] },
       ]);
-      const { json } = await fixture().mine.get('/v1/checks/api/alert-recipients');
+      const { json } = await fixture().mine.get('/v1/checks/shop/alert-recipients');
       expect(json.silences).toMatchObject([{ code: 'PARENT_FAILS' }, { code: 'NO_CHANNEL' }]);
     });
 
