@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { claimDeliveries } from '../../../../../src/service/alerts/delivery/claims.sql.ts';
 import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
 import { databases } from '../../../../support/database/databases.ts';
@@ -21,7 +21,10 @@ const CHECKS = ['a', 'b', 'c'];
 
 describe.each(databases)('on %s', (kind) => {
   describe('a channel that groups', () => {
-    const service = useAccounts(useRunningService(kind));
+    const running = useRunningService(kind);
+    const service = useAccounts(running);
+    // What one test leaves waiting is not for the workers of the next.
+    afterEach(() => running().store.query('delete from alert_deliveries'));
 
     const start = async (hook: HookServer, fields: object): Promise<number> => {
       for (const id of CHECKS) await makeCheck(service(), id);
