@@ -86,11 +86,11 @@ async function changeIncident(
 
 function alertRowOf(
   { subject: { checkId, name, checkType } }: Judgement,
-  { alertId: id, alertType, facts, flapping = null, acknowledgement }: GivenAlert,
+  { alertId: id, alertType, facts, flapping, acknowledgement }: GivenAlert,
   atMs: number,
 ): CheckAlert {
   const { sslDaysRemaining: _, failure: __, startedAtMs, resultId = null, ...run } = facts;
   const [startedAt, createdAt] = [new Date(startedAtMs), new Date(atMs)];
-  const of = { id, checkId, name, checkType, alertType, flapping, acknowledgement };
-  return { ...run, ...of, resultId, startedAt, createdAt };
+  const of = { id, checkId, name, checkType, alertType, acknowledgement };
+  return { ...run, ...of, resultId, flapping: flapping ?? null, startedAt, createdAt };
 }

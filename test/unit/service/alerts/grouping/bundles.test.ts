@@ -62,7 +62,7 @@ describe('a message for several notices', () => {
       error: list.join('\n'),
       link: 'https://v.test/alerts',
     });
-    expect(smsText(notice)).toMatch(
+    expect(smsText(messageFactsOf(notice), notice)).toMatch(
       /^2000 checks of location test have problems: Check 1 has failed; /,
     );
   });
