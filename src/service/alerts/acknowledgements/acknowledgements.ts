@@ -59,7 +59,7 @@ interface OpenAlert {
 }
 
 export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledgements {
-  const { store, clock, ids, silences } = parts;
+  const { store, clock, silences } = parts;
 
   async function changed(
     key: AccountKey,
@@ -108,14 +108,13 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
   ): Promise<void> {
     if (lastRun === null) return;
     const told = await listToldChannels(tx, { accountId, alertIds: [alertId] });
-    const channels = await lockChannels(tx, {
-      accountId,
-      ids: told.map(({ channelId }) => channelId),
-    });
+    // Who does not know of the alert is not told who has it.
+    const ids = told.filter(({ isInDigest }) => !isInDigest).map(({ channelId }) => channelId);
+    const channels = await lockChannels(tx, { accountId, ids });
     const given = { alertId, alertType, reminder: 0, sinceMs: state.sinceMs, facts: lastRun };
     const notice = { ...noticeOfAlert(subject, given, atMs), acknowledgement };
     const deliveries = channels.map(({ channelId }) => ({
-      id: ids(),
+      id: parts.ids(),
       channelId,
       checkId: subject.checkId,
       alertId,

@@ -3,8 +3,10 @@ import { escalationStepSchema } from '../../../model/alerting/alert-settings.ts'
 import { stableId } from '../../../model/ids.ts';
 import type { Sql } from '../../database/store.ts';
 import { noticeOfAlert } from '../delivery/notice-of-alert.ts';
+import { deliveryOf, type PendingDelivery } from '../delivery/pending.ts';
 import { insertDeliveries, type NewDelivery } from '../delivery/sql.ts';
-import type { GivenAlert, Judgement } from '../judge.ts';
+import { type Bundled, withBundles } from '../grouping/bundles.ts';
+import type { Judgement } from '../judge.ts';
 import type { AlertNotice } from '../notice.ts';
 import type { AlertRecord } from '../states.sql.ts';
 import { listToldChannels, lockChannels } from './sql.ts';
@@ -40,16 +42,22 @@ export async function escalate(
   const told = await listToldChannels(tx, { accountId, alertIds });
   const lanes = new Set(told.map(({ alertId, channelId }) => `${alertId} ${channelId}`));
   const reached = new Map<string, readonly number[]>();
-  const deliveries = due.flatMap(({ subject, escalation, step: { minutes } }) => {
+  const pending = due.flatMap(({ subject, escalation, step }) => {
+    const { checkId } = subject;
     const alert = noticeOfAlert(subject, escalation, atMs);
-    const notice = { ...alert, escalatedAfterMinutes: minutes };
-    const channelIds = channels
+    const notice: AlertNotice = { ...alert, escalatedAfterMinutes: step.minutes };
+    const listeners = channels
       .filter((channel) => wantsNotice(channel, notice))
-      .map(({ channelId }) => channelId)
-      .filter((channelId) => !lanes.has(`${escalation.alertId} ${channelId}`));
-    reached.set(subject.checkId, channelIds);
-    return channelIds.map((channelId) => deliveryOf(accountId, channelId, escalation, notice));
+      .filter(({ channelId }) => !lanes.has(`${escalation.alertId} ${channelId}`))
+      .map((channel) => ({ ...channel, checkId }));
+    reached.set(
+      checkId,
+      listeners.map(({ channelId }) => channelId),
+    );
+    return listeners.map((listener) => ({ notice, listener }));
   });
+  const bundled = await withBundles(tx, accountId, pending);
+  const deliveries = bundled.map((each) => escalationOf(accountId, each));
   await insertDeliveries(tx, { accountId, deliveries, atMs });
   return reached;
 }
@@ -60,12 +68,8 @@ export function withEscalation(record: AlertRecord, channelIds: readonly number[
   return { ...record, escalatedTo: [...new Set([...record.escalatedTo, ...channelIds])] };
 }
 
-function deliveryOf(
-  accountId: string,
-  channelId: number,
-  { alertId, alertType, reminder }: GivenAlert,
-  notice: AlertNotice,
-): NewDelivery {
-  const id = stableId('delivery', accountId, channelId, alertId, 'escalation');
-  return { id, channelId, checkId: notice.check.id, alertId, alertType, reminder, notice };
+function escalationOf(accountId: string, each: Bundled<PendingDelivery>): NewDelivery {
+  const { channelId } = each.listener;
+  const id = stableId('delivery', accountId, channelId, each.notice.alertId, 'escalation');
+  return { ...deliveryOf(accountId, each), id };
 }

@@ -1,6 +1,7 @@
-import type { NoticePreferences } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/store.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
+import type { ChannelSubscriber } from '../channels/subscriptions.sql.ts';
+import { DIGEST_KEY } from '../grouping/bundle-key.ts';
 
 /** The email of a user or the name of an API key; null if there is none. */
 export async function nameOfPrincipal(
@@ -33,7 +34,12 @@ export async function nameOfChannel(
 }
 
 /** A channel that was told of an alert. */
-export type ToldChannel = { readonly alertId: string; readonly channelId: number };
+export type ToldChannel = {
+  readonly alertId: string;
+  readonly channelId: number;
+  /** Whether it is told by its next digest: it knows nothing yet. */
+  readonly isInDigest: boolean;
+};
 
 /** The channels that have a delivery of these alerts which did not fail. */
 export function listToldChannels(
@@ -41,10 +47,12 @@ export function listToldChannels(
   { accountId, alertIds }: { readonly accountId: string; readonly alertIds: readonly string[] },
 ): Promise<readonly ToldChannel[]> {
   return sql.query<ToldChannel>(
-    `select distinct d.alert_id, d.channel_id from alert_deliveries d
+    `select d.alert_id, d.channel_id,
+       bool_and(d.state = 'waiting' and d.bundle_key is not distinct from $3) as is_in_digest
+     from alert_deliveries d
      where d.account_id = $1 and d.alert_id = any($2::text[]) and d.state <> 'failed'
-     order by d.channel_id`,
-    [accountId, alertIds],
+     group by d.alert_id, d.channel_id order by d.channel_id`,
+    [accountId, alertIds, DIGEST_KEY],
   );
 }
 
@@ -52,12 +60,14 @@ export function listToldChannels(
 export function lockChannels(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] },
-): Promise<readonly (NoticePreferences & { readonly channelId: number })[]> {
-  return sql.query<NoticePreferences & { readonly channelId: number }>(
+): Promise<readonly Omit<ChannelSubscriber, 'checkId'>[]> {
+  return sql.query<Omit<ChannelSubscriber, 'checkId'>>(
     `select c.id as channel_id, c.send_failure, c.send_recovery, c.send_degraded,
-       c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold
-     from alert_channels c where c.account_id = $1 and c.id = any($2::bigint[])
-     order by c.id for key share`,
+       c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold,
+       c.group_by, c.group_window, c.degraded_digest_hour, a.time_zone
+     from alert_channels c join accounts a on a.id = c.account_id
+     where c.account_id = $1 and c.id = any($2::bigint[])
+     order by c.id for key share of c`,
     [accountId, ids],
   );
 }

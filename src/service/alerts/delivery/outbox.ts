@@ -4,7 +4,6 @@ import {
   isSameCertificateEnd,
   wantsNotice,
 } from '../../../model/alerting/alert-channel.ts';
-import { stableId } from '../../../model/ids.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/store.ts';
 import { lockChannels } from '../acknowledgements/sql.ts';
@@ -15,18 +14,14 @@ import {
   lockSubscribedChannels,
   saveCertificateNotices,
 } from '../channels/subscriptions.sql.ts';
-import { type Bundled, withBundles } from '../grouping/bundles.ts';
-import type { AlertNotice, Outbox } from '../notice.ts';
+import { withBundles } from '../grouping/bundles.ts';
+import type { Outbox } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
-import { insertDeliveries, lanesWithProblem, type NewDelivery, unfinishedLanes } from './sql.ts';
+import { deliveryOf, type PendingDelivery } from './pending.ts';
+import { insertDeliveries, lanesWithProblem, unfinishedLanes } from './sql.ts';
 
 /** Bounds the parameters of a statement where many checks fail at once. */
 const ROWS_AT_ONCE = 1_000;
-
-interface PendingDelivery {
-  readonly notice: AlertNotice;
-  readonly listener: ChannelSubscriber;
-}
 
 /**
  * The transactional outbox. The same alert, reminder and channel is one delivery, however often it
@@ -159,22 +154,4 @@ async function withoutQueuedReminders(
 
 function keyOf({ channelId, checkId }: { readonly channelId: number; readonly checkId: string }) {
   return `${channelId} ${checkId}`;
-}
-
-function deliveryOf(
-  accountId: string,
-  { notice, listener, bundle }: Bundled<PendingDelivery>,
-): NewDelivery {
-  const { alertId, alertType, reminder } = notice;
-  const { channelId, checkId } = listener;
-  return {
-    id: stableId('delivery', accountId, channelId, alertId, reminder),
-    channelId,
-    checkId,
-    alertId,
-    alertType,
-    reminder,
-    notice,
-    ...(bundle === null ? {} : { bundleKey: bundle.key, dueAtMs: bundle.dueAtMs }),
-  };
 }

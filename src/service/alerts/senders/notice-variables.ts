@@ -58,7 +58,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'ACKNOWLEDGE_LINK',
     meaning:
-      'The page on which whoever has this link acknowledges the alert; null at a recovery, for certificates and silent locations, and without PUBLIC_URL or ENCRYPTION_KEY.',
+      'The page on which whoever has this link acknowledges the alert; null at a recovery, for certificates, silent locations, problems of monitoring itself and several notices in one message, and without PUBLIC_URL or ENCRYPTION_KEY.',
     of: ({ notice }) => notice.acknowledgeLink ?? null,
   },
   {
@@ -138,6 +138,11 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
     name: 'SSL_DAYS_REMAINING',
     meaning: 'Whole days until the certificate expires; null if no certificate was seen.',
     of: ({ notice }) => notice.sslDaysRemaining,
+  },
+  {
+    name: 'FLAPPING',
+    meaning: 'STARTED where the check begins to flap, ENDED where it is calm; else null.',
+    of: ({ notice: { flapping } }) => flapping?.toUpperCase() ?? null,
   },
   {
     name: 'WAITING_CHECKS',

@@ -4,6 +4,7 @@ import { onOneLine } from '../../../runtime/text/one-line.ts';
 import { escapeFor } from '../../outgoing/escape.ts';
 import { renderTemplate } from '../../outgoing/template.ts';
 import { sampleNotice } from '../delivery/sample-notice.ts';
+import type { AlertNotice } from '../notice.ts';
 import { type MessageFacts, messageFactsOf } from './message-facts.ts';
 import { variablesOf } from './notice-variables.ts';
 import type { OpenDelivery } from './send.ts';
@@ -22,8 +23,30 @@ const MAX_TEXT_BYTES = 16 * 1024;
 const unescaped = escapeFor('text/plain');
 
 /**
- * What a message says, by the templates of its channel. Where one fails, or makes nothing, the default
- * takes its place: an alert in other words is better than none.
+ * The variables that say what a notice of this kind is about. A template that uses none of them was written for
+ * alerts of one check: of several notices it would hide the others, and who took an alert would read as an alert.
+ *
+ * @returns null if every template suits
+ */
+function tellingVariables(
+  name: keyof MessageTemplates,
+  { bundle, acknowledgement, flapping }: AlertNotice,
+): readonly string[] | null {
+  if (bundle !== undefined) return ['ALERT_TITLE', 'ALERT_TEXT', 'NOTICE_COUNT', 'NOTICE_LIST'];
+  // The title says it.
+  if (name === 'textTemplate') return null;
+  if (acknowledgement !== undefined) return ['ALERT_TITLE', 'ALERT_TYPE', 'ACKNOWLEDGED_BY'];
+  return flapping === undefined ? null : ['ALERT_TITLE', 'FLAPPING'];
+}
+
+function suits(name: keyof MessageTemplates, template: string, notice: AlertNotice): boolean {
+  const telling = tellingVariables(name, notice);
+  return telling?.some((variable) => template.includes(variable)) ?? true;
+}
+
+/**
+ * What a message says, by the templates of its channel. Where one fails, makes nothing, or does not suit what
+ * the notice is about, the default takes its place: an alert in other words is better than none.
  */
 export function renderMessage({
   deliveryId,
@@ -36,7 +59,7 @@ export function renderMessage({
   const variables = variablesOf({ deliveryId, notice });
   const problems: string[] = [];
   const rendered = (name: keyof MessageTemplates, template: string | null): string | null => {
-    if (template === null) return null;
+    if (template === null || !suits(name, template, notice)) return null;
     const made = renderTemplate(template, variables, unescaped);
     // Services refuse a message without visible characters.
     if (made.ok && onOneLine(made.text) !== '') return made.text.trim();

@@ -920,6 +920,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/check-alerts/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge an open alert of a check
+         * @description Ends reminders and escalation until the check recovers or gets worse, and tells the channels that were notified of the alert who took it. An alert that somebody took before stays with them. 409 for an alert that is not open.
+         *
+         *     Needs the role `run`.
+         */
+        post: operations["acknowledgeCheckAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/check-alerts/{id}/unacknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo the acknowledgement of an open alert
+         * @description Reminders and escalation begin again, and the same channels are told. 409 for an alert that is not open.
+         *
+         *     Needs the role `run`.
+         */
+        post: operations["unacknowledgeCheckAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/checks/{id}/alert-recipients": {
         parameters: {
             query?: never;
@@ -956,7 +1000,7 @@ export interface paths {
         get: operations["getAlertSettings"];
         /**
          * Change the alert settings of the account
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. They apply to checks and groups with `useGlobalAlertSettings`, from the next run.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. They apply to checks and groups with `useGlobalAlertSettings`, and `escalationStep` to all, from the next run.
          *
          *     Needs the role `admin`.
          */
@@ -967,7 +1011,7 @@ export interface paths {
         head?: never;
         /**
          * Change the alert settings of the account
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. They apply to checks and groups with `useGlobalAlertSettings`, from the next run.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. They apply to checks and groups with `useGlobalAlertSettings`, and `escalationStep` to all, from the next run.
          *
          *     Needs the role `admin`.
          */
@@ -3134,6 +3178,64 @@ export interface components {
             /** @description null until it was first updated. */
             updated_at: string | null;
         };
+        AccountAlertSettings: {
+            /**
+             * @description Whether the number of runs or the time decides when an alert is sent.
+             * @default RUN_BASED
+             * @enum {string}
+             */
+            escalationType: "RUN_BASED" | "TIME_BASED";
+            /** @description The threshold if `escalationType` is `RUN_BASED`. */
+            runBasedEscalation?: {
+                /**
+                 * @description An alert is sent after this many consecutive failed (or degraded) runs.
+                 * @default 1
+                 */
+                failedRunThreshold: number;
+            };
+            /** @description The threshold if `escalationType` is `TIME_BASED`. */
+            timeBasedEscalation?: {
+                /**
+                 * @description An alert is sent after the check has been failing (or degraded) for this many minutes.
+                 * @default 5
+                 * @enum {number}
+                 */
+                minutesFailingThreshold: 5 | 10 | 15 | 30;
+            };
+            /** @description Reminders that repeat an alert until the check recovers. */
+            reminders?: {
+                /**
+                 * @description The number of reminders while the problem lasts; 100000 for no limit.
+                 * @default 0
+                 * @enum {number}
+                 */
+                amount: 0 | 1 | 2 | 3 | 4 | 5 | 100000;
+                /**
+                 * @description Minutes between reminders.
+                 * @default 5
+                 * @enum {number}
+                 */
+                interval: 1 | 2 | 3 | 4 | 5 | 10 | 15 | 30;
+            };
+            /** @description For checks that run in two or more locations in parallel. */
+            parallelRunFailureThreshold?: {
+                /**
+                 * @description Whether `percentage` applies.
+                 * @default false
+                 */
+                enabled: boolean;
+                /**
+                 * @description The check fails only if at least this percentage of its locations fail.
+                 * @default 10
+                 */
+                percentage: number;
+            };
+            /**
+             * @description Where alerts of all checks go that nobody acknowledges; null for nowhere. Applies also to checks and groups with alert settings of their own.
+             * @default null
+             */
+            escalationStep: components["schemas"]["EscalationStep"] | null;
+        };
         AccountChanges: {
             /** @description The name of the account for its users. */
             name?: string;
@@ -3145,6 +3247,22 @@ export interface components {
             readonly updated_at?: unknown;
             /** @description The same as in the path. */
             id?: string;
+        };
+        Acknowledgement: {
+            by: components["schemas"]["AcknowledgementBy"];
+            /** Format: date-time */
+            at: string;
+        };
+        AcknowledgementBy: {
+            /**
+             * @description `channel`: whoever has the link in a message to the channel.
+             * @enum {string}
+             */
+            kind: "user" | "key" | "channel";
+            /** @description The id of the user, of the API key or of the channel. */
+            id: string;
+            /** @description The email of the user, or the name of the key or channel, then. */
+            name: string;
         };
         /**
          * @example {
@@ -3189,6 +3307,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -3261,6 +3385,7 @@ export interface components {
          *       "problem": null,
          *       "alertId": "00000000-0000-4000-8000-000000000037",
          *       "alertType": "ALERT_FAILURE",
+         *       "escalatedAfterMinutes": null,
          *       "reminder": 0,
          *       "state": "failed",
          *       "attempts": 1,
@@ -3290,7 +3415,9 @@ export interface components {
              * @description What the notice reports.
              * @enum {string}
              */
-            alertType: "NO_ALERT" | "ALERT_FAILURE" | "ALERT_FAILURE_REMAIN" | "ALERT_FAILURE_DEGRADED" | "ALERT_RECOVERY" | "ALERT_DEGRADED" | "ALERT_DEGRADED_REMAIN" | "ALERT_DEGRADED_FAILURE" | "ALERT_DEGRADED_RECOVERY" | "ALERT_SSL" | "LOCATION_SILENT" | "LOCATION_RECOVERY" | "AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL" | "AGENT_OUTDATED_RECOVERY" | "AGENT_CLOCK_OFF_RECOVERY" | "SLOTS_MISSED_RECOVERY" | "RESULTS_WAITING_RECOVERY" | "CHANNEL_FAILING_RECOVERY" | "DISK_NEARLY_FULL_RECOVERY";
+            alertType: "NO_ALERT" | "ALERT_FAILURE" | "ALERT_FAILURE_REMAIN" | "ALERT_FAILURE_DEGRADED" | "ALERT_RECOVERY" | "ALERT_DEGRADED" | "ALERT_DEGRADED_REMAIN" | "ALERT_DEGRADED_FAILURE" | "ALERT_DEGRADED_RECOVERY" | "ALERT_SSL" | "ALERT_ACKNOWLEDGED" | "ALERT_UNACKNOWLEDGED" | "LOCATION_SILENT" | "LOCATION_RECOVERY" | "AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL" | "AGENT_OUTDATED_RECOVERY" | "AGENT_CLOCK_OFF_RECOVERY" | "SLOTS_MISSED_RECOVERY" | "RESULTS_WAITING_RECOVERY" | "CHANNEL_FAILING_RECOVERY" | "DISK_NEARLY_FULL_RECOVERY";
+            /** @description The channel is one of the escalation step: after how many minutes without acknowledgement it was notified; null for other deliveries. */
+            escalatedAfterMinutes: number | null;
             /** @description 0 for the notice itself, then 1, 2, … for its reminders. */
             reminder: number;
             /**
@@ -3362,7 +3489,7 @@ export interface components {
                  * @description The reason, for programs.
                  * @enum {string}
                  */
-                code: "NOT_ACTIVATED" | "MUTED" | "MAINTENANCE_WINDOW" | "NO_CHANNEL";
+                code: "NOT_ACTIVATED" | "MUTED" | "MAINTENANCE_WINDOW" | "PARENT_FAILS" | "NO_CHANNEL";
                 /** @description The reason in one sentence. */
                 message: string;
             }[];
@@ -3381,6 +3508,12 @@ export interface components {
             }[];
             /** @description How many more there are. */
             omitted: number;
+            /** @description Who else is notified where nobody acknowledges an alert: by `escalationStep` of the account. null for nobody. */
+            escalation: {
+                /** @description Minutes without acknowledgement. */
+                minutes: number;
+                channels: components["schemas"]["AlertChannelSummary"][];
+            } | null;
         };
         AlertSettings: {
             /**
@@ -3465,6 +3598,8 @@ export interface components {
                 /** @description The check fails only if at least this percentage of its locations fail. */
                 percentage?: number;
             };
+            /** @description Where alerts of all checks go that nobody acknowledges; null for nowhere. Applies also to checks and groups with alert settings of their own. */
+            escalationStep?: components["schemas"]["EscalationStepInput"] | null;
         };
         AlertSettingsInput: {
             /** @description Whether the number of runs or the time decides when an alert is sent. */
@@ -3495,10 +3630,7 @@ export interface components {
             };
         };
         AlertmanagerAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "ALERTMANAGER";
             /** @description Where Alertmanager receives the notifications. */
             config: components["schemas"]["AlertmanagerAlertChannelConfig"];
@@ -3537,6 +3669,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -3629,6 +3776,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -3924,6 +4077,11 @@ export interface components {
             /** @description The incident that a failure opens; omitted if there is none. */
             triggerIncident?: components["schemas"]["TriggerIncident"];
             /**
+             * @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless.
+             * @default []
+             */
+            dependsOn: string[];
+            /**
              * @description Whether all locations run every slot. If false, they run the slots in rotation.
              * @default false
              */
@@ -4029,6 +4187,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -4126,6 +4286,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -4532,13 +4694,13 @@ export interface components {
             /** @description Who did it. */
             actor: {
                 /**
-                 * @description `operator` is a command on the machine of the service or the link of `vedette up`, `setup` its setup link.
+                 * @description `channel` is whoever has the link in a message to an alert channel, `operator` is a command on the machine of the service or the link of `vedette up`, `setup` its setup link.
                  * @enum {string}
                  */
-                kind: "user" | "key" | "setup" | "operator" | "unknown";
-                /** @description The id of the user or key; null for others. */
+                kind: "user" | "key" | "channel" | "setup" | "operator" | "unknown";
+                /** @description The id of the user, key or channel; null for others. */
                 id: string | null;
-                /** @description The email of the user, or the name of the key. */
+                /** @description The email of the user, or the name of the key or channel. */
                 name: string | null;
             };
             /** @description The IP address; null for a command. */
@@ -4547,12 +4709,12 @@ export interface components {
              * @description What was done with the resource.
              * @enum {string}
              */
-            action: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "cancel" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
+            action: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "cancel" | "allow" | "acknowledge" | "unacknowledge" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
             /**
              * @description The kind of the resource.
              * @enum {string}
              */
-            kind: "check" | "check-group" | "check-group-run" | "check-run" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
+            kind: "check" | "check-group" | "check-group-run" | "check-run" | "check-trial" | "alert-channel" | "check-alert" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
             /** @description The id of the resource; null if it has none. */
             resourceId: string | null;
             /** @description The name of the resource at the time; null if it has none. */
@@ -4965,6 +5127,7 @@ export interface components {
          *       "responseTime": 11.75,
          *       "error": "shop refused the connection",
          *       "statusCode": null,
+         *       "acknowledgement": null,
          *       "deliveries": {
          *         "sent": 0,
          *         "pending": 0,
@@ -5007,6 +5170,10 @@ export interface components {
             error: string | null;
             /** @description The HTTP status of URL and API checks; null without a response. */
             statusCode: string | null;
+            /** @description STARTED: the check changes too often, and gives no alerts until it is calm. ENDED: it is calm. null for any other alert. */
+            flapping: ("STARTED" | "ENDED") | null;
+            /** @description Who took it: there are no reminders and no escalation. null for nobody. */
+            acknowledgement: components["schemas"]["Acknowledgement"] | null;
             /** @description How many deliveries of the alert and of its reminders are in which state. */
             deliveries: components["schemas"]["CheckAlertDeliveries"];
             /**
@@ -5769,22 +5936,13 @@ export interface components {
             advice: string;
         };
         CheckSummary: {
-            /** @description The id of the check. */
             checkId: string;
-            /** @description Its name. */
             name: string;
-            /**
-             * @description Its type.
-             * @enum {string}
-             */
+            /** @enum {string} */
             checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP";
-            /** @description Whether it runs. */
             activated: boolean;
-            /** @description Whether it sends no notifications. */
             muted: boolean;
-            /** @description Its tags. */
             tags: string[];
-            /** @description The id of its group; null without one. */
             groupId: number | null;
             /**
              * Format: date-time
@@ -5806,30 +5964,20 @@ export interface components {
             degraded: number;
             /** @description Milliseconds; of ICMP checks the latency. null if no run has one. */
             responseTime: {
-                /** @description The average. */
                 avg: number;
-                /** @description The shortest. */
                 min: number;
-                /** @description The longest. */
                 max: number;
             } | null;
             /** @description Percent on average, of ICMP checks; null for others, and if no run has it. */
             packetLoss: number | null;
             /** @description Milliseconds on average of each phase that the type has: of URL and API checks wait, dns, tcp, firstByte and download, of TCP checks dns, connection and data. null if no run has it. */
             phases: {
-                /** @description Waiting for a connection, in milliseconds. */
                 wait?: number | null;
-                /** @description Resolving the name, in milliseconds. */
                 dns?: number | null;
-                /** @description Opening the connection, without TLS, in milliseconds. */
                 tcp?: number | null;
-                /** @description Opening the connection, with TLS, in milliseconds. */
                 connection?: number | null;
-                /** @description From the request to the first byte, in milliseconds. */
                 firstByte?: number | null;
-                /** @description From the first byte to the last, in milliseconds. */
                 download?: number | null;
-                /** @description From the connection to the end of the exchange, in milliseconds. */
                 data?: number | null;
             };
         };
@@ -6093,10 +6241,7 @@ export interface components {
             }[];
         };
         DiscordAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "DISCORD";
             /** @description Where Discord receives the notifications. */
             config: {
@@ -6143,6 +6288,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -6215,6 +6375,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -6412,6 +6578,11 @@ export interface components {
             /** @description The incident that a failure opens; omitted if there is none. */
             triggerIncident?: components["schemas"]["TriggerIncident"];
             /**
+             * @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless.
+             * @default []
+             */
+            dependsOn: string[];
+            /**
              * @description Whether all locations run every slot. If false, they run the slots in rotation.
              * @default false
              */
@@ -6497,6 +6668,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -6586,6 +6759,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -6946,6 +7121,21 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
+            /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
              */
@@ -7015,6 +7205,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -7270,6 +7466,18 @@ export interface components {
              */
             startedAt: string;
         };
+        EscalationStep: {
+            /** @description Minutes from the alert without acknowledgement to the escalation. */
+            minutes: number;
+            /** @description The channels that get the alert then. A channel that was notified already gets nothing more. */
+            alertChannelIds: number[];
+        };
+        EscalationStepInput: {
+            /** @description Minutes from the alert without acknowledgement to the escalation. */
+            minutes: number;
+            /** @description The channels that get the alert then. A channel that was notified already gets nothing more. */
+            alertChannelIds: number[];
+        };
         /**
          * @example {
          *       "kind": "location.created",
@@ -7350,10 +7558,7 @@ export interface components {
             };
         };
         GoogleChatAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "GOOGLE_CHAT";
             /** @description Where Google Chat receives the notifications. */
             config: {
@@ -7400,6 +7605,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -7472,6 +7692,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -7489,10 +7715,7 @@ export interface components {
             logicalId?: string | null;
         };
         GotifyAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "GOTIFY";
             /** @description Where Gotify receives the notifications. */
             config: components["schemas"]["GotifyAlertChannelConfig"];
@@ -7531,6 +7754,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -7616,6 +7854,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -7752,7 +7996,6 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
-            /** @description How often pings are expected, and how late they may be. */
             heartbeat: components["schemas"]["HeartbeatCheckHeartbeat"];
             /** @description The id of the check. */
             id: string;
@@ -8315,6 +8558,11 @@ export interface components {
             /** @description The incident that a failure opens; omitted if there is none. */
             triggerIncident?: components["schemas"]["TriggerIncident"];
             /**
+             * @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless.
+             * @default []
+             */
+            dependsOn: string[];
+            /**
              * @description Whether all locations run every slot. If false, they run the slots in rotation.
              * @default false
              */
@@ -8400,6 +8648,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -8489,6 +8739,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -8796,10 +9048,7 @@ export interface components {
             incidentUpdates?: components["schemas"]["IncidentUpdateInput"][];
         };
         IncidentIoAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "INCIDENT_IO";
             /** @description Where incident.io receives the notifications. */
             config: components["schemas"]["IncidentIoAlertChannelConfig"];
@@ -8838,6 +9087,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -8923,6 +9187,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -9436,10 +9706,7 @@ export interface components {
             logicalId?: string | null;
         };
         MatrixAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "MATRIX";
             /** @description Where Matrix receives the notifications. */
             config: components["schemas"]["MatrixAlertChannelConfig"];
@@ -9478,6 +9745,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -9567,6 +9849,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -9584,10 +9872,7 @@ export interface components {
             logicalId?: string | null;
         };
         MattermostAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "MATTERMOST";
             /** @description Where Mattermost receives the notifications. */
             config: {
@@ -9634,6 +9919,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -9706,6 +10006,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -9755,15 +10061,9 @@ export interface components {
         MonitoringProblem: {
             /** @description The same each time that this goes wrong. */
             id: string;
-            /**
-             * @description What goes wrong.
-             * @enum {string}
-             */
+            /** @enum {string} */
             kind: "AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL";
-            /**
-             * @description critical: runs or notifications are missing, or soon will be.
-             * @enum {string}
-             */
+            /** @enum {string} */
             severity: "critical" | "warning";
             /** @description What is wrong, in one line. */
             headline: string;
@@ -9771,23 +10071,15 @@ export interface components {
             message: string;
             /** @description The private location that it is about; else null. */
             location: {
-                /** @description The id of the location. */
                 id: string;
-                /** @description Its slug. */
                 slug: string;
-                /** @description Its name. */
                 name: string;
             } | null;
             /** @description The alert channel that it is about; else null. */
             channel: {
-                /** @description The id of the channel. */
                 id: number;
-                /**
-                 * @description Its type.
-                 * @enum {string}
-                 */
+                /** @enum {string} */
                 type: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS" | "TEAMS" | "DISCORD" | "TELEGRAM" | "PAGERDUTY" | "OPSGENIE" | "NTFY" | "PUSHOVER" | "GOOGLE_CHAT" | "MATTERMOST" | "MATRIX" | "GOTIFY" | "INCIDENT_IO" | "ALERTMANAGER";
-                /** @description Its name. */
                 name: string;
             } | null;
             /**
@@ -9959,10 +10251,7 @@ export interface components {
             };
         };
         NtfyAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "NTFY";
             /** @description Where ntfy receives the notifications. */
             config: components["schemas"]["NtfyAlertChannelConfig"];
@@ -10001,6 +10290,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -10093,6 +10397,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -10110,10 +10420,7 @@ export interface components {
             logicalId?: string | null;
         };
         OpsgenieAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "OPSGENIE";
             /** @description Where Opsgenie receives the notifications. */
             config: components["schemas"]["OpsgenieAlertChannelConfig"];
@@ -10152,6 +10459,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -10248,6 +10570,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -10265,10 +10593,7 @@ export interface components {
             logicalId?: string | null;
         };
         PagerdutyAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "PAGERDUTY";
             /** @description Where PagerDuty receives the notifications. */
             config: components["schemas"]["PagerdutyAlertChannelConfig"];
@@ -10307,6 +10632,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -10395,6 +10735,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -10590,10 +10936,7 @@ export interface components {
             spoolOldestMs: number | null;
         };
         PushoverAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "PUSHOVER";
             /** @description Where Pushover receives the notifications. */
             config: components["schemas"]["PushoverAlertChannelConfig"];
@@ -10632,6 +10975,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -10731,6 +11089,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -11314,6 +11678,21 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
+            /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
              */
@@ -11383,6 +11762,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -11447,6 +11832,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -11519,6 +11919,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -12667,6 +13073,11 @@ export interface components {
             /** @description The incident that a failure opens; omitted if there is none. */
             triggerIncident?: components["schemas"]["TriggerIncident"];
             /**
+             * @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless.
+             * @default []
+             */
+            dependsOn: string[];
+            /**
              * @description Whether all locations run every slot. If false, they run the slots in rotation.
              * @default false
              */
@@ -12752,6 +13163,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -12842,6 +13255,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -13127,10 +13542,7 @@ export interface components {
             format?: "TEXT" | "HEX";
         };
         TeamsAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "TEAMS";
             /** @description Where Microsoft Teams receives the notifications. */
             config: {
@@ -13177,6 +13589,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -13249,6 +13676,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -13266,10 +13699,7 @@ export interface components {
             logicalId?: string | null;
         };
         TelegramAlertChannel: {
-            /**
-             * @description The type of the channel. It never changes.
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "TELEGRAM";
             /** @description Where Telegram receives the notifications. */
             config: components["schemas"]["TelegramAlertChannelConfig"];
@@ -13308,6 +13738,21 @@ export interface components {
              * @default 30
              */
             sslExpiryThreshold: number;
+            /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
             /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
@@ -13407,6 +13852,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -13751,6 +14202,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -13826,6 +14279,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -13893,6 +14348,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -13960,6 +14417,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -14027,6 +14486,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -14239,6 +14700,11 @@ export interface components {
             /** @description The incident that a failure opens; omitted if there is none. */
             triggerIncident?: components["schemas"]["TriggerIncident"];
             /**
+             * @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless.
+             * @default []
+             */
+            dependsOn: string[];
+            /**
              * @description Whether all locations run every slot. If false, they run the slots in rotation.
              * @default false
              */
@@ -14324,6 +14790,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -14413,6 +14881,8 @@ export interface components {
             retryStrategy?: components["schemas"]["RetryStrategyInput"] | null;
             /** @description The incident that a failure opens on a status page. */
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
+            /** @description The ids of other checks, at most 10. While one of them fails, the alerts of this check wait. It runs nevertheless. */
+            dependsOn?: string[];
             /** @description Whether all locations run every slot. If false, they run the slots in rotation. */
             runParallel?: boolean;
             /** @description Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables. */
@@ -14700,6 +15170,21 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
+             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @default null
+             */
+            groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
+            /**
+             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @default 20
+             */
+            groupWindow: number;
+            /**
+             * @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.
+             * @default null
+             */
+            degradedDigestHour: number | null;
+            /**
              * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
              * @default false
              */
@@ -14832,6 +15317,12 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
+            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
+            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            groupWindow?: number;
+            /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
+            degradedDigestHour?: number | null;
             /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
@@ -15047,7 +15538,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Why the service is not ready. */
+            /** @description The request was carried out. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18860,6 +19351,108 @@ export interface operations {
             };
         };
     };
+    acknowledgeCheckAlert: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of the alert. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckAlert"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    unacknowledgeCheckAlert: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                "x-service-account"?: components["parameters"]["ServiceAccount"];
+                /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of the alert. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckAlert"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getAlertRecipients: {
         parameters: {
             query?: never;
@@ -18944,7 +19537,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AlertSettings"];
+                    "application/json": components["schemas"]["AccountAlertSettings"];
                 };
             };
             /** @description Not modified; no body. */
@@ -19006,7 +19599,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AlertSettings"];
+                    "application/json": components["schemas"]["AccountAlertSettings"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -19063,7 +19656,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AlertSettings"];
+                    "application/json": components["schemas"]["AccountAlertSettings"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -19539,7 +20132,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The messages as the channel would get them. */
+            /** @description The request was carried out. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20105,7 +20698,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The error group, as it is now. */
+            /** @description The request was carried out. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20738,7 +21331,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The error group of test sessions, as it is now. */
+            /** @description The request was carried out. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -27188,11 +27781,11 @@ export interface operations {
                 /** @description The id of a user or key, or its name at the time. */
                 actor?: string;
                 /** @description The kind of the resource. */
-                kind?: "check" | "check-group" | "check-group-run" | "check-run" | "check-trial" | "alert-channel" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
+                kind?: "check" | "check-group" | "check-group-run" | "check-run" | "check-trial" | "alert-channel" | "check-alert" | "account" | "alert-settings" | "maintenance-window" | "private-location" | "location-key" | "agent" | "variable" | "client-certificate" | "snippet" | "status-page" | "status-page-service" | "status-page-subscriber" | "status-page-incident" | "incident" | "error-group" | "test-session-error-group" | "test-session" | "api-key" | "user" | "invitation";
                 /** @description The id of the resource. */
                 resourceId?: string;
                 /** @description Only entries with this action. */
-                action?: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "cancel" | "allow" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
+                action?: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "cancel" | "allow" | "acknowledge" | "unacknowledge" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
             };
             header?: {
                 /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */

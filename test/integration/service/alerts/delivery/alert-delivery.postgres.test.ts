@@ -86,6 +86,7 @@ describe.each(databases)('on %s', (kind) => {
         RESULT_LINK: 'https://vedette.test/checks/home/results/result-1',
         STARTED_AT: new Date(notice.startedAtMs).toISOString(),
         SSL_DAYS_REMAINING: null,
+        FLAPPING: null,
         WAITING_CHECKS: [],
         NOTICE_COUNT: 1,
         NOTICE_LIST: [],

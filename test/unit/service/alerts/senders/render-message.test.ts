@@ -47,6 +47,30 @@ describe('a message without templates', () => {
 });
 
 describe('a message by templates', () => {
+  it('has the default in place of a template that hides what the notice is about', () => {
+    const by = { kind: 'user', id: 'u', name: 'ann@e.test' } as const;
+    const taken = { ...SAMPLE, acknowledgement: { by, isUndone: false } };
+    const bundle = { key: null, count: 2, lines: ['One has failed', 'Two has failed'] };
+    const grouped = { ...SAMPLE, bundle };
+    const flapping = { ...SAMPLE, flapping: 'started' } as const;
+    const plain = '{{CHECK_NAME}} is down';
+    expect(rendered(plain, plain, taken).facts).toMatchObject({
+      title: 'ann@e.test has acknowledged the alert of Test (no real failure)',
+      error: 'Test (no real failure) is down',
+    });
+    expect(rendered(plain, plain, flapping).facts.title).toContain('is flapping');
+    expect(rendered(plain, plain, grouped)).toMatchObject({
+      facts: { title: '2 notifications of checks', error: 'One has failed\nTwo has failed' },
+      remark: null,
+    });
+    expect(rendered('{{ALERT_TITLE}}!', '{{#each NOTICE_LIST}}{{this}}; {{/each}}', grouped).facts).toMatchObject({
+      title: '2 notifications of checks!',
+      error: 'One has failed; Two has failed;',
+    });
+    const known = rendered('{{ACKNOWLEDGED_BY}} on {{CHECK_NAME}}', null, taken);
+    expect(known.facts.title).toBe('ann@e.test on Test (no real failure)');
+  });
+
   it('has their title on one line, and their text in place of all facts', () => {
     const { facts, remark } = rendered(
       '{{CHECK_NAME}}\r\nBcc: x',
