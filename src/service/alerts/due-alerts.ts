@@ -48,9 +48,7 @@ function sweepSome(effects: DueAlertsParts): Promise<number> {
       const isSilenced = await silences.from(tx, accountId, atMs);
       const parents = await parentsOf(tx, accountId, subjects);
       const parts = { atMs, isSilenced, parents, ids };
-      const judgements = subjects.map((subject) =>
-        withFlapping(judgeTime(subject, parts), parts),
-      );
+      const judgements = subjects.map((subject) => withFlapping(judgeTime(subject, parts), parts));
       await applyJudgements(tx, effects, { accountId, judgements, atMs });
     }
     return due.length;

@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Check } from '../../../model/check/check.ts';
-import { cycleIn } from '../../../model/check/dependencies.ts';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import { cycleIn } from '../../../model/check/dependencies.ts';
 import {
   type CheckReferences,
   type FileResources,

@@ -3,7 +3,11 @@ import {
   type Acknowledger,
   isAcknowledged,
 } from '../../../model/alerting/acknowledgement.ts';
-import { acknowledge, earlierOf, unacknowledge } from '../../../model/alerting/alert-state-machine.ts';
+import {
+  acknowledge,
+  earlierOf,
+  unacknowledge,
+} from '../../../model/alerting/alert-state-machine.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { lockCheck } from '../../checks/shared.sql.ts';
 import type { AccountKey } from '../../database/account-key.ts';

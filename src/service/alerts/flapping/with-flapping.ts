@@ -5,6 +5,7 @@ import {
   reportsFailure,
   type UnhealthyCondition,
 } from '../../../model/alerting/alert.ts';
+import { earlierOf } from '../../../model/alerting/alert-state-machine.ts';
 import {
   calmAtMs,
   countAlert,
@@ -12,7 +13,6 @@ import {
   flappingWindowMs,
   STEADY,
 } from '../../../model/alerting/flapping.ts';
-import { earlierOf } from '../../../model/alerting/alert-state-machine.ts';
 import { slotRuleOf } from '../../../model/schedule/slot-rule.ts';
 import type { GivenAlert, Judgement, JudgeParts } from '../judge.ts';
 import { phaseOf } from '../senders/incident-key.ts';
@@ -121,9 +121,7 @@ function calmed(
     return {
       subject,
       isNews: true,
-      alerts: isTold
-        ? [...others, { ...end, ...nobody, sinceMs: started.sinceMs, facts }]
-        : others,
+      alerts: isTold ? [...others, { ...end, ...nobody, sinceMs: started.sinceMs, facts }] : others,
       incidents: wasOpen ? ['resolved'] : [],
       escalation,
       record: {
@@ -138,7 +136,8 @@ function calmed(
       },
     };
   }
-  if (!isTold) return { subject, isNews: true, alerts: others, incidents, escalation, record: calm };
+  if (!isTold)
+    return { subject, isNews: true, alerts: others, incidents, escalation, record: calm };
   const alertId = ids();
   const alertType = ALERT_OF_STEP[condition][condition];
   const end = { alertId, alertType, reminder: 0, flapping: 'ended' } as const;

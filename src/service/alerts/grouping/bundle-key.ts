@@ -39,23 +39,18 @@ export function groupKeyOf(
 ): BundleKey | null {
   // The end of a certificate is told once, days before: there is no hurry, and no storm.
   if (groupBy === null || notice.alertType === 'ALERT_SSL') return null;
-  const value = valueOf(notice, groupBy);
+  const value = sharedValue(notice, groupBy);
   if (value === null) return null;
   const kind =
     phaseOf(notice) === 'resolve' ? 'recoveries' : notice.reminder > 0 ? 'reminders' : 'problems';
   return { kind, by: groupBy, value };
 }
 
-function valueOf(
+function sharedValue(
   { check, runLocation }: AlertNotice,
   groupBy: NonNullable<ChannelBundling['groupBy']>,
 ): string | null {
-  switch (groupBy) {
-    case 'LOCATION':
-      return runLocation;
-    case 'GROUP':
-      return check.groupName;
-    case 'TAG':
-      return check.tags[0] ?? null;
-  }
+  if (groupBy === 'LOCATION') return runLocation;
+  if (groupBy === 'GROUP') return check.groupName;
+  return check.tags[0] ?? null;
 }

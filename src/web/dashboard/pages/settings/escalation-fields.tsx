@@ -32,9 +32,7 @@ export function EscalationFields({
         label="Send alerts that nobody acknowledges to more channels"
         hint="This is for all checks, also those with alert settings of their own."
         isChecked={step !== null}
-        onValue={(isOn) =>
-          change(isOn ? { minutes: DEFAULT_MINUTES, alertChannelIds: [] } : null)
-        }
+        onValue={(isOn) => change(isOn ? { minutes: DEFAULT_MINUTES, alertChannelIds: [] } : null)}
       />
       {step !== null && (
         <>

@@ -20,10 +20,7 @@ it.each([
     check('a') + check('b', '[d]') + check('c', '[b]') + check('d', '[c]'),
     '3:25: checks[1].dependsOn of check "b" must not lead back to the check itself: b depends on d depends on c depends on b',
   ],
-  [
-    check('a', '[a]'),
-    '2:25: checks[0].dependsOn of check "a" must not name the check itself',
-  ],
+  [check('a', '[a]'), '2:25: checks[0].dependsOn of check "a" must not name the check itself'],
 ])('a file with %j is refused at the dependency', async (checks, problem) => {
   expect(await problemsOf(`checks:\n${checks}`)).toEqual([problem]);
 });

@@ -111,7 +111,7 @@ describe('the headline of a notice', () => {
   });
 });
 
-describe('the headline of a notice', () => {
+describe('the headline of an acknowledged or escalated alert', () => {
   it('says who has the alert, on one line whatever the name', () => {
     const by = { kind: 'channel', id: '7', name: 'Night\nshift' } as const;
     const taken: AlertNotice = { ...NOTICE, acknowledgement: { by, isUndone: false } };

@@ -63,7 +63,9 @@ describe('a message by templates', () => {
       facts: { title: '2 notifications of checks', error: 'One has failed\nTwo has failed' },
       remark: null,
     });
-    expect(rendered('{{ALERT_TITLE}}!', '{{#each NOTICE_LIST}}{{this}}; {{/each}}', grouped).facts).toMatchObject({
+    expect(
+      rendered('{{ALERT_TITLE}}!', '{{#each NOTICE_LIST}}{{this}}; {{/each}}', grouped).facts,
+    ).toMatchObject({
       title: '2 notifications of checks!',
       error: 'One has failed; Two has failed;',
     });
