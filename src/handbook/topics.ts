@@ -239,7 +239,7 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
       {
         name: 'alerts',
         title: 'Alerts and notifications',
-        summary: 'acknowledgement, escalation, email, webhooks, chats, push, incident services',
+        summary: 'acknowledgement, grouping, email, webhooks, chats, on-call',
         document: SERVICE,
         headings: ['Alerts', 'Notifications: email, webhook, Slack, SMS'],
       },

@@ -1,10 +1,10 @@
 import type { Acknowledger } from '../../model/alerting/acknowledgement.ts';
 import { type AlertType, type NoticeType, reportsEnd } from '../../model/alerting/alert.ts';
+import type { ChannelBundling } from '../../model/alerting/alert-channel.ts';
 import { endOfProblem, type MonitoringProblem } from '../../model/alerting/monitoring-problems.ts';
 import type { CheckType } from '../../model/enums.ts';
 import type { Sql } from '../database/store.ts';
 import type { DependentChecks } from './dependencies/parents.sql.ts';
-import type { BundleKey } from './grouping/bundle-key.ts';
 import type { ProblemSubject } from './monitoring-problems/subject.ts';
 import type { FailureFacts } from './observation.ts';
 
@@ -20,6 +20,16 @@ export interface LastPassing {
 
 /** What an alert says of flapping (src/service/README.md, "Flapping"). */
 export type FlappingNews = 'started' | 'ended';
+
+/** What the notices have in common that come as one message. */
+export type BundleKey =
+  | { readonly kind: 'digest' }
+  | {
+      readonly kind: 'problems' | 'reminders' | 'recoveries';
+      readonly by: NonNullable<ChannelBundling['groupBy']>;
+      /** The slug of the location, the name of the group, or the tag. */
+      readonly value: string;
+    };
 
 /** An alert or a reminder, as the channels of the check's subscriptions receive it. */
 export interface AlertNotice {

@@ -21,6 +21,8 @@ export const EVENT_KINDS: readonly string[] = [
   'check_run.finished',
   'group_run.finished',
   'alert.created',
+  'alert.acknowledged',
+  'alert.unacknowledged',
   'location.silent',
   'location.recovered',
   'location.agent_online',

@@ -30,7 +30,7 @@ export function acknowledgementsRoutes({
           description:
             'Ends reminders and escalation until the check recovers or gets worse, and tells the channels that were notified of the alert who took it. An alert that somebody took before stays with them. 409 for an alert that is not open.',
           params,
-          response: { 200: checkAlertSchema },
+          response: { 200: checkAlertSchema.describe('The alert, and who has it.') },
         },
       },
       async (request) => {
@@ -50,7 +50,7 @@ export function acknowledgementsRoutes({
           description:
             'Reminders and escalation begin again, and the same channels are told. 409 for an alert that is not open.',
           params,
-          response: { 200: checkAlertSchema },
+          response: { 200: checkAlertSchema.describe('The alert, which nobody has.') },
         },
       },
       async (request) => {

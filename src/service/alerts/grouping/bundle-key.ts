@@ -1,16 +1,6 @@
 import type { ChannelBundling } from '../../../model/alerting/alert-channel.ts';
-import type { AlertNotice } from '../notice.ts';
+import type { AlertNotice, BundleKey } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
-
-/** What the notices have in common that come as one message. */
-export type BundleKey =
-  | { readonly kind: 'digest' }
-  | {
-      readonly kind: 'problems' | 'reminders' | 'recoveries';
-      readonly by: NonNullable<ChannelBundling['groupBy']>;
-      /** The slug of the location, the name of the group, or the tag. */
-      readonly value: string;
-    };
 
 /** That of digests, as it is stored. */
 export const DIGEST_KEY = '["digest"]';

@@ -4,9 +4,9 @@ import { shortened } from '../../../runtime/text/cut-text.ts';
 import type { Store } from '../../database/store.ts';
 import type { ClaimedDelivery } from '../delivery/claims.sql.ts';
 import type { SealedDelivery } from '../delivery/send-sealed.ts';
-import type { AlertNotice } from '../notice.ts';
+import type { AlertNotice, BundleKey } from '../notice.ts';
 import { headlineOf } from '../senders/headline.ts';
-import { type BundleKey, bundleKeyOf } from './bundle-key.ts';
+import { bundleKeyOf } from './bundle-key.ts';
 import { type CarriedNotices, findCarried } from './bundles.sql.ts';
 
 /** Notices that a message lists. */

@@ -52,7 +52,9 @@ const response = z
     escalation: z
       .strictObject({
         minutes: z.int().describe('Minutes without acknowledgement.'),
-        channels: z.array(channelSummary),
+        channels: z
+          .array(channelSummary)
+          .describe('The channels of the step that exist, in the order of their ids.'),
       })
       .nullable()
       .describe(

@@ -1,16 +1,16 @@
 import { api, bodyOf, pageOf } from '../../api/client.ts';
 import { useQuery } from '../../api/query.ts';
 import { ChoicesError, ErrorState } from '../../parts/error-state.tsx';
-import { CheckField, SelectField } from '../../parts/field.tsx';
+import { CheckField, Field, SelectField } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
+import { tagsIn, tagsText } from '../../parts/forms/tags.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Link } from '../../shell/link.tsx';
 import { channelLabel, notifiedChannels, subscriptionsFor } from '../alerting/channel-form.ts';
 import { useCheckForm } from './check-form.ts';
 import { Choices } from './choices.tsx';
-import { DependsOn } from './depends-on.tsx';
 import { listAt, valueAt } from './draft.ts';
-import { Code, FactField } from './fact-field.tsx';
+import { Code, FactField, useTyped } from './fact-field.tsx';
 import { factsAt } from './facts.ts';
 import { labelOf, wordsOf } from './form-fields.ts';
 import { Section } from './section.tsx';
@@ -186,5 +186,36 @@ function Incident() {
         </>
       )}
     </>
+  );
+}
+
+/** The ids of other checks in one control, with commas in between. */
+function DependsOn() {
+  const { type, draft, change, problems, problemAt } = useCheckForm();
+  const ids = listAt(draft, 'dependsOn').map(String);
+  const [text, setText] = useTyped(tagsText(ids), (typed) => tagsText(tagsIn(typed)));
+  const ofOne = problems.find(({ path }) => /^body\.dependsOn\[/.test(path))?.message ?? null;
+  return (
+    <div data-field="dependsOn">
+      <Field
+        label={labelOf('dependsOn')}
+        hint={factsAt(type, 'dependsOn')?.text}
+        problem={problemAt('dependsOn') ?? ofOne}
+      >
+        {(at) => (
+          <input
+            {...at}
+            type="text"
+            autocomplete="off"
+            placeholder="router, proxy"
+            value={text}
+            onInput={({ currentTarget: { value } }) => {
+              setText(value);
+              change('dependsOn', tagsIn(value));
+            }}
+          />
+        )}
+      </Field>
+    </div>
   );
 }
