@@ -110,6 +110,20 @@ describe('an escalation', () => {
     expect(problem.pass(12)).toBe(true);
   });
 
+  it('waits while a check fails that it depends on, and so does what was acknowledged before', () => {
+    const problem = new Problem();
+    problem.run(0, 'degraded');
+    const held: AlertContext = { ...problem.context(10), hold: 'held' };
+    expect(escalated(problem.state, held)).toBeNull();
+    const worse = { location: 'a', slotMs: at(10), condition: 'failing' } as const;
+    const step = afterRun(problem.state, worse, held);
+    if (step !== null) problem.take(step);
+    problem.take(acknowledge(problem.state, held));
+    // Nobody was told that it fails.
+    problem.run(11, 'failing');
+    expect([problem.dueMinute, problem.pass(21)]).toEqual([16, true]);
+  });
+
   it('is not due without a step', () => {
     const problem = new Problem();
     problem.run(0, 'failing');

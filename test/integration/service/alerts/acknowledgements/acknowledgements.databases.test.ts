@@ -111,6 +111,17 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
+    it('are no news for a channel that has the alert only in its next digest', async () => {
+      const { mine } = fixture();
+      const { run } = alertsFixtureOf(fixture());
+      const subscribed = await makeWebhook(fixture(), HOOK, ['shop']);
+      await mine.patch(`/v1/alert-channels/${subscribed}`, { degradedDigestHour: 7 });
+      await run(1, DEGRADED);
+      const { path } = await openAlert();
+      expect((await mine.post(`${path}/acknowledge`)).status).toBe(200);
+      expect(await told(subscribed)).toEqual(['ALERT_DEGRADED']);
+    });
+
     it('are in the audit log and among the events', async () => {
       const { mine } = fixture();
       const { run } = alertsFixtureOf(fixture());
@@ -207,6 +218,20 @@ describe.each(databases)('on %s', (kind) => {
       await mine.post(`/v1/check-alerts/${alert.id}/acknowledge`);
       await sweepAt(60);
       expect(await told(onCall)).toHaveLength(2);
+    });
+
+    it('waits for others of the channel, as all of its notices do', async () => {
+      const { onCall } = await channels();
+      const { mine } = fixture();
+      await mine.patch(`/v1/alert-channels/${onCall}`, { groupBy: 'LOCATION', groupWindow: 60 });
+      const { run, sweepAt, slot } = alertsFixtureOf(fixture());
+      await run(0, FAILED);
+      await sweepAt(10);
+      const [delivery] = (await mine.get(`/v1/alert-channels/${onCall}/deliveries`)).json;
+      expect(delivery).toMatchObject({
+        escalatedAfterMinutes: 10,
+        nextAttemptAt: new Date(slot(11)).toISOString(),
+      });
     });
 
     it('is set with channels of the account, and forgets those that are deleted', async () => {

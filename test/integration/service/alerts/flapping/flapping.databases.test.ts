@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { databases } from '../../../../support/database/databases.ts';
+import { makeWebhook } from '../../../../support/service/alert-deliveries.ts';
 import { alertsFixtureOf, FAILED, PASSED } from '../../../../support/service/alerts-fixture.ts';
 import { useResultsFixture } from '../../../../support/service/results-fixture.ts';
 import { useRunningService } from '../../../../support/service/service-fixture.ts';
@@ -71,6 +72,47 @@ describe.each(databases)('on %s', (kind) => {
       await sweepAt(24);
       expect(await since()).toEqual(['ALERT_FAILURE STARTED', 'ALERT_RECOVERY ENDED']);
       expect(await statuses()).toEqual(['RESOLVED', 'RESOLVED', 'RESOLVED']);
+    });
+
+    it('is escalated once, to channels that then hear that it is calm', async () => {
+      const { mine } = fixture();
+      const onCall = await makeWebhook(fixture(), { url: 'https://hooks.test/' }, []);
+      await mine.patch(`/v1/accounts/${mine.accountId}/alert-settings`, {
+        escalationStep: { minutes: 2, alertChannelIds: [onCall] },
+      });
+      const { run, sweepAt } = await flap();
+      for (const minute of [7, 11]) {
+        await run(minute, FAILED);
+        await sweepAt(minute + 2);
+        await run(minute + 3, PASSED);
+      }
+      await sweepAt(30);
+      const { json } = await mine.get(`/v1/alert-channels/${onCall}/deliveries`);
+      expect(json.map(({ alertType }: Record<string, string>) => alertType)).toEqual([
+        'ALERT_RECOVERY',
+        'ALERT_FAILURE_REMAIN',
+      ]);
+    });
+
+    it('stays with who took it while it flaps', async () => {
+      const { mine } = fixture();
+      const onCall = await makeWebhook(fixture(), { url: 'https://hooks.test/' }, []);
+      await mine.patch(`/v1/accounts/${mine.accountId}/alert-settings`, {
+        escalationStep: { minutes: 2, alertChannelIds: [onCall] },
+      });
+      const { run, sweepAt } = await flap();
+      await run(7, FAILED);
+      const [alert] = (await mine.get('/v1/check-alerts?open=true')).json;
+      expect(alert.flapping).toBe('STARTED');
+      const path = `/v1/check-alerts/${alert.id}`;
+      expect((await mine.post(`${path}/acknowledge`)).status).toBe(200);
+      await run(8, PASSED);
+      await run(9, FAILED);
+      await sweepAt(12);
+      expect((await mine.get(`/v1/alert-channels/${onCall}/deliveries`)).json).toEqual([]);
+      await sweepAt(24);
+      const [calm] = (await mine.get('/v1/check-alerts?open=true')).json;
+      expect(calm).toMatchObject({ flapping: 'ENDED', acknowledgement: { by: { kind: 'key' } } });
     });
 
     it('says nothing of it while it is muted', async () => {
