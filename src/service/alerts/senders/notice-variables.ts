@@ -165,7 +165,8 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
     name: 'ALERT_TEXT',
     meaning:
       'What messages say below the title, as lines of plain text: the error, then the other facts. Times are in the time zone of the account.',
-    of: ({ notice }) => plainTextOf(messageFactsOf(notice)),
+    // Links have variables of their own.
+    of: ({ notice }) => plainTextOf(messageFactsOf({ ...notice, acknowledgeLink: null })),
   },
   {
     name: 'SINCE',

@@ -77,7 +77,7 @@ export function webhookBody(
     ...variablesOf({ deliveryId, notice }),
     // By the templates of the channel.
     ALERT_TITLE: facts.headline,
-    ALERT_TEXT: plainTextOf(facts),
+    ALERT_TEXT: plainTextOf({ ...facts, acknowledgeLink: null }),
   };
   const given = headers.findLast(({ key }) => key.toLowerCase() === 'content-type')?.value;
   const contentType = given ?? JSON_TYPE;
