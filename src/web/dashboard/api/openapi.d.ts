@@ -3249,8 +3249,12 @@ export interface components {
             id?: string;
         };
         Acknowledgement: {
+            /** @description Who took it. */
             by: components["schemas"]["AcknowledgementBy"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was taken.
+             */
             at: string;
         };
         AcknowledgementBy: {
@@ -3277,6 +3281,9 @@ export interface components {
          *       "sendMonitoringProblems": null,
          *       "sslExpiry": false,
          *       "sslExpiryThreshold": 30,
+         *       "groupBy": null,
+         *       "groupWindow": 20,
+         *       "degradedDigestHour": null,
          *       "subscribeAll": false,
          *       "subscriptions": [],
          *       "titleTemplate": null,
@@ -3512,6 +3519,7 @@ export interface components {
             escalation: {
                 /** @description Minutes without acknowledgement. */
                 minutes: number;
+                /** @description The channels of the step that exist, in the order of their ids. */
                 channels: components["schemas"]["AlertChannelSummary"][];
             } | null;
         };
@@ -3630,7 +3638,10 @@ export interface components {
             };
         };
         AlertmanagerAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "ALERTMANAGER";
             /** @description Where Alertmanager receives the notifications. */
             config: components["schemas"]["AlertmanagerAlertChannelConfig"];
@@ -3950,6 +3961,7 @@ export interface components {
          *       "groupOrder": null,
          *       "runtimeId": null,
          *       "alertChannelSubscriptions": [],
+         *       "dependsOn": [],
          *       "runParallel": false,
          *       "variables": [],
          *       "description": null,
@@ -5080,6 +5092,7 @@ export interface components {
          *       "groupOrder": null,
          *       "runtimeId": null,
          *       "alertChannelSubscriptions": [],
+         *       "dependsOn": [],
          *       "runParallel": false,
          *       "variables": [],
          *       "description": null,
@@ -5127,6 +5140,7 @@ export interface components {
          *       "responseTime": 11.75,
          *       "error": "shop refused the connection",
          *       "statusCode": null,
+         *       "flapping": null,
          *       "acknowledgement": null,
          *       "deliveries": {
          *         "sent": 0,
@@ -5936,13 +5950,22 @@ export interface components {
             advice: string;
         };
         CheckSummary: {
+            /** @description The id of the check. */
             checkId: string;
+            /** @description Its name. */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description Its type.
+             * @enum {string}
+             */
             checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP";
+            /** @description Whether it runs. */
             activated: boolean;
+            /** @description Whether it sends no notifications. */
             muted: boolean;
+            /** @description Its tags. */
             tags: string[];
+            /** @description The id of its group; null without one. */
             groupId: number | null;
             /**
              * Format: date-time
@@ -5964,20 +5987,30 @@ export interface components {
             degraded: number;
             /** @description Milliseconds; of ICMP checks the latency. null if no run has one. */
             responseTime: {
+                /** @description The average. */
                 avg: number;
+                /** @description The shortest. */
                 min: number;
+                /** @description The longest. */
                 max: number;
             } | null;
             /** @description Percent on average, of ICMP checks; null for others, and if no run has it. */
             packetLoss: number | null;
             /** @description Milliseconds on average of each phase that the type has: of URL and API checks wait, dns, tcp, firstByte and download, of TCP checks dns, connection and data. null if no run has it. */
             phases: {
+                /** @description Waiting for a connection, in milliseconds. */
                 wait?: number | null;
+                /** @description Resolving the name, in milliseconds. */
                 dns?: number | null;
+                /** @description Opening the connection, without TLS, in milliseconds. */
                 tcp?: number | null;
+                /** @description Opening the connection, with TLS, in milliseconds. */
                 connection?: number | null;
+                /** @description From the request to the first byte, in milliseconds. */
                 firstByte?: number | null;
+                /** @description From the first byte to the last, in milliseconds. */
                 download?: number | null;
+                /** @description From the connection to the end of the exchange, in milliseconds. */
                 data?: number | null;
             };
         };
@@ -6241,7 +6274,10 @@ export interface components {
             }[];
         };
         DiscordAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "DISCORD";
             /** @description Where Discord receives the notifications. */
             config: {
@@ -6456,6 +6492,7 @@ export interface components {
          *       "groupOrder": null,
          *       "runtimeId": null,
          *       "alertChannelSubscriptions": [],
+         *       "dependsOn": [],
          *       "runParallel": false,
          *       "variables": [],
          *       "description": null,
@@ -7488,7 +7525,7 @@ export interface components {
          */
         Event: {
             /** @description What happened; a later release may have further kinds. */
-            kind: ("check.created" | "check.updated" | "check.deleted" | "group.created" | "group.updated" | "group.deleted" | "alert_channel.created" | "alert_channel.updated" | "alert_channel.deleted" | "maintenance_window.created" | "maintenance_window.updated" | "maintenance_window.deleted" | "location.created" | "location.updated" | "location.deleted" | "status_page.created" | "status_page.updated" | "status_page.deleted" | "status_page_service.created" | "status_page_service.updated" | "status_page_service.deleted" | "incident.created" | "incident.updated" | "incident.deleted" | "dashboard_incident.created" | "dashboard_incident.updated" | "dashboard_incident.deleted" | "check.status_changed" | "check_run.finished" | "group_run.finished" | "alert.created" | "location.silent" | "location.recovered" | "location.agent_online" | "location.agent_offline") | string;
+            kind: ("check.created" | "check.updated" | "check.deleted" | "group.created" | "group.updated" | "group.deleted" | "alert_channel.created" | "alert_channel.updated" | "alert_channel.deleted" | "maintenance_window.created" | "maintenance_window.updated" | "maintenance_window.deleted" | "location.created" | "location.updated" | "location.deleted" | "status_page.created" | "status_page.updated" | "status_page.deleted" | "status_page_service.created" | "status_page_service.updated" | "status_page_service.deleted" | "incident.created" | "incident.updated" | "incident.deleted" | "dashboard_incident.created" | "dashboard_incident.updated" | "dashboard_incident.deleted" | "check.status_changed" | "check_run.finished" | "group_run.finished" | "alert.created" | "alert.acknowledged" | "alert.unacknowledged" | "location.silent" | "location.recovered" | "location.agent_online" | "location.agent_offline") | string;
             /** @description The id of the resource. */
             resourceId: string;
             /**
@@ -7558,7 +7595,10 @@ export interface components {
             };
         };
         GoogleChatAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "GOOGLE_CHAT";
             /** @description Where Google Chat receives the notifications. */
             config: {
@@ -7715,7 +7755,10 @@ export interface components {
             logicalId?: string | null;
         };
         GotifyAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "GOTIFY";
             /** @description Where Gotify receives the notifications. */
             config: components["schemas"]["GotifyAlertChannelConfig"];
@@ -7996,6 +8039,7 @@ export interface components {
              * @default null
              */
             logicalId: string | null;
+            /** @description How often pings are expected, and how late they may be. */
             heartbeat: components["schemas"]["HeartbeatCheckHeartbeat"];
             /** @description The id of the check. */
             id: string;
@@ -8444,6 +8488,7 @@ export interface components {
          *       "groupOrder": null,
          *       "runtimeId": null,
          *       "alertChannelSubscriptions": [],
+         *       "dependsOn": [],
          *       "runParallel": false,
          *       "variables": [],
          *       "description": null,
@@ -9048,7 +9093,10 @@ export interface components {
             incidentUpdates?: components["schemas"]["IncidentUpdateInput"][];
         };
         IncidentIoAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "INCIDENT_IO";
             /** @description Where incident.io receives the notifications. */
             config: components["schemas"]["IncidentIoAlertChannelConfig"];
@@ -9706,7 +9754,10 @@ export interface components {
             logicalId?: string | null;
         };
         MatrixAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "MATRIX";
             /** @description Where Matrix receives the notifications. */
             config: components["schemas"]["MatrixAlertChannelConfig"];
@@ -9872,7 +9923,10 @@ export interface components {
             logicalId?: string | null;
         };
         MattermostAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "MATTERMOST";
             /** @description Where Mattermost receives the notifications. */
             config: {
@@ -10061,9 +10115,15 @@ export interface components {
         MonitoringProblem: {
             /** @description The same each time that this goes wrong. */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description What goes wrong.
+             * @enum {string}
+             */
             kind: "AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL";
-            /** @enum {string} */
+            /**
+             * @description critical: runs or notifications are missing, or soon will be.
+             * @enum {string}
+             */
             severity: "critical" | "warning";
             /** @description What is wrong, in one line. */
             headline: string;
@@ -10071,15 +10131,23 @@ export interface components {
             message: string;
             /** @description The private location that it is about; else null. */
             location: {
+                /** @description The id of the location. */
                 id: string;
+                /** @description Its slug. */
                 slug: string;
+                /** @description Its name. */
                 name: string;
             } | null;
             /** @description The alert channel that it is about; else null. */
             channel: {
+                /** @description The id of the channel. */
                 id: number;
-                /** @enum {string} */
+                /**
+                 * @description Its type.
+                 * @enum {string}
+                 */
                 type: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS" | "TEAMS" | "DISCORD" | "TELEGRAM" | "PAGERDUTY" | "OPSGENIE" | "NTFY" | "PUSHOVER" | "GOOGLE_CHAT" | "MATTERMOST" | "MATRIX" | "GOTIFY" | "INCIDENT_IO" | "ALERTMANAGER";
+                /** @description Its name. */
                 name: string;
             } | null;
             /**
@@ -10251,7 +10319,10 @@ export interface components {
             };
         };
         NtfyAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "NTFY";
             /** @description Where ntfy receives the notifications. */
             config: components["schemas"]["NtfyAlertChannelConfig"];
@@ -10420,7 +10491,10 @@ export interface components {
             logicalId?: string | null;
         };
         OpsgenieAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "OPSGENIE";
             /** @description Where Opsgenie receives the notifications. */
             config: components["schemas"]["OpsgenieAlertChannelConfig"];
@@ -10593,7 +10667,10 @@ export interface components {
             logicalId?: string | null;
         };
         PagerdutyAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "PAGERDUTY";
             /** @description Where PagerDuty receives the notifications. */
             config: components["schemas"]["PagerdutyAlertChannelConfig"];
@@ -10936,7 +11013,10 @@ export interface components {
             spoolOldestMs: number | null;
         };
         PushoverAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "PUSHOVER";
             /** @description Where Pushover receives the notifications. */
             config: components["schemas"]["PushoverAlertChannelConfig"];
@@ -12952,6 +13032,7 @@ export interface components {
          *       "groupOrder": null,
          *       "runtimeId": null,
          *       "alertChannelSubscriptions": [],
+         *       "dependsOn": [],
          *       "runParallel": false,
          *       "variables": [],
          *       "description": null,
@@ -13542,7 +13623,10 @@ export interface components {
             format?: "TEXT" | "HEX";
         };
         TeamsAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "TEAMS";
             /** @description Where Microsoft Teams receives the notifications. */
             config: {
@@ -13699,7 +13783,10 @@ export interface components {
             logicalId?: string | null;
         };
         TelegramAlertChannel: {
-            /** @enum {string} */
+            /**
+             * @description The type of the channel. It never changes.
+             * @enum {string}
+             */
             type: "TELEGRAM";
             /** @description Where Telegram receives the notifications. */
             config: components["schemas"]["TelegramAlertChannelConfig"];
@@ -14583,6 +14670,7 @@ export interface components {
          *       "groupOrder": null,
          *       "runtimeId": null,
          *       "alertChannelSubscriptions": [],
+         *       "dependsOn": [],
          *       "runParallel": false,
          *       "variables": [],
          *       "description": null,
@@ -15538,7 +15626,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The request was carried out. */
+            /** @description Why the service is not ready. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19368,7 +19456,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was carried out. */
+            /** @description The alert, and who has it. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19419,7 +19507,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request was carried out. */
+            /** @description The alert, which nobody has. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20132,7 +20220,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request was carried out. */
+            /** @description The messages as the channel would get them. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20698,7 +20786,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request was carried out. */
+            /** @description The error group, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21331,7 +21419,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request was carried out. */
+            /** @description The error group of test sessions, as it is now. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
