@@ -74,7 +74,13 @@ export function headlineOf(
 export function lastedMs(
   notice: Pick<
     AlertNotice,
-    'acknowledgement' | 'alertType' | 'location' | 'atMs' | 'sinceMs' | 'startedAtMs'
+    | 'acknowledgement'
+    | 'alertType'
+    | 'location'
+    | 'problem'
+    | 'atMs'
+    | 'sinceMs'
+    | 'startedAtMs'
   >,
 ): number | null {
   const { location, problem, atMs, sinceMs, startedAtMs } = notice;

@@ -49,12 +49,14 @@ const MAX_LINK_BYTES = 180;
  */
 export function smsText(
   { headline, error, isCustom, link: details, acknowledgeLink }: MessageFacts,
-  { runLocation, bundle }: Pick<AlertNotice, 'runLocation' | 'bundle'>,
+  { runLocation, problem, bundle }: Pick<AlertNotice, 'runLocation' | 'problem' | 'bundle'>,
 ): string {
   const isList = bundle !== undefined && !isCustom;
   const long = isList ? bundle.lines.join('; ') : error;
   const why = long === null ? '' : `: ${long.replaceAll(/\s+/g, ' ')}`;
-  const text = isCustom || isList ? `${headline}${why}` : `${headline}, ${runLocation}${why}`;
+  // The headline of a problem of monitoring itself says what it is about, and that of several what they share.
+  const isWhole = isCustom || isList || problem !== undefined;
+  const text = isWhole ? `${headline}${why}` : `${headline}, ${runLocation}${why}`;
   const link = acknowledgeLink ?? details;
   const end = link === null || Buffer.byteLength(link) > MAX_LINK_BYTES ? '' : ` ${link}`;
   return `${shortened(text, MAX_BYTES - Buffer.byteLength(end), '...')}${end}`;
