@@ -1,6 +1,3 @@
--- The checks that depend on a check are named in its messages.
-create index checks_depending on checks using gin ((body -> 'dependsOn')) where body -> 'dependsOn' <> '[]'::jsonb;
-
 -- Notices of a channel that become one message: those of a location, a group or a tag within a window, and those of
 -- degraded checks once a day.
 alter table alert_channels
@@ -15,9 +12,6 @@ alter table alert_channels
 alter table alert_deliveries
   add column bundle_key text,
   add column bundle_id text;
-create index alert_deliveries_bundle_key on alert_deliveries (account_id, channel_id, bundle_key, seq)
-  where finished_at is null and bundle_key is not null;
-create index alert_deliveries_bundle on alert_deliveries (bundle_id) where bundle_id is not null;
 
 -- That a check began to flap, or is calm again. Null for any other alert.
 alter table check_alerts add column flapping text check (flapping in ('started', 'ended'));
