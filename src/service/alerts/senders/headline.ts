@@ -74,13 +74,7 @@ export function headlineOf(
 export function lastedMs(
   notice: Pick<
     AlertNotice,
-    | 'acknowledgement'
-    | 'alertType'
-    | 'location'
-    | 'problem'
-    | 'atMs'
-    | 'sinceMs'
-    | 'startedAtMs'
+    'acknowledgement' | 'alertType' | 'location' | 'problem' | 'atMs' | 'sinceMs' | 'startedAtMs'
   >,
 ): number | null {
   const { location, problem, atMs, sinceMs, startedAtMs } = notice;
