@@ -103,7 +103,7 @@ function bundleHeadline({ key, count }: NonNullable<AlertNotice['bundle']>): str
 export const BUNDLE_LABEL = 'Checks';
 
 function bundleFacts(
-  { atMs, timeZone = 'UTC', link = null }: AlertNotice,
+  { atMs, timeZone = 'UTC', link }: AlertNotice,
   { count, lines }: NonNullable<AlertNotice['bundle']>,
 ): readonly (readonly [string, string])[] {
   const rest = count - lines.length;
@@ -111,7 +111,7 @@ function bundleFacts(
   return [
     [BUNDLE_LABEL, list.join('\n')],
     ['Time', zonedTime(atMs, timeZone)],
-    ...(link === null ? [] : [['Details', link] as const]),
+    ...(link === undefined || link === null ? [] : [['Details', link] as const]),
   ];
 }
 
