@@ -1,4 +1,5 @@
 import type { Frequency, RunnableCheckType } from '../enums.ts';
+import { HOUR_MS, MINUTE_MS } from '../time-units.ts';
 
 /**
  * frequencyOffset for frequency 0: the period itself, in seconds (src/model/README.md, "Fields of
@@ -17,6 +18,18 @@ const SUB_MINUTE_TYPES: readonly RunnableCheckType[] = ['API', 'TCP'];
  */
 export function maxFrequencyOffset(frequency: Frequency): number {
   return frequency <= 60 ? Math.floor(frequency * 10) : Math.ceil(frequency / 60);
+}
+
+/**
+ * How far after the start of its period a check is due that has a frequencyOffset, in milliseconds. Its unit is
+ * a tenth of a minute, above an hour an hour.
+ *
+ * @param frequency minutes above 0
+ */
+export function offsetMsOf(frequency: Frequency, frequencyOffset: number): number {
+  const unitMs = frequency <= 60 ? 6_000 : HOUR_MS;
+  // The largest offset is a whole period, which is the same phase as 0.
+  return (frequencyOffset * unitMs) % (frequency * MINUTE_MS);
 }
 
 export interface SubMinuteFields {

@@ -1,6 +1,7 @@
 import type { Frequency } from '../enums.ts';
 import { stableNumber } from '../ids.ts';
-import { SUB_MINUTE_OFFSETS } from './frequency.ts';
+import { MINUTE_MS } from '../time-units.ts';
+import { offsetMsOf, SUB_MINUTE_OFFSETS } from './frequency.ts';
 
 /** The instants at which a check is due: `k · periodMs + phaseMs` for whole k since the epoch. */
 export interface SlotRule {
@@ -27,11 +28,9 @@ export function slotRuleOf(
     const periodMs = (frequencyOffset ?? SUB_MINUTE_OFFSETS[0]) * 1000;
     return { periodMs, phaseMs: stableNumber(checkId, periodMs) };
   }
-  const periodMs = frequency * 60_000;
+  const periodMs = frequency * MINUTE_MS;
   if (frequencyOffset === null) return { periodMs, phaseMs: stableNumber(checkId, periodMs) };
-  const stepMs = frequency <= 60 ? 6_000 : 3_600_000;
-  // The largest offset is a whole period, which is the same phase as 0.
-  return { periodMs, phaseMs: (frequencyOffset * stepMs) % periodMs };
+  return { periodMs, phaseMs: offsetMsOf(frequency, frequencyOffset) };
 }
 
 /** The first slot strictly after the instant. Both are epoch milliseconds. */
