@@ -25,9 +25,12 @@ export function hostAndPort(text: string): Parsed<ConnectivityTarget> {
     : { ok: true, value: { hostname, port } };
 }
 
-/** The service's address: http or https, perhaps with a path, without credentials, query and fragment. */
+/**
+ * The service's address: http or https, perhaps with a path, without credentials, query and fragment. A refused
+ * one is shown without its credentials.
+ */
 export function serviceUrl(text: string): Parsed<URL> {
-  const refused = { ok: false, culprit: text } as const;
+  const refused = { ok: false, culprit: withoutCredentials(text) } as const;
   if (!URL.canParse(text)) return refused;
   const url = new URL(text);
   const isPlain =
