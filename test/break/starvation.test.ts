@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { StarvationCause } from '../../src/agent/run/starvation/load-shedding.ts';
+import type { StarvationCause } from '../../src/agent/run/starvation/starvation-cause.ts';
 import { quantile } from '../bench/row.ts';
 import { IS_NIGHTLY } from '../support/nightly.ts';
 import { HAS_CPU_CGROUP } from '../support/process/cpu-limit.ts';

@@ -8,14 +8,14 @@ import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import type { OtlpConfig } from '../config/otlp.ts';
 import type { AgentMetrics } from '../health/metrics.ts';
-import { Queue } from '../output/queue.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
 import { shutdownLimit } from '../shutdown-limit.ts';
 import type { ExportDropReason, ExportSignal } from './export-drops.ts';
 import { type ExportRequest, metricRequests } from './metric-requests.ts';
 import { OtlpClient } from './otlp-client.ts';
-import { attributesOf, OWN_TEXTS, type Sender, type Span, tracesRequest } from './otlp-json.ts';
+import { attributesOf, OWN_TEXTS, type Sender, tracesRequest } from './otlp-json.ts';
 import { RunSpans } from './run-spans.ts';
+import { WaitingSpans } from './waiting-spans.ts';
 
 export interface ExporterOptions {
   readonly config: OtlpConfig;
@@ -48,8 +48,6 @@ interface Limit {
   readonly endMs: number;
 }
 
-/** Results whose spans wait. */
-const MAX_QUEUED = 5_000;
 /** Results of a request: about a quarter of a megabyte of JSON. */
 const MAX_BATCH = 100;
 /** From the first result of a request until it is sent. */
@@ -71,8 +69,7 @@ class Exporter implements OtlpExporter {
   /** Before it no request goes out, monotonic: backoff, or the Retry-After of the receiver. */
   readonly #notBeforeMs: Record<ExportSignal, number> = { metrics: 0, traces: 0 };
   readonly #runSpans: RunSpans;
-  /** The spans of each result. */
-  readonly #waiting = new Queue<readonly Span[]>();
+  readonly #waiting = new WaitingSpans();
   #wake = (): void => {};
 
   constructor(options: ExporterOptions) {
@@ -95,13 +92,9 @@ class Exporter implements OtlpExporter {
   result(result: CheckResult): void {
     if (!this.#options.config.traces) return;
     try {
-      this.#waiting.push(this.#runSpans.endingWith(result));
+      this.#dropped('traces', this.#waiting.push(this.#runSpans.endingWith(result)), 'queue');
     } catch (error) {
       this.#fault('traces', error);
-    }
-    if (this.#waiting.length > MAX_QUEUED) {
-      const oldest = this.#waiting.shift();
-      this.#dropped('traces', oldest?.length ?? 0, 'queue');
     }
     this.#wake();
   }
@@ -163,11 +156,8 @@ class Exporter implements OtlpExporter {
   async #flushTraces(first: ExportRequest, limit: Limit): Promise<void> {
     for (let batch = first; batch.count > 0; batch = this.#take()) {
       if (await this.#deliver('traces', batch, limit)) continue;
-      let lost = batch.count;
-      for (let next = this.#waiting.shift(); next !== null; next = this.#waiting.shift()) {
-        lost += next.length;
-      }
-      this.#dropped('traces', lost, 'stopped');
+      const rest = this.#waiting.take(this.#waiting.results).length;
+      this.#dropped('traces', batch.count + rest, 'stopped');
     }
   }
 
@@ -198,7 +188,7 @@ class Exporter implements OtlpExporter {
 
   /** Resolves true when so many results wait, false when the signal aborts. */
   async #untilWaiting(results: number, signal: AbortSignal): Promise<boolean> {
-    while (this.#waiting.length < results) {
+    while (this.#waiting.results < results) {
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -208,12 +198,7 @@ class Exporter implements OtlpExporter {
   }
 
   #take(): ExportRequest {
-    const spans: Span[] = [];
-    for (let results = 0; results < MAX_BATCH; results += 1) {
-      const next = this.#waiting.shift();
-      if (next === null) break;
-      spans.push(...next);
-    }
+    const spans = this.#waiting.take(MAX_BATCH);
     return { body: tracesRequest(this.#sender, spans), count: spans.length };
   }
 

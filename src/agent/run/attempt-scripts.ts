@@ -21,7 +21,7 @@ import type { ScriptHost } from '../scripts/script-thread.ts';
 import type { FetchReply, ScriptLogLevel, ScriptResponse } from '../scripts/worker-protocol.ts';
 import type { AttemptSecrets } from '../secrets/attempt-secrets.ts';
 import { shortenedText } from '../secrets/cut-scrubbed.ts';
-import type { ScriptView } from '../secrets/script-variables.ts';
+import type { ScriptView } from '../secrets/script-view.ts';
 import type { RenderedWithSecrets, SecretsVault } from '../secrets/vault.ts';
 import { CANCELLED_ON_REQUEST, isRunCancelled } from './cancelled.ts';
 import type { CheckTypeRunners, Probed } from './check-types/check-type.ts';

@@ -5,7 +5,6 @@ import {
   type QuickJSRuntime,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
-import { MAX_KEY_CHARS, VARIABLE_KEY } from '../../model/check/variable-key.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { boundedRequest } from './bounded-request.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
@@ -14,24 +13,20 @@ import {
   MAX_LOG_CHARS,
   MAX_LOG_LINES,
   MAX_MESSAGE_CHARS,
-  MAX_SET_CHARS,
-  MAX_SET_VARIABLES,
   MEMORY_BYTES,
   STACK_BYTES,
 } from './limits.ts';
 import { PRELUDE } from './prelude.ts';
 import { ScriptFetches } from './script-fetches.ts';
+import { ScriptVariables } from './script-variables.ts';
 import {
   type FetchReply,
   type FromWorker,
   LOG_LEVELS,
   type ScriptEnd,
-  type SetVariable,
   type StartMessage,
 } from './worker-protocol.ts';
 
-/** The length of one value that a script sets. */
-const MAX_VALUE_CHARS = 20_000;
 /** For reading the error of a script that has used up its memory. */
 const SPARE_BYTES = 4 * 1024 * 1024;
 
@@ -54,14 +49,12 @@ export class Sandbox {
   readonly #context: QuickJSContext;
   readonly #post: (message: FromWorker) => void;
   readonly #fetches: ScriptFetches;
-  readonly #variables = new Map<string, SetVariable>();
+  readonly #variables: ScriptVariables;
   #fileName = '';
   #functions: Functions | null = null;
   /** The promise of the script's module. */
   #module: QuickJSHandle | null = null;
   #lines = 0;
-  #sets = 0;
-  #setChars = 0;
   #hasEnded: boolean = false;
 
   constructor(module: QuickJSWASMModule, post: (message: FromWorker) => void) {
@@ -70,6 +63,7 @@ export class Sandbox {
     this.#runtime.setMemoryLimit(MEMORY_BYTES);
     this.#runtime.setMaxStackSize(STACK_BYTES);
     this.#context = this.#runtime.newContext();
+    this.#variables = new ScriptVariables(post);
     this.#fetches = new ScriptFetches(this.#context, post);
   }
 
@@ -136,30 +130,8 @@ export class Sandbox {
 
   #sent(message: unknown): void {
     const given = (typeof message === 'object' ? message : null) as Record<string, unknown> | null;
-    if (given?.kind === 'set') this.#set(given);
+    if (given?.kind === 'set') this.#variables.set(given);
     if (given?.kind === 'log') this.#log(given);
-  }
-
-  #set({ name, value, isPublic }: Readonly<Record<string, unknown>>): void {
-    if (typeof name !== 'string' || !VARIABLE_KEY.test(name) || name.length > MAX_KEY_CHARS) {
-      throw new TypeError(
-        'The name of a variable must be letters, digits and underscores, and not begin with a digit',
-      );
-    }
-    if (typeof value !== 'string' || value.length > MAX_VALUE_CHARS) {
-      throw new RangeError(`The value of a variable has at most ${MAX_VALUE_CHARS} characters`);
-    }
-    // The main thread has to search for all of them.
-    this.#sets += 1;
-    this.#setChars += value.length;
-    if (this.#sets > MAX_SET_VARIABLES || this.#setChars > MAX_SET_CHARS) {
-      throw new RangeError(
-        `A script sets variables at most ${MAX_SET_VARIABLES} times, to ${MAX_SET_CHARS} characters in all`,
-      );
-    }
-    const set = { name, value, isPublic: isPublic === true };
-    this.#variables.set(name, set);
-    if (!set.isPublic) this.#post({ kind: 'secret', value });
   }
 
   #log({ level, text }: Readonly<Record<string, unknown>>): void {
@@ -198,7 +170,7 @@ export class Sandbox {
       return;
     }
     const request = boundedRequest(JSON.parse(this.#textOf(made.value)));
-    this.#end({ kind: 'passed', result: { request, variables: [...this.#variables.values()] } });
+    this.#end({ kind: 'passed', result: { request, variables: this.#variables.all() } });
   }
 
   #known(): Functions {

@@ -29,7 +29,7 @@ import {
   renderCheck,
   variableValuesIn,
 } from './render-check.ts';
-import { Placeholders, type ScriptView, scriptViewOf } from './script-variables.ts';
+import { Placeholders, type ScriptView, scriptViewOf } from './script-view.ts';
 import { secretForms } from './secret-forms.ts';
 import { SecretMemory } from './secret-memory.ts';
 import { VariablesFolder } from './variables-folder.ts';

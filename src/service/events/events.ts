@@ -7,7 +7,6 @@ import type { Store } from '../database/store.ts';
 import { ServiceError } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { EventHub, type Follower } from './event-hub.ts';
-import { OpenStreams } from './open-streams.ts';
 import {
   deleteEventsBefore,
   deleteEventsBeyond,
@@ -16,6 +15,7 @@ import {
   listEvents,
   type StoredEvent,
 } from './sql.ts';
+import { OpenStreams } from './stream-limits.ts';
 
 export type { FollowedEvent, StoredEvent } from './sql.ts';
 

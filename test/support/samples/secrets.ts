@@ -3,7 +3,7 @@ import { targetsByName, variableTarget } from '../../../src/agent/config/variabl
 import { NO_ATTEMPT_SECRETS } from '../../../src/agent/secrets/attempt-secrets.ts';
 import { NO_OWN_SECRETS } from '../../../src/agent/secrets/own-secrets.ts';
 import { compileScripted, renderCheck } from '../../../src/agent/secrets/render-check.ts';
-import { Placeholders, scriptViewOf } from '../../../src/agent/secrets/script-variables.ts';
+import { Placeholders, scriptViewOf } from '../../../src/agent/secrets/script-view.ts';
 import { openVault, type SecretsVault } from '../../../src/agent/secrets/vault.ts';
 import type { OwnVariable } from '../../../src/model/check/variable.ts';
 import { NO_SECRETS } from '../../../src/scrub/scrubber.ts';

@@ -24,8 +24,8 @@ import type { BodyPlan } from './exchange.ts';
 import type { Hop } from './hop.ts';
 import { httpTimingPhases, timingsOf } from './phases.ts';
 import type { PreparedRequest } from './prepare-request.ts';
-import { type RouteSettings, receiversOf } from './receivers.ts';
-import { NO_REDIRECT, type Redirect, redirectOf } from './redirects.ts';
+import { receiversOf } from './receivers.ts';
+import { allowedRedirect, NO_REDIRECT, type Redirect, redirectOf } from './redirects.ts';
 import { requestText, shownUrl } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
@@ -112,7 +112,11 @@ export async function probeHttp(
     const current = request;
     const judge = (head: ResponseHead): Redirect =>
       followRedirects
-        ? allowed(redirectOf(current, head, redirects.length, context.scrub), context, route)
+        ? allowedRedirect(
+            redirectOf(current, head, redirects.length, context.scrub),
+            context.ownSecrets,
+            (next) => receiversOf(next, route),
+          )
         : NO_REDIRECT;
     const redirectIn = ({ exchange }: Hop): Redirect =>
       exchange === null || exchange.head === null ? NO_REDIRECT : judge(exchange.head);
@@ -154,14 +158,6 @@ export async function probeHttp(
       hop.failure ?? redirectFailure(current, redirect, hop.endMs - startMs, context),
     );
   }
-}
-
-/** Refuses a redirect that would send values of the agent to where they may not go. */
-function allowed(redirect: Redirect, { ownSecrets }: ProbeContext, route: RouteSettings): Redirect {
-  if (redirect.kind !== 'follow') return redirect;
-  const { request } = redirect;
-  const why = ownSecrets.whyNotOn(request, receiversOf(request, route));
-  return why === null ? redirect : { kind: 'refused', code: 'VARIABLE_DENIED', why };
 }
 
 function unstartedHop({ ipFamily }: PreparedRequest, failure: Failure, nowMs: number): Hop {

@@ -1,6 +1,8 @@
 import { isSensitiveHeader } from '../../../model/credentials/sensitive-headers.ts';
+import type { Receiver } from '../../config/variable-targets.ts';
 import { decodedHeaderText } from '../../net/header-text.ts';
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
+import type { OwnSecrets } from '../../secrets/own-secrets.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
 /** Longer chains are TOO_MANY_REDIRECTS (src/model/README.md, "What passes and what fails"). */
@@ -79,6 +81,22 @@ export function redirectOf(
   const method = toGet ? 'GET' : request.method;
   const body = toGet ? null : request.body;
   return { kind: 'follow', request: { method, url, headers, body }, left: leftSentence(left) };
+}
+
+/**
+ * Refuses a redirect that would send values of the agent to where they may not go (VARIABLE_TARGETS).
+ *
+ * @param receiversOf the hosts that get a request, with a proxy
+ */
+export function allowedRedirect(
+  redirect: Redirect,
+  ownSecrets: OwnSecrets,
+  receiversOf: (request: HopRequest) => readonly Receiver[],
+): Redirect {
+  if (redirect.kind !== 'follow') return redirect;
+  const { request } = redirect;
+  const why = ownSecrets.whyNotOn(request, receiversOf(request));
+  return why === null ? redirect : { kind: 'refused', code: 'VARIABLE_DENIED', why };
 }
 
 function leftSentence(left: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { CpuAccount } from '../../../../../src/agent/run/starvation/cpu-accounting.ts';
-import { causeOf, LoadShedding } from '../../../../../src/agent/run/starvation/load-shedding.ts';
+import { LoadShedding } from '../../../../../src/agent/run/starvation/load-shedding.ts';
+import { causeOf } from '../../../../../src/agent/run/starvation/starvation-cause.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { captureLog } from '../../../../support/log-capture.ts';
 

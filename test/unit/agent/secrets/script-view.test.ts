@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ScriptView } from '../../../../src/agent/secrets/script-variables.ts';
+import type { ScriptView } from '../../../../src/agent/secrets/script-view.ts';
 import type { CheckOf } from '../../../../src/model/check/check.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { operatorVault, vaultOf } from '../../../support/samples/secrets.ts';

@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf } from '../http/access/authentication.ts';
+import { type Authenticator, keyHashOf } from '../http/access/authenticator.ts';
+import { CURSOR_START, type Cursors, cursorsOf } from '../http/resources/cursor-paging.ts';
+import type { EventFollower, Events, FollowedEvent } from './events.ts';
+import { presentEvent } from './present-event.ts';
+import { MAX_HEARTBEATS } from './stream-limits.ts';
+
+/** A client that reads more slowly is disconnected. It resumes with its last cursor. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
+/** When a client should connect again. */
+const RECONNECT_MS = 2_000;
+
+export interface EventStreamParts {
+  readonly events: Events;
+  readonly apiKeys: Authenticator;
+  /** Aborts when the service stops: streams then end. */
+  readonly stopping: AbortSignal;
+}
+
+/** Sends the events of the caller's account until the client or the service ends. */
+export async function streamEvents(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { events, apiKeys, stopping }: EventStreamParts,
+): Promise<void> {
+  const { accountId } = callerOf(request);
+  const cursors = cursorsOf(request);
+  const lastId = request.headers['last-event-id'];
+  const isResumed = lastId !== undefined && lastId !== '';
+  const given = isResumed ? String(lastId) : cursorIn(request);
+  const place = isResumed ? 'headers.last-event-id' : undefined;
+  const from = given === undefined ? await events.latest() : cursors.parse(given, place);
+  if (given !== undefined && given !== CURSOR_START) await events.mustBeKept(accountId, from);
+
+  const { raw } = reply;
+  const ended = new AbortController();
+  events.admit(accountId, ended.signal);
+  raw.once('close', () => ended.abort());
+  const end = (): void => {
+    stopping.removeEventListener('abort', end);
+    ended.abort();
+    raw.end();
+  };
+  stopping.addEventListener('abort', end, { once: true });
+  const send = (text: string): void => {
+    if (ended.signal.aborted) return;
+    // What it did not read of earlier events: one batch may be longer, and it could never resume.
+    if (raw.writableLength <= MAX_UNREAD_BYTES) {
+      raw.write(text);
+      return;
+    }
+    events.countSlow();
+    raw.destroy();
+  };
+  let heartbeats = 0;
+  const onHeartbeat = async (): Promise<void> => {
+    heartbeats += 1;
+    if (heartbeats > MAX_HEARTBEATS || !(await isStillActive(request, apiKeys))) return end();
+    send(':\n\n');
+  };
+
+  reply.hijack();
+  raw.writeHead(200, {
+    ...(reply.getHeaders() as Readonly<Record<string, string>>),
+    'content-type': 'text/event-stream; charset=utf-8',
+    'x-accel-buffering': 'no',
+  });
+  send(`retry: ${RECONNECT_MS}\nid: ${cursors.format(from)}\n\n`);
+  if (raw.destroyed || stopping.aborted) end();
+  const follower: EventFollower = {
+    accountId,
+    position: from,
+    onEvents: (found) => send(found.map((one) => formatted(one, cursors.format)).join('')),
+    onHeartbeat: () => void onHeartbeat(),
+    onBatch: () => drained(raw, ended.signal),
+  };
+  // The client connects again, and resumes.
+  await events.follow(follower, ended.signal).catch(end);
+}
+
+/**
+ * Whether the key was not revoked since the stream began, or the user is still signed in and belongs
+ * to the account. Unknown counts as active.
+ */
+function isStillActive(request: FastifyRequest, apiKeys: Authenticator): Promise<boolean> {
+  const hash = keyHashOf(request.headers.authorization, 'vk');
+  const holder = hash === null ? membershipOf(request) : apiKeys.authenticate(hash);
+  return holder.then(
+    (found) => found !== null,
+    () => true,
+  );
+}
+
+async function membershipOf(request: FastifyRequest): Promise<object | null> {
+  const { accountId } = callerOf(request);
+  const user = await request.server.identifyUser(request);
+  return user?.memberships.find((each) => each.accountId === accountId) ?? null;
+}
+
+function cursorIn({ query }: FastifyRequest): string | undefined {
+  return (query as { readonly cursor?: string }).cursor;
+}
+
+/** JSON has no line breaks, which would end the field. */
+function formatted(found: FollowedEvent, format: Cursors['format']): string {
+  const id = format({ position: found.position, id: String(found.id) });
+  return `id: ${id}\nevent: ${found.kind}\ndata: ${JSON.stringify(presentEvent(found))}\n\n`;
+}
+
+/** Resolves when the client has read what was sent, or the signal aborts; null if it has already. */
+function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> | null {
+  if (!raw.writableNeedDrain || signal.aborted) return null;
+  return once(raw, 'drain', { signal }).then(
+    () => {},
+    () => {},
+  );
+}
