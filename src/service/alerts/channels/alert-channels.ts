@@ -180,7 +180,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
         if (isSubscribing) await requireChecks(tx, accountId, named, before);
         const stored = await lockChannel(tx, { accountId, id });
         if (stored === null) throw notFound('alert channel');
-        precondition?.(await viewOf(tx, accountId, stored));
+        precondition?.(await wholeViewOf(tx, accountId, stored));
         const { subscriptions, content } = changedChannel(secrets, key, stored, input);
         if (isSubscribing) {
           await deleteSubscriptionsOfChannel(tx, { accountId, channelId: id });
@@ -200,7 +200,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       await store.transaction(async (tx) => {
         const stored = await lockChannel(tx, key);
         if (stored === null) throw notFound('alert channel');
-        precondition?.(await viewOf(tx, key.accountId, stored));
+        precondition?.(await wholeViewOf(tx, key.accountId, stored));
         await deleteChannel(tx, key);
       });
     },
