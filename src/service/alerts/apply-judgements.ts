@@ -51,8 +51,8 @@ export async function applyJudgements(
       tx,
       accountId,
       given.map(({ judgement, alert }) => noticeOfAlert(judgement.subject, alert, atMs)),
-      given.flatMap(({ judgement: { subject }, alert }) =>
-        alert.escalatedTo.map((channelId) => ({ checkId: subject.checkId, channelId })),
+      given.flatMap(({ alert: { alertId, escalatedTo } }) =>
+        escalatedTo.map((channelId) => ({ alertId, channelId })),
       ),
     );
   }

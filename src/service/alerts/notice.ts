@@ -138,12 +138,13 @@ export interface Outbox {
    * Stores one delivery for each subscribed channel that wants the notice, in the transaction that
    * gives the alerts and locks their checks.
    *
-   * @param escalated channels that get the notices of a check as if they were subscribed to it
+   * @param escalated channels that get the notices of an alert as if they were subscribed to its check. By the
+   *   alert: the next one of the check in the same call may be of another problem
    */
   put(
     tx: Sql,
     accountId: string,
     notices: readonly AlertNotice[],
-    escalated?: readonly { readonly checkId: string; readonly channelId: number }[],
+    escalated?: readonly { readonly alertId: string; readonly channelId: number }[],
   ): Promise<void>;
 }

@@ -15,7 +15,7 @@ import {
   saveCertificateNotices,
 } from '../channels/subscriptions.sql.ts';
 import { withBundles } from '../grouping/bundles.ts';
-import type { Outbox } from '../notice.ts';
+import type { AlertNotice, Outbox } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 import { deliveryOf, type PendingDelivery } from './pending.ts';
 import { insertDeliveries, lanesWithProblem, unfinishedLanes } from './sql.ts';
@@ -34,14 +34,13 @@ export function createOutbox(): Outbox {
     async put(tx, accountId, notices, escalated = []) {
       const checkIds = [...new Set(notices.map(({ check }) => check.id))];
       const subscribed = await lockSubscribedChannels(tx, { accountId, checkIds });
-      const listeners = await withEscalated(tx, accountId, subscribed, escalated);
-      if (listeners.length === 0) return;
+      const more = await escalatedChannels(tx, accountId, escalated);
       const wanted = notices.flatMap((notice) =>
-        listeners
-          .filter(({ checkId }) => checkId === notice.check.id)
+        listenersOf(notice, subscribed, more)
           .filter((listener) => wantsNotice(listener, notice))
           .map((listener): PendingDelivery => ({ notice, listener })),
       );
+      if (wanted.length === 0) return;
       const known = await withoutUnknownEnds(tx, accountId, wanted);
       const fresh = await withoutSentCertificates(tx, accountId, known);
       const pending = await withoutQueuedReminders(tx, accountId, fresh);
@@ -57,27 +56,37 @@ export function createOutbox(): Outbox {
   };
 }
 
-/** Adds channels that get the notices of a check without a subscription. */
-async function withEscalated(
+type Channel = Omit<ChannelSubscriber, 'checkId'>;
+
+/** The channels that get the notices of an alert without a subscription, by its id. */
+async function escalatedChannels(
   tx: Sql,
   accountId: string,
-  subscribed: readonly ChannelSubscriber[],
-  escalated: readonly { readonly checkId: string; readonly channelId: number }[],
-): Promise<readonly ChannelSubscriber[]> {
-  if (escalated.length === 0) return subscribed;
-  const ids = [...new Set(escalated.map(({ channelId }) => channelId))];
+  escalated: readonly { readonly alertId: string; readonly channelId: number }[],
+): Promise<ReadonlyMap<string, readonly Channel[]>> {
+  if (escalated.length === 0) return new Map();
+  const channelIds = [...new Set(escalated.map(({ channelId }) => channelId))];
   const channels = new Map(
-    (await lockChannels(tx, { accountId, ids })).map((channel) => [channel.channelId, channel]),
+    (await lockChannels(tx, { accountId, ids: channelIds })).map((each) => [each.channelId, each]),
   );
-  const listeners = new Map(subscribed.map((each) => [keyOf(each), each]));
-  for (const { checkId, channelId } of escalated) {
-    const channel = channels.get(channelId);
-    const listener = channel === undefined ? null : { ...channel, checkId };
-    if (listener !== null && !listeners.has(keyOf(listener))) {
-      listeners.set(keyOf(listener), listener);
-    }
-  }
-  return [...listeners.values()];
+  return new Map(
+    [...groupBy(escalated, ({ alertId }) => alertId)].map(([alertId, group]) => {
+      const ids = new Set(group.map(({ channelId }) => channelId));
+      return [alertId, [...ids].flatMap((id) => channels.get(id) ?? [])];
+    }),
+  );
+}
+
+function listenersOf(
+  { alertId, check: { id: checkId } }: AlertNotice,
+  subscribed: readonly ChannelSubscriber[],
+  escalated: ReadonlyMap<string, readonly Channel[]>,
+): readonly ChannelSubscriber[] {
+  const own = subscribed.filter((listener) => listener.checkId === checkId);
+  const more = (escalated.get(alertId) ?? []).filter(
+    ({ channelId }) => !own.some((listener) => listener.channelId === channelId),
+  );
+  return [...own, ...more.map((channel) => ({ ...channel, checkId }))];
 }
 
 /**

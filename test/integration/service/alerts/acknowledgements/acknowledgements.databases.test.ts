@@ -200,6 +200,22 @@ describe.each(databases)('on %s', (kind) => {
       expect(await told(onCall)).toHaveLength(3);
     });
 
+    it('ends with the problem, also for one that begins in the same upload as that ends', async () => {
+      const { subscribed, onCall } = await channels();
+      const { deliver, result, run, sweepAt } = alertsFixtureOf(fixture());
+      await run(0, FAILED);
+      await sweepAt(10);
+      const results = [result(11, PASSED), result(12, FAILED)];
+      await deliver(fixture().berlin, { results });
+      expect(await told(onCall)).toEqual([
+        ['ALERT_FAILURE_REMAIN', 10],
+        ['ALERT_RECOVERY', null],
+      ]);
+      expect((await told(subscribed)).slice(-1)).toEqual([['ALERT_FAILURE', null]]);
+      await sweepAt(22);
+      expect((await told(onCall)).slice(2)).toEqual([['ALERT_FAILURE_REMAIN', 10]]);
+    });
+
     it('waits while the check is muted, and never comes where somebody took the alert', async () => {
       const { onCall } = await channels();
       const { mine } = fixture();
