@@ -31,6 +31,8 @@ export interface Claim {
   /** The most that may be sent at once to one channel, and for one account. */
   readonly perChannel: number;
   readonly perAccount: number;
+  /** How many others one delivery carries at most. */
+  readonly maxCarried: number;
   /** How many the owner sends now, by the id of the channel and of the account. */
   readonly busyChannels: Readonly<Record<string, number>>;
   readonly busyAccounts: Readonly<Record<string, number>>;
@@ -86,7 +88,7 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
        returning d.id, d.account_id, d.channel_id, c.sealed_secrets, d.notice, d.attempts as attempt,
          a.time_zone, c.title_template, c.text_template, d.bundle_key,
          jsonb_build_object('type', c.type, 'config', c.config) as target
-     ), ${gatheringAfterClaim('$1')}
+     ), ${gatheringAfterClaim('$1', '$9')}
      select claimed.*, exists (select from alert_deliveries m where m.bundle_id = claimed.id)
        or exists (select from candidates m where m.bundle_id = claimed.id) as is_bundle
      from claimed`,
@@ -99,6 +101,7 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
       claim.perAccount,
       jsonText(claim.busyChannels),
       jsonText(claim.busyAccounts),
+      claim.maxCarried,
     ],
   );
 }

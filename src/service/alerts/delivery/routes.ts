@@ -122,7 +122,7 @@ export function alertDeliveriesRoutes({
           operationId: 'resendAlertDelivery',
           summary: 'Send a delivery again that was sent or has failed',
           description:
-            'It has all of its attempts again and keeps its id. Later deliveries of the check to the channel wait for it.',
+            'It has all of its attempts again and keeps its id. Those that its message carried are sent with it. Later deliveries of the check to the channel wait for it.',
           params: params.extend({ deliveryId: uuidParam.describe('The id of the delivery.') }),
           response: { 200: response.describe('The delivery, which waits to be sent.') },
         },

@@ -6,6 +6,7 @@ import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import { DIGEST_KEY } from '../grouping/bundle-key.ts';
+import { CARRIED_LEASE } from '../grouping/bundles.sql.ts';
 import type { AlertNotice } from '../notice.ts';
 
 /** Notified whenever a delivery is stored. */
@@ -213,7 +214,8 @@ export interface DeliveryKey {
 }
 
 /**
- * Makes a delivery that was sent or has failed wait again, with all of its attempts.
+ * Makes a delivery that was sent or has failed wait again, with all of its attempts: with those that it carried,
+ * which its message lists. One that was carried goes by itself.
  *
  * @returns whether there was one
  */
@@ -228,6 +230,10 @@ export async function restartDelivery(
          bundle_key = null, bundle_id = null
        where account_id = $1 and channel_id = $2::bigint and id = $3 and finished_at is not null
        returning id
+     ), carried as (
+       update alert_deliveries d
+       set state = 'sending', attempts = 1, lease_until = ${CARRIED_LEASE}, finished_at = null
+       from restarted where d.bundle_id = restarted.id and d.finished_at is not null
      )
      select pg_notify($5, '')::text from restarted`,
     [accountId, channelId, id, new Date(atMs), NOTICES_CHANNEL],

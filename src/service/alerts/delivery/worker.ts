@@ -8,7 +8,7 @@ import { recordAttempt } from '../../delivery/shared.sql.ts';
 import { notSent, SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
 import { acknowledgeLink } from '../acknowledgements/link.ts';
 import { withBundle } from '../grouping/bundle-notice.ts';
-import { recordCarried } from '../grouping/bundles.sql.ts';
+import { recordCarried, releaseOrphans } from '../grouping/bundles.sql.ts';
 import type { AlertNotice } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 import { outcomeOfAttempt } from './attempt-outcome.ts';
@@ -30,12 +30,15 @@ export interface DeliveryWorkerParts extends SealedSending {
   readonly onFinished?: (result: 'sent' | 'failed') => void;
 }
 
-/** At once in this process, to one channel and for one account: none keeps the others waiting. */
 /** It is read within the lease of a delivery, and the notice goes without it. */
 const LAST_PASSING_LIMIT_MS = 2_000;
+/** At once in this process, to one channel and for one account: none keeps the others waiting. */
 const MAX_SENDING = 100;
 const MAX_PER_CHANNEL = 4;
 const MAX_PER_ACCOUNT = 40;
+/** Deliveries that one message carries at most. */
+const MAX_CARRIED = 10_000;
+const RELEASE_EVERY_MS = 60_000;
 /** Longer than an attempt and the storage of its outcome can take. */
 const LEASE_MS = SEND_LIMIT_MS + 40_000;
 
@@ -51,6 +54,7 @@ export async function runDeliveryWorker(
   const owner = ids();
   const channels = new NameCounts();
   const accounts = new NameCounts();
+  let releaseAtMs = Number.NEGATIVE_INFINITY;
   const loop = new ClaimLoop<ClaimedDelivery, SendOutcome>({
     ...parts,
     channel: NOTICES_CHANNEL,
@@ -58,6 +62,18 @@ export async function runDeliveryWorker(
     maxSending: MAX_SENDING,
     maxClaimed: MAX_SENDING,
     minClaim: 1,
+    async prepare() {
+      const nowMs = parts.clock.monotonicMs();
+      if (nowMs < releaseAtMs) return false;
+      releaseAtMs = nowMs + RELEASE_EVERY_MS;
+      const count = await releaseOrphans(store);
+      if (count > 0) {
+        parts.log.warn(
+          `${count} notices are sent now: another release of the service sent their message without them`,
+        );
+      }
+      return false;
+    },
     async claim(query) {
       const claimed = await claimDeliveries(store, {
         ...query,
@@ -65,6 +81,7 @@ export async function runDeliveryWorker(
         leaseMs: LEASE_MS,
         perChannel: MAX_PER_CHANNEL,
         perAccount: MAX_PER_ACCOUNT,
+        maxCarried: MAX_CARRIED,
         busyChannels: channels.counts(),
         busyAccounts: accounts.counts(),
       });

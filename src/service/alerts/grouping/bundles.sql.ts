@@ -24,35 +24,68 @@ export async function waitingDigests(
   );
 }
 
-/** Deliveries that one message carries at most; the others wait for the next. */
-const MAX_CARRIED = 10_000;
+/**
+ * Until when the previous release leaves a delivery that another one carries. Longer than a message can be on its
+ * way between two attempts, each of which begins it anew. After a return to that release, it then sends the
+ * delivery by itself. This release claims none that is carried: see `releaseOrphans`.
+ */
+export const CARRIED_LEASE = `now() + interval '1 hour'`;
 
 /**
  * Common table expressions that follow `claimed`: let each delivery that is claimed for the first time carry
  * those that wait for the same message. Not one whose check has an earlier notice that is still to be sent.
  *
  * @param now the parameter with the time
+ * @param maxCarried the parameter with how many one carries at most; the others wait for the next
  */
-export function gatheringAfterClaim(now: string): string {
+export function gatheringAfterClaim(now: string, maxCarried: string): string {
   return `candidates as (
     select m.id, claimed.id as bundle_id
-    from claimed join alert_deliveries m on m.account_id = claimed.account_id
-      and m.channel_id = claimed.channel_id and m.bundle_key = claimed.bundle_key
-    where claimed.attempt = 1 and m.id <> claimed.id and m.finished_at is null
-      and m.state = 'waiting' and m.attempts = 0 and m.bundle_id is null
-      and not exists (
-        select from alert_deliveries before
-        where before.account_id = m.account_id and before.channel_id = m.channel_id
-          and before.check_id = m.check_id and before.finished_at is null
-          and before.bundle_key is distinct from '${DIGEST_KEY}' and before.seq < m.seq)
-    order by m.seq limit ${MAX_CARRIED}
-    for update of m skip locked
+    from claimed cross join lateral (
+      select m.id from alert_deliveries m
+      where m.account_id = claimed.account_id and m.channel_id = claimed.channel_id
+        and m.bundle_key = claimed.bundle_key and m.id <> claimed.id and m.finished_at is null
+        and m.state = 'waiting' and m.attempts = 0 and m.bundle_id is null
+        and not exists (
+          select from alert_deliveries before
+          where before.account_id = m.account_id and before.channel_id = m.channel_id
+            and before.check_id = m.check_id and before.finished_at is null
+            and before.bundle_key is distinct from '${DIGEST_KEY}' and before.seq < m.seq)
+      order by m.seq limit ${maxCarried}::int
+      for update of m skip locked
+    ) m
+    where claimed.attempt = 1
   ), gathered as (
     update alert_deliveries d
-    set state = 'sending', bundle_id = candidates.bundle_id, lease_until = 'infinity',
+    set state = 'sending', bundle_id = candidates.bundle_id, lease_until = ${CARRIED_LEASE},
       attempts = 1, last_attempt_at = ${now}::timestamptz
     from candidates where d.id = candidates.id
   )`;
+}
+
+/**
+ * Makes deliveries wait again whose carrier is finished or gone without them: the previous release sends the
+ * notice of a carrier alone, and does not know of the others. None that it sends itself now.
+ *
+ * @returns how many there were
+ */
+export async function releaseOrphans(sql: Sql): Promise<number> {
+  const rows = await sql.query(
+    `with orphans as (
+       select m.id from alert_deliveries m
+       where m.bundle_id is not null and m.finished_at is null
+         and (m.owner is null or m.lease_until < now())
+         and not exists (select from alert_deliveries carrier
+           where carrier.id = m.bundle_id and carrier.finished_at is null)
+       for update of m skip locked
+     )
+     update alert_deliveries d
+     set state = 'waiting', bundle_id = null, owner = null, lease_until = null,
+       attempts = case when d.state = 'sending' and d.owner is null then 0 else d.attempts end
+     from orphans where d.id = orphans.id
+     returning 1`,
+  );
+  return rows.length;
 }
 
 /** What a message says of the notices that it stands for. */
@@ -118,7 +151,7 @@ export async function recordCarried(
     `update alert_deliveries
      set state = case when $2::boolean then $3 else state end, attempts = $4::int,
        last_attempt_at = $5::timestamptz, last_status = $6::int, last_error = $7, last_answer = $8,
-       lease_until = case when $2::boolean then null else lease_until end,
+       lease_until = case when $2::boolean then null else ${CARRIED_LEASE} end,
        finished_at = case when $2::boolean then $5::timestamptz end
      where bundle_id = $1 and finished_at is null
      returning 1`,

@@ -8,7 +8,7 @@ alter table alert_channels
 
 -- A delivery with a bundle_key waits until due_at for others of its channel with the same key. The first that is
 -- claimed then carries the others: their bundle_id is its id, nobody claims them, and what becomes of it becomes of
--- them. Meanwhile they are `sending` under a lease without an end, so that the previous release leaves them, too.
+-- them. Meanwhile they are `sending` under a lease of an hour, so that the previous release leaves them, too.
 alter table alert_deliveries
   add column bundle_key text,
   add column bundle_id text;

@@ -1175,7 +1175,7 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again that was sent or has failed
-         * @description It has all of its attempts again and keeps its id. Later deliveries of the check to the channel wait for it.
+         * @description It has all of its attempts again and keeps its id. Those that its message carried are sent with it. Later deliveries of the check to the channel wait for it.
          *
          *     Needs the role `write`.
          */

@@ -43,6 +43,7 @@ describe.each(databases)('on %s', (kind) => {
         limit: 100,
         perChannel: 100,
         perAccount: 100,
+        maxCarried: 100,
         busyChannels: {},
         busyAccounts: {},
       });

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { claimDeliveries } from '../../../../../src/service/alerts/delivery/claims.sql.ts';
 import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
+import { recordAttempt } from '../../../../../src/service/delivery/shared.sql.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { eventually } from '../../../../support/eventually.ts';
+import { claimAsPreviousRelease } from '../../../../support/previous-release/claim-deliveries.ts';
 import { type HookServer, hookServer } from '../../../../support/servers/hook-server.ts';
 import {
   CHANNELS,
@@ -42,6 +44,38 @@ describe.each(databases)('on %s', (kind) => {
       });
     const idsIn = (hook: HookServer) =>
       hook.requests.map(({ body }) => JSON.parse(body).DELIVERY_ID);
+
+    /** As a process that ends before it sends anything. */
+    const claimAndEnd = ({ maxCarried = 10 } = {}) =>
+      claimDeliveries(service().store, {
+        owner: 'a process that ended',
+        atMs: service().clock.wallMs(),
+        leaseMs: 1,
+        limit: 10,
+        perChannel: 4,
+        perAccount: 40,
+        maxCarried,
+        busyChannels: {},
+        busyAccounts: {},
+      });
+    /** The names of the checks whose notices a replica of the previous release sends now. */
+    const sentByPreviousRelease = async (): Promise<readonly string[]> => {
+      const { store, clock } = service();
+      const [owner, atMs] = ['a replica of the previous release', clock.wallMs()];
+      const claimed = await claimAsPreviousRelease(store, { owner, atMs });
+      for (const { id, attempt } of claimed) {
+        const outcome = { state: 'sent', dueAtMs: null, status: 200, error: null } as const;
+        await recordAttempt(store, {
+          outbox: 'alert_deliveries',
+          id,
+          owner,
+          attempt,
+          atMs,
+          outcome,
+        });
+      }
+      return claimed.map(({ check }) => check);
+    };
 
     it('sends one message for the checks of a location, and what came of it to the log of each', async () => {
       const hook = await hookServer();
@@ -95,17 +129,9 @@ describe.each(databases)('on %s', (kind) => {
       const id = await start(hook, { groupBy: 'LOCATION' });
       await give('a');
       await give('b');
-      const { store, clock } = service();
+      const { clock } = service();
       clock.spend(20_000);
-      const claim = { leaseMs: 1, limit: 10, perChannel: 4, perAccount: 40 };
-      const free = { busyChannels: {}, busyAccounts: {} };
-      const claimed = await claimDeliveries(store, {
-        ...claim,
-        ...free,
-        owner: 'a process that ended',
-        atMs: clock.wallMs(),
-      });
-      expect(claimed).toMatchObject([{ isBundle: true, attempt: 1 }]);
+      expect(await claimAndEnd()).toMatchObject([{ isBundle: true, attempt: 1 }]);
       await give('c');
       clock.spend(20_000);
       startWorker(service());
@@ -114,6 +140,57 @@ describe.each(databases)('on %s', (kind) => {
         expect.arrayContaining([['a has failed', 'b has failed'], 'c has failed']),
       );
       expect(hook.requests).toHaveLength(2);
+    });
+
+    it('sends what the previous release left out of the message that it sent', async () => {
+      const hook = await hookServer();
+      const id = await start(hook, { groupBy: 'LOCATION' });
+      await give('a');
+      await give('b');
+      service().clock.spend(20_000);
+      await claimAndEnd();
+      expect(await sentByPreviousRelease()).toEqual(['a']);
+      expect(await sentByPreviousRelease()).toEqual([]);
+      startWorker(service());
+      await deliveriesWhen(service(), id, whenAll('sent'));
+      expect(said(hook)).toEqual(['b has failed']);
+    });
+
+    it('sends more messages for more notices than one may carry, of each channel by itself', async () => {
+      const hook = await hookServer();
+      const fields = { groupBy: 'LOCATION' };
+      const ids = [await start(hook, fields), await start(hook, fields)];
+      for (const check of CHECKS) await give(check);
+      service().clock.spend(20_000);
+      await claimAndEnd({ maxCarried: 1 });
+      for (const id of ids) {
+        const rows = await deliveriesWhen(service(), id, () => true);
+        const states = rows.map(({ state }: { readonly state: string }) => state);
+        expect(states.toSorted()).toEqual(['sending', 'sending', 'waiting']);
+      }
+    });
+
+    it('sends a message that failed as a whole again', async () => {
+      let answers = 0;
+      const hook = await hookServer((_, response) => {
+        answers += 1;
+        // A redirect is final.
+        response.writeHead(answers === 1 ? 302 : 200).end();
+      });
+      const id = await start(hook, { groupBy: 'LOCATION' });
+      await give('a');
+      await give('b');
+      service().clock.spend(20_000);
+      startWorker(service());
+      const failed = await deliveriesWhen(service(), id, whenAll('failed'));
+      await service().mine.post(`${CHANNELS}/${id}/deliveries/${failed.at(-1).id}/resend`);
+      const rows = await deliveriesWhen(service(), id, whenAll('sent'));
+      expect(rows).toMatchObject([
+        { attempts: 1, lastStatus: 200 },
+        { attempts: 1, lastStatus: 200 },
+      ]);
+      expect(said(hook)).toEqual(Array(2).fill(['a has failed', 'b has failed']));
+      expect(new Set(idsIn(hook)).size).toBe(1);
     });
 
     it('sends one that is sent again on request by itself', async () => {
