@@ -1,3 +1,8 @@
+-- That a check began to flap, or is calm again. Null for any other alert. Not validated, since that would read the whole
+-- table under a lock that keeps alerts waiting, and all rows are null.
+alter table check_alerts add column flapping text,
+  add constraint check_alerts_flapping check (flapping in ('started', 'ended')) not valid;
+
 -- Notices of a channel that become one message: those of a location, a group or a tag within a window, and those of
 -- degraded checks once a day.
 alter table alert_channels
@@ -12,6 +17,3 @@ alter table alert_channels
 alter table alert_deliveries
   add column bundle_key text,
   add column bundle_id text;
-
--- That a check began to flap, or is calm again. Null for any other alert.
-alter table check_alerts add column flapping text check (flapping in ('started', 'ended'));
