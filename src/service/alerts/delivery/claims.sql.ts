@@ -53,7 +53,8 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
          $5::int - coalesce(($7::jsonb ->> d.channel_id::text)::int, 0) as room_in_channel,
          $6::int - coalesce(($8::jsonb ->> d.account_id)::int, 0) as room_in_account
        from alert_deliveries d
-       where d.finished_at is null and d.due_at <= $1::timestamptz and d.bundle_id is null
+       where d.finished_at is null and greatest(d.due_at, d.digest_at) <= $1::timestamptz
+         and d.bundle_id is null
          and (d.state = 'waiting' or d.lease_until < now())
          and coalesce(($7::jsonb ->> d.channel_id::text)::int, 0) < $5::int
          and coalesce(($8::jsonb ->> d.account_id)::int, 0) < $6::int
@@ -62,7 +63,7 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
            where before.account_id = d.account_id and before.channel_id = d.channel_id
              and before.check_id = d.check_id and before.finished_at is null
              and before.bundle_key is distinct from '${DIGEST_KEY}' and before.seq < d.seq)
-       order by d.due_at, d.seq limit ${SCANNED}
+       order by greatest(d.due_at, d.digest_at), d.seq limit ${SCANNED}
      ), heads as (
        select distinct on (channel_id, coalesce(bundle_key, id)) due.*
        from due order by channel_id, coalesce(bundle_key, id), seq
@@ -112,9 +113,9 @@ export async function nextDueAtMs(
   { atMs }: { readonly atMs: number },
 ): Promise<number | null> {
   const rows = await sql.query<{ dueAt: Date }>(
-    `select due_at from alert_deliveries
-     where finished_at is null and state = 'waiting' and due_at > $1::timestamptz
-     order by due_at limit 1`,
+    `select greatest(due_at, digest_at) as due_at from alert_deliveries
+     where finished_at is null and state = 'waiting' and greatest(due_at, digest_at) > $1::timestamptz
+     order by greatest(due_at, digest_at) limit 1`,
     [new Date(atMs)],
   );
   return rows[0]?.dueAt.getTime() ?? null;

@@ -32,7 +32,8 @@ export interface NewDelivery {
 
 /**
  * Stores deliveries in the given order, which for each check and channel is the order of sending.
- * Keeps those that are stored already.
+ * Keeps those that are stored already. What waits for a digest does so by `digest_at`, which the previous release
+ * does not know: it sends it at once, and the check's later notices after it.
  */
 export async function insertDeliveries(
   sql: Sql,
@@ -50,20 +51,22 @@ export async function insertDeliveries(
   await sql.query(
     `with added as (
        insert into alert_deliveries (account_id, id, channel_id, check_id, alert_id, alert_type,
-         reminder, notice, bundle_key, due_at, created_at)
+         reminder, notice, bundle_key, due_at, digest_at, created_at)
        select $1, id, "channelId", "checkId", "alertId", "alertType", reminder, notice,
-         "bundleKey", coalesce(to_timestamp("dueAtMs" / 1000), $3::timestamptz), $3::timestamptz
+         "bundleKey", coalesce(case when "bundleKey" is distinct from $5 then due end, $3::timestamptz),
+         case when "bundleKey" = $5 then due end, $3::timestamptz
        from rows from (jsonb_to_recordset($2::jsonb) as (id text, "channelId" bigint,
          "checkId" text, "alertId" text, "alertType" text, reminder integer, notice jsonb,
          "bundleKey" text, "dueAtMs" float8))
          with ordinality as given (id, "channelId", "checkId", "alertId", "alertType", reminder,
            notice, "bundleKey", "dueAtMs", number)
+         cross join lateral to_timestamp("dueAtMs" / 1000) as due
        order by number
        on conflict do nothing
        returning id
      )
      select pg_notify($4, '')::text from added limit 1`,
-    [accountId, jsonText(deliveries), new Date(atMs), NOTICES_CHANNEL],
+    [accountId, jsonText(deliveries), new Date(atMs), NOTICES_CHANNEL, DIGEST_KEY],
   );
 }
 
@@ -161,7 +164,7 @@ const LOG_COLUMNS = `id, check_id, coalesce(notice #>> '{location,slug}', notice
   (notice ->> 'escalatedAfterMinutes')::int as escalated_after_minutes, alert_id, alert_type,
   reminder, state, attempts, last_status, last_error,
   last_answer, created_at, last_attempt_at,
-  case when state = 'waiting' then due_at end as next_attempt_at, finished_at, (
+  case when state = 'waiting' then greatest(due_at, digest_at) end as next_attempt_at, finished_at, (
     select ${CHANNEL_SUMMARY}
     from alert_channels c
     where c.account_id = alert_deliveries.account_id and c.id = alert_deliveries.channel_id
@@ -226,8 +229,8 @@ export async function restartDelivery(
   const rows = await sql.query(
     `with restarted as (
        update alert_deliveries
-       set state = 'waiting', attempts = 0, due_at = $4::timestamptz, finished_at = null,
-         bundle_key = null, bundle_id = null
+       set state = 'waiting', attempts = 0, due_at = $4::timestamptz, digest_at = null,
+         finished_at = null, bundle_key = null, bundle_id = null
        where account_id = $1 and channel_id = $2::bigint and id = $3 and finished_at is not null
        returning id
      ), carried as (

@@ -1,10 +1,10 @@
 import { nextHourInZone } from '../../../model/account/time-zone.ts';
-import type { AlertType } from '../../../model/alerting/alert.ts';
+import { type AlertType, ENDS, reportsEnd } from '../../../model/alerting/alert.ts';
 import type { Sql } from '../../database/store.ts';
 import type { ChannelSubscriber } from '../channels/subscriptions.sql.ts';
 import type { AlertNotice } from '../notice.ts';
 import { DIGEST_KEY, groupKeyOf, storedKeyOf } from './bundle-key.ts';
-import { waitingDigests } from './bundles.sql.ts';
+import { digestLanes } from './bundles.sql.ts';
 
 /** For which message a delivery waits. */
 interface Bundle {
@@ -21,29 +21,46 @@ interface Pending {
 
 export type Bundled<Each> = Each & { readonly bundle: Bundle | null };
 
+/** What a channel knows of a check. */
+interface Lane {
+  /** When the digest is due that tells more of it; epoch milliseconds, null for none. */
+  readonly digestAtMs: number | null;
+  /** Whether the channel was notified of the problem other than by that digest. */
+  readonly isProblemKnown: boolean;
+}
+
 const DEGRADED: readonly AlertType[] = ['ALERT_DEGRADED', 'ALERT_DEGRADED_REMAIN'];
 
 /**
  * The deliveries with the messages that they wait for; null: each is a message. Degraded checks go into the
- * channel's digest, without reminders. So does the end of it while that digest is still to be sent.
+ * channel's digest, without reminders. So does the end of it where a digest that is still to be sent would be the
+ * first to tell of the problem, even if the channel has no digest any more.
  */
 export async function withBundles<Each extends Pending>(
   tx: Sql,
   accountId: string,
   pending: readonly Each[],
 ): Promise<readonly Bundled<Each>[]> {
-  const inDigest = await lanesInDigest(tx, accountId, pending);
+  const lanes = await lanesOfEnds(tx, accountId, pending);
   return pending.flatMap((each): readonly Bundled<Each>[] => {
     const { notice, listener } = each;
     const { degradedDigestHour: hour = null, timeZone = 'UTC' } = listener;
-    const lane = laneOf(listener);
-    const isDegraded = DEGRADED.includes(notice.alertType);
-    const isEnd = notice.alertType === 'ALERT_DEGRADED_RECOVERY' && inDigest.has(lane);
-    if (hour === null || !(isDegraded || isEnd)) return [{ ...each, bundle: groupOf(each) }];
-    if (notice.reminder > 0) return [];
-    inDigest.add(lane);
-    const dueAtMs = nextHourInZone(notice.atMs, hour, timeZone);
-    return [{ ...each, bundle: { key: DIGEST_KEY, dueAtMs } }];
+    const { alertType, atMs } = notice;
+    const lane = lanes.get(laneOf(listener)) ?? { digestAtMs: null, isProblemKnown: false };
+    if (hour !== null && DEGRADED.includes(alertType)) {
+      if (notice.reminder > 0) return [];
+      const digestAtMs = nextHourInZone(atMs, hour, timeZone);
+      lanes.set(laneOf(listener), { ...lane, digestAtMs });
+      return [{ ...each, bundle: { key: DIGEST_KEY, dueAtMs: digestAtMs } }];
+    }
+    const { digestAtMs, isProblemKnown } = lane;
+    if (alertType === 'ALERT_DEGRADED_RECOVERY' && digestAtMs !== null && !isProblemKnown) {
+      return [{ ...each, bundle: { key: DIGEST_KEY, dueAtMs: digestAtMs } }];
+    }
+    if (alertType !== 'ALERT_SSL') {
+      lanes.set(laneOf(listener), { ...lane, isProblemKnown: !reportsEnd(alertType) });
+    }
+    return [{ ...each, bundle: groupOf(each) }];
   });
 }
 
@@ -54,23 +71,26 @@ function groupOf({ notice, listener }: Pending): Bundle | null {
   return { key: storedKeyOf(key), dueAtMs: notice.atMs + groupWindow * 1000 };
 }
 
-/** The channels with the checks of which a notice waits for a digest. */
-async function lanesInDigest(
+/** Those of the channels and checks where the end of being degraded is to be told. */
+async function lanesOfEnds(
   tx: Sql,
   accountId: string,
   pending: readonly Pending[],
-): Promise<Set<string>> {
-  const asked = pending.filter(
-    ({ notice: { alertType }, listener: { degradedDigestHour = null } }) =>
-      alertType === 'ALERT_DEGRADED_RECOVERY' && degradedDigestHour !== null,
-  );
-  if (asked.length === 0) return new Set();
-  const lanes = await waitingDigests(tx, {
+): Promise<Map<string, Lane>> {
+  const asked = pending.filter(({ notice }) => notice.alertType === 'ALERT_DEGRADED_RECOVERY');
+  if (asked.length === 0) return new Map();
+  const lanes = await digestLanes(tx, {
     accountId,
     channelIds: [...new Set(asked.map(({ listener }) => listener.channelId))],
     checkIds: [...new Set(asked.map(({ listener }) => listener.checkId))],
+    ends: ENDS,
   });
-  return new Set(lanes.map(laneOf));
+  return new Map(
+    lanes.map(({ digestAt, isProblemKnown, ...lane }) => [
+      laneOf(lane),
+      { digestAtMs: digestAt?.getTime() ?? null, isProblemKnown },
+    ]),
+  );
 }
 
 function laneOf({ channelId, checkId }: Pick<ChannelSubscriber, 'channelId' | 'checkId'>): string {

@@ -13,7 +13,10 @@ alter table alert_channels
 
 -- A delivery with a bundle_key waits until due_at for others of its channel with the same key. The first that is
 -- claimed then carries the others: their bundle_id is its id, nobody claims them, and what becomes of it becomes of
--- them. Meanwhile they are `sending` under a lease of an hour, so that the previous release leaves them, too.
+-- them. Meanwhile they are `sending` under a lease of an hour, so that the previous release leaves them, too. What waits
+-- for a digest does so until digest_at. The previous release does not know that column and goes by due_at, which is the
+-- time of the notice: later notices of the check would wait there for the digest.
 alter table alert_deliveries
   add column bundle_key text,
-  add column bundle_id text;
+  add column bundle_id text,
+  add column digest_at timestamptz;

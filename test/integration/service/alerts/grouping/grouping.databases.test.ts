@@ -237,5 +237,37 @@ describe.each(databases)('on %s', (kind) => {
         expect.stringMatching(/^b is no longer degraded, 2026-01-01T/),
       ]);
     });
+
+    it('sends the end of a problem at once if the digest would not be the first to tell of it', async () => {
+      const hook = await hookServer();
+      const id = await start(hook, { degradedDigestHour: 9 });
+      await give('a', { alertType: 'ALERT_DEGRADED' });
+      await give('a', { alertType: 'ALERT_DEGRADED_FAILURE' });
+      await give('a', { alertType: 'ALERT_FAILURE_DEGRADED' });
+      await give('a', { alertType: 'ALERT_DEGRADED_RECOVERY' });
+      await give('b', { alertType: 'ALERT_DEGRADED' });
+      await service().mine.patch(`${CHANNELS}/${id}`, { degradedDigestHour: null });
+      await give('b', { alertType: 'ALERT_DEGRADED_RECOVERY' });
+      startWorker(service());
+      await eventually(() => hook.requests.length === 3);
+      expect(said(hook)[2]).toBe('a is no longer degraded');
+      const isWaiting = ({ state }: { readonly state: string }) => state === 'waiting';
+      const rows = (await deliveriesWhen(service(), id, () => true)).filter(isWaiting);
+      expect(rows).toMatchObject(
+        ['b', 'b', 'a'].map((checkId) => ({
+          checkId,
+          nextAttemptAt: '2026-01-01T09:00:00.000Z',
+        })),
+      );
+    });
+
+    it('lets the previous release send what waits for a digest, and later notices after it', async () => {
+      const hook = await hookServer();
+      await start(hook, { degradedDigestHour: 9 });
+      await give('a', { alertType: 'ALERT_DEGRADED' });
+      await give('a', { alertType: 'ALERT_DEGRADED_FAILURE' });
+      expect(await sentByPreviousRelease()).toEqual(['a']);
+      expect(await sentByPreviousRelease()).toEqual(['a']);
+    });
   });
 });
