@@ -13,6 +13,7 @@ import { TEST_SECRETS } from '../../../support/service/service-features.ts';
 function queryOf(url: string, checkId = ''): string {
   if (url === '/v1/error-groups') return `?checkId=${checkId}`;
   if (url === '/v1/check-state-breakdown') return '?by=tag';
+  if (url === '/v1/analytics/summaries') return '?quickRange=last24Hours';
   return url.startsWith('/v1/analytics/') ? '?metrics=availability&quickRange=last24Hours' : '';
 }
 
