@@ -26,8 +26,9 @@ export function zonedTime(epochMs: number, timeZone: string): string {
 }
 
 /**
- * When it is that full hour of a day next, after the given time; epoch milliseconds. An hour that the clocks
- * skip is the one after it. In a zone that this Node does not know, as in UTC.
+ * When it is that full hour of a day next, after the given time; epoch milliseconds. If the clocks skip that
+ * hour, as much later as they are set forward; if they repeat it, the first of the two. In a zone that this
+ * Node does not know, as in UTC.
  *
  * @param hour 0 to 23
  */
@@ -37,9 +38,11 @@ export function nextHourInZone(afterMs: number, hour: number, timeZone: string):
   const localMs = afterMs + offsetAt(afterMs);
   const todayMs = Math.floor(localMs / DAY_MS) * DAY_MS + hour * HOUR_MS;
   const instantOf = (wallMs: number): number => {
-    // The offset may change between now and then.
-    const nearMs = wallMs - offsetAt(afterMs);
-    return wallMs - offsetAt(nearMs);
+    // No zone is a day ahead of UTC or behind it, so a change of the clocks near that time is in between.
+    const [before, after] = [offsetAt(wallMs - DAY_MS), offsetAt(wallMs + DAY_MS)];
+    const first = wallMs - Math.max(before, after);
+    // Where clocks skip the time, neither offset leads to it, and the later one is as it would be without a change.
+    return offsetAt(first) === Math.max(before, after) ? first : wallMs - Math.min(before, after);
   };
   const atMs = instantOf(todayMs);
   return atMs > afterMs ? atMs : instantOf(todayMs + DAY_MS);

@@ -5,6 +5,7 @@ import {
   zonedTime,
 } from '../../../../src/model/account/time-zone.ts';
 
+const HOUR_MS = 3_600_000;
 const WINTER = Date.parse('2026-01-31T12:00:00.000Z');
 const SUMMER = Date.parse('2026-07-31T23:30:00.250Z');
 
@@ -56,8 +57,32 @@ describe('the next full hour of a day in a zone', () => {
     // The clocks are set forward at 01:00 UTC, and back.
     ['2026-03-28T12:00:00.000Z', 9, 'Europe/Berlin', '2026-03-29T07:00:00.000Z'],
     ['2026-10-24T12:00:00.000Z', 9, 'Europe/Berlin', '2026-10-25T08:00:00.000Z'],
+    // They skip that hour.
+    ['2026-03-28T12:00:00.000Z', 2, 'Europe/Berlin', '2026-03-29T01:00:00.000Z'],
+    ['2026-03-07T12:00:00.000Z', 2, 'America/New_York', '2026-03-08T07:00:00.000Z'],
+    ['2026-09-05T12:00:00.000Z', 0, 'America/Santiago', '2026-09-06T04:00:00.000Z'],
+    ['2026-09-06T03:30:00.000Z', 0, 'America/Santiago', '2026-09-06T04:00:00.000Z'],
+    // They repeat it: the first counts.
+    ['2026-10-24T12:00:00.000Z', 2, 'Europe/Berlin', '2026-10-25T00:00:00.000Z'],
+    ['2026-10-25T00:00:00.000Z', 2, 'Europe/Berlin', '2026-10-26T01:00:00.000Z'],
     ['2026-01-31T12:00:00.000Z', 9, 'Not/AZone', '2026-02-01T09:00:00.000Z'],
   ])('after %s for %s h in %s is %s', (after, hour, zone, next) => {
     expect(new Date(nextHourInZone(Date.parse(after), hour, zone)).toISOString()).toBe(next);
+  });
+
+  it.each([
+    ['2026-03-28T00:00Z', 'Europe/Berlin'],
+    ['2026-10-24T00:00Z', 'Europe/Berlin'],
+    ['2026-04-04T00:00Z', 'America/Santiago'],
+    ['2026-09-05T00:00Z', 'America/Santiago'],
+    ['2026-10-03T00:00Z', 'Australia/Lord_Howe'],
+  ])('comes within 25 hours, also in the two days from %s in %s', (start, zone) => {
+    for (let passed = 0; passed < 48; passed += 3) {
+      const ms = Date.parse(start) + passed * HOUR_MS;
+      for (const hour of [0, 2]) {
+        const waitMs = nextHourInZone(ms, hour, zone) - ms;
+        expect([ms, hour, waitMs > 0 && waitMs <= 25 * HOUR_MS]).toEqual([ms, hour, true]);
+      }
+    }
   });
 });
