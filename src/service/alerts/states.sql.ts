@@ -78,7 +78,7 @@ export interface AlertSubject {
 }
 
 /** The stored keys are older than the names. Replicas of the previous release share the rows, so they stay. */
-type StoredState = Omit<
+export type StoredState = Omit<
   AlertState,
   'notified' | 'startedSilenced' | 'verdicts' | 'notifiedAtMs' | 'acknowledged' | 'wait'
 > &
@@ -95,7 +95,8 @@ type StoredBody = Pick<AlertRecord, 'lastRun' | 'alertId' | 'hasIncident' | 'fla
     readonly state: StoredState;
   };
 
-function stateOf({
+/** The state, where a replica of the previous release may have changed it. */
+export function stateOf({
   told: notified,
   isHushed: startedSilenced,
   places,
@@ -103,8 +104,20 @@ function stateOf({
   ...state
 }: StoredState): AlertState {
   const verdicts = places.map(({ place: location, ...verdict }) => ({ ...verdict, location }));
-  const { acknowledged = null, wait = null } = state;
-  return { ...state, notified, startedSilenced, verdicts, notifiedAtMs, acknowledged, wait };
+  const { acknowledged = null, heldAtMs, ...others } = state;
+  const wait = state.wait ?? waitOfEarlierRelease({ notified, notifiedAtMs });
+  const read = { ...others, notified, startedSilenced, verdicts, notifiedAtMs, acknowledged, wait };
+  // The previous release sends what is held, and leaves the field.
+  const isHeld = heldAtMs !== undefined && notified !== state.condition;
+  return isHeld ? { ...read, heldAtMs } : read;
+}
+
+/** A problem that an earlier release sent waits since then for somebody who takes it. */
+function waitOfEarlierRelease({
+  notified,
+  notifiedAtMs,
+}: Pick<AlertState, 'notified' | 'notifiedAtMs'>): AlertState['wait'] {
+  return notified === null ? null : { worst: notified, sinceMs: notifiedAtMs, isEscalated: false };
 }
 
 function storedStateOf(state: AlertState): StoredState {
@@ -119,7 +132,10 @@ function storedStateOf(state: AlertState): StoredState {
 }
 
 function recordOf({ state, acknowledgement = null, escalatedTo = [], ...body }: StoredBody) {
-  return { ...body, state: stateOf(state), acknowledgement, escalatedTo };
+  // The previous release ends the problem, and leaves its channels in the row.
+  const isOfProblem = (state.wait ?? null) !== null;
+  const channels = isOfProblem ? escalatedTo : [];
+  return { ...body, state: stateOf(state), acknowledgement, escalatedTo: channels };
 }
 
 type SubjectRow = Omit<AlertSubject, 'record'> & {

@@ -216,6 +216,25 @@ describe.each(databases)('on %s', (kind) => {
       expect((await told(onCall)).slice(2)).toEqual([['ALERT_FAILURE_REMAIN', 10]]);
     });
 
+    it('does not go on to the next problem where a replica of the previous release ended the last', async () => {
+      const { onCall } = await channels();
+      const { run, sweepAt } = alertsFixtureOf(fixture());
+      await run(0, FAILED);
+      await sweepAt(10);
+      expect(await told(onCall)).toHaveLength(1);
+      const passing = {
+        ...{ condition: 'passing', told: null, isHushed: false, sinceMs: 0, runs: 0 },
+        ...{ countedMs: 0, places: [], toldAtMs: 0, reminders: 0 },
+      };
+      await fixture().store.query(
+        `update check_alert_states set condition = 'passing', due_at = null,
+           body = body || jsonb_build_object('alertId', null, 'lastRun', null, 'state', $1::jsonb)`,
+        [JSON.stringify(passing)],
+      );
+      await run(11, FAILED);
+      expect(await told(onCall)).toHaveLength(1);
+    });
+
     it('waits while the check is muted, and never comes where somebody took the alert', async () => {
       const { onCall } = await channels();
       const { mine } = fixture();
