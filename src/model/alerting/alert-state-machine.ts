@@ -51,6 +51,8 @@ export interface AlertState extends Acknowledgeable {
    * Left out where none waits.
    */
   readonly heldAtMs?: number;
+  /** The slot that ended its last failure; epoch milliseconds. Left out without one, and by earlier releases. */
+  readonly failureEndedMs?: number;
 }
 
 export const NEVER_RUN: AlertState = {
@@ -69,7 +71,8 @@ export const NEVER_RUN: AlertState = {
 
 /**
  * - `none`: the check depends on no other.
- * - `briefly`: no check that it depends on fails. One may be about to: it gets PARENTS_GRACE_MS to be found.
+ * - `briefly`: no check that it depends on is known to fail. One may be about to: it gets PARENTS_GRACE_MS to
+ *   be found, and to be told of.
  * - `held`: one of them fails, or failed at the time of the run.
  */
 export type Hold = 'none' | 'briefly' | 'held';
@@ -89,6 +92,8 @@ export interface AlertContext {
   readonly isSilenced: boolean;
   /** Whether notices of a problem wait for the checks that this one depends on. Default: none. */
   readonly hold?: Hold;
+  /** When a notice that is held waits no longer; epoch milliseconds. null (the default) is not known. */
+  readonly holdUntilMs?: number | null;
   /** Now; epoch milliseconds. */
   readonly atMs: number;
 }
@@ -132,7 +137,8 @@ export function afterRun(
     parallel === null
       ? conditionAfterRotation(before.condition, verdicts, verdict)
       : conditionOver(verdicts, parallel);
-  const here = { ...before, verdicts };
+  const endsFailure = before.condition === 'failing' && condition !== 'failing';
+  const here = { ...before, verdicts, ...(endsFailure ? { failureEndedMs: verdict.slotMs } : {}) };
   if (condition === 'passing') return recovered(here, verdict, context);
   if (condition === before.condition) return remaining(here, verdict, context);
   return changed(here, condition, verdict, context);
@@ -143,10 +149,12 @@ function recovered(
   { slotMs }: LocationVerdict,
   { isSilenced }: AlertContext,
 ): AlertStep {
-  const { notified, verdicts } = before;
+  const { notified, verdicts, failureEndedMs } = before;
   const alert = notified === null || isSilenced ? 'NO_ALERT' : ALERT_OF_STEP[notified].passing;
   const sinceMs = before.condition === 'passing' ? before.sinceMs : slotMs;
-  return { state: { ...NEVER_RUN, sinceMs, verdicts }, alert, reminder: 0, dueAtMs: null };
+  const ended = failureEndedMs === undefined ? {} : { failureEndedMs };
+  const state = { ...NEVER_RUN, sinceMs, verdicts, ...ended };
+  return { state, alert, reminder: 0, dueAtMs: null };
 }
 
 function remaining(before: AlertState, verdict: LocationVerdict, context: AlertContext): AlertStep {
@@ -275,14 +283,15 @@ function isReached(state: AlertState, instantMs: number, { escalation }: AlertRu
 
 function quiet(state: AlertState, context: AlertContext): AlertStep {
   const { heldAtMs } = state;
-  const dueAtMs =
-    heldAtMs === undefined ? dueAt(state, context) : heldDueAtMs(heldAtMs, context.atMs);
+  const dueAtMs = heldAtMs === undefined ? dueAt(state, context) : heldDueAtMs(heldAtMs, context);
   return { state, alert: 'NO_ALERT', reminder: 0, dueAtMs };
 }
 
-function heldDueAtMs(heldAtMs: number, atMs: number): number {
+function heldDueAtMs(heldAtMs: number, { atMs, holdUntilMs = null }: AlertContext): number {
   const graceEndMs = heldAtMs + PARENTS_GRACE_MS;
-  return atMs < graceEndMs ? graceEndMs : atMs + HELD_CHECK_MS;
+  if (atMs < graceEndMs) return graceEndMs;
+  const nextMs = atMs + HELD_CHECK_MS;
+  return holdUntilMs === null ? nextMs : Math.min(nextMs, Math.max(atMs, holdUntilMs));
 }
 
 function withoutHold({ heldAtMs: _, ...state }: AlertState): AlertState {

@@ -1,5 +1,8 @@
-import type { Condition } from '../../../model/alerting/alert.ts';
+import type { AlertState } from '../../../model/alerting/alert-state-machine.ts';
+import type { Frequency } from '../../../model/enums.ts';
+import { PRIVATE_LOCATIONS_IN_FORCE } from '../../checks/shared.sql.ts';
 import type { Sql } from '../../database/store.ts';
+import { type StoredState, stateOf } from '../states.sql.ts';
 
 /** A check that others depend on. */
 export type StoredParent = {
@@ -8,12 +11,15 @@ export type StoredParent = {
   readonly tags: readonly string[];
   readonly isActive: boolean;
   readonly isMuted: boolean;
-  readonly condition: Condition;
-  /** Whether nobody is told of its failure, which began while it was silenced. */
-  readonly startedSilenced: boolean;
-  /** The slot in which the condition began, epoch milliseconds; 0 if it always passed. */
-  readonly sinceMs: number;
+  /** Whether it is assigned to a private location: else nothing runs it. */
+  readonly isAssigned: boolean;
+  readonly frequency: Frequency;
+  readonly frequencyOffset: number | null;
+  /** null for one that always passed. */
+  readonly state: AlertState | null;
 };
+
+type ParentRow = Omit<StoredParent, 'state'> & { readonly state: StoredState | null };
 
 /** Those of the checks that exist. */
 export async function findParents(
@@ -21,19 +27,22 @@ export async function findParents(
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },
 ): Promise<readonly StoredParent[]> {
   if (ids.length === 0) return [];
-  return sql.query<StoredParent>(
+  const rows = await sql.query<ParentRow>(
     `select c.id as check_id, c.tags || coalesce(g.tags, '[]'::jsonb) as tags,
        c.activated and coalesce(g.activated, true) as is_active,
        c.muted or coalesce(g.muted, false) as is_muted,
-       coalesce(s.condition, 'passing') as condition,
-       coalesce((s.body #> '{state,isHushed}')::boolean, false) as started_silenced,
-       coalesce((s.body #> '{state,sinceMs}')::float8, 0) as since_ms
+       ${PRIVATE_LOCATIONS_IN_FORCE} <> '[]'::jsonb as is_assigned,
+       c.frequency, c.body -> 'frequencyOffset' as frequency_offset, s.body -> 'state' as state
      from checks c
        left join check_groups g on g.id = c.group_id and g.account_id = c.account_id
        left join check_alert_states s on s.account_id = c.account_id and s.check_id = c.id
      where c.account_id = $1 and c.id = any($2::text[])`,
     [accountId, ids],
   );
+  return rows.map(({ state, ...row }) => ({
+    ...row,
+    state: state === null ? null : stateOf(state),
+  }));
 }
 
 /** The checks that depend on a check, and are activated. */

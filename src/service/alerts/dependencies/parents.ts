@@ -1,5 +1,7 @@
-import type { Hold } from '../../../model/alerting/alert-state-machine.ts';
+import type { AlertContext } from '../../../model/alerting/alert-state-machine.ts';
+import { freshFor, isTooLate } from '../../../model/alerting/late-verdicts.ts';
 import { dependencyLevels } from '../../../model/check/dependencies.ts';
+import { slotRuleOf } from '../../../model/schedule/slot-rule.ts';
 import { MINUTE_MS } from '../../../model/time-units.ts';
 import type { Sql } from '../../database/store.ts';
 import type { Silence } from '../maintenance-silences.ts';
@@ -13,6 +15,7 @@ import { findParents, type StoredParent } from './parents.sql.ts';
 const RUN_AFTER_PARENT_MS = 5 * MINUTE_MS;
 
 type Child = Pick<AlertSubject, 'dependsOn'>;
+type HoldInForce = Required<Pick<AlertContext, 'hold' | 'holdUntilMs'>>;
 
 /** The checks that others of one account depend on, as they are known in a transaction. */
 export class Parents {
@@ -25,15 +28,14 @@ export class Parents {
   /** Takes over a judgement that is not stored yet. */
   judged({ checkId }: Pick<AlertSubject, 'checkId'>, { state }: AlertRecord): void {
     const parent = this.#byId.get(checkId);
-    if (parent === undefined) return;
-    const { condition, startedSilenced, sinceMs } = state;
-    this.#byId.set(checkId, { ...parent, condition, startedSilenced, sinceMs });
+    if (parent !== undefined) this.#byId.set(checkId, { ...parent, state });
   }
 
   /** Whether a notice about a run in the slot waits. */
-  holdAtSlot({ dependsOn }: Child, slotMs: number, isSilenced: Silence, atMs: number): Hold {
-    return this.#hold(dependsOn, (parent) => {
-      return fails(parent, isSilenced, atMs) || slotMs < passesSinceMs(parent);
+  holdAtSlot(child: Child, slotMs: number, isSilenced: Silence, atMs: number): HoldInForce {
+    return this.#hold(child, (parent) => {
+      if (failsWhen(slotMs, parent, isSilenced, atMs)) return UNTIL_IT_ENDS;
+      return slotMs < failureEndedMs(parent) ? failureEndedMs(parent) + RUN_AFTER_PARENT_MS : null;
     });
   }
 
@@ -42,47 +44,65 @@ export class Parents {
    *
    * @param sinceMs the slot in which the problem began
    */
-  holdAtTime({ dependsOn }: Child, sinceMs: number, isSilenced: Silence, atMs: number): Hold {
-    return this.#hold(dependsOn, (parent) => {
-      const passesMs = passesSinceMs(parent);
-      const isRecent = sinceMs < passesMs && atMs < passesMs + RUN_AFTER_PARENT_MS;
-      return fails(parent, isSilenced, atMs) || isRecent;
+  holdAtTime(child: Child, sinceMs: number, isSilenced: Silence, atMs: number): HoldInForce {
+    return this.#hold(child, (parent) => {
+      if (failsWhen(atMs, parent, isSilenced, atMs)) return UNTIL_IT_ENDS;
+      const untilMs = failureEndedMs(parent) + RUN_AFTER_PARENT_MS;
+      return sinceMs < failureEndedMs(parent) && atMs < untilMs ? untilMs : null;
     });
   }
 
   /** The ids of those that fail, and make alerts wait. */
-  failingOf({ dependsOn }: Child, isSilenced: Silence, atMs: number): readonly string[] {
-    return this.#holding(dependsOn)
-      .filter((parent) => fails(parent, isSilenced, atMs))
+  failingOf(child: Child, isSilenced: Silence, atMs: number): readonly string[] {
+    return this.#holding(child)
+      .filter((parent) => failsWhen(atMs, parent, isSilenced, atMs))
       .map(({ checkId }) => checkId);
   }
 
-  #hold(ids: readonly string[], holds: (parent: StoredParent) => boolean): Hold {
-    const parents = this.#holding(ids);
-    if (parents.length === 0) return 'none';
-    return parents.some(holds) ? 'held' : 'briefly';
+  /** @param untilMs of a check that makes notices wait, epoch milliseconds; null for one that does not */
+  #hold(child: Child, untilMs: (parent: StoredParent) => number | null): HoldInForce {
+    const parents = this.#holding(child);
+    if (parents.length === 0) return { hold: 'none', holdUntilMs: null };
+    const ends = parents.flatMap((parent) => untilMs(parent) ?? []);
+    if (ends.length === 0) return { hold: 'briefly', holdUntilMs: null };
+    const lastMs = Math.max(...ends);
+    return { hold: 'held', holdUntilMs: lastMs === UNTIL_IT_ENDS ? null : lastMs };
   }
 
-  /** A check that was deleted since, or is deactivated or muted, holds nothing. */
-  #holding(ids: readonly string[]): readonly StoredParent[] {
-    return ids
+  /** A check that was deleted since, is deactivated or muted, or that nothing runs, holds nothing. */
+  #holding({ dependsOn }: Child): readonly StoredParent[] {
+    return dependsOn
       .flatMap((id) => this.#byId.get(id) ?? [])
-      .filter(({ isActive, isMuted }) => isActive && !isMuted);
+      .filter(({ isActive, isMuted, isAssigned }) => isActive && !isMuted && isAssigned);
   }
 }
 
-/** A failure that nobody is told of holds only while the maintenance window lasts in which it began. */
-function fails(
-  { condition, startedSilenced, tags }: StoredParent,
+/** Nobody knows when a failure ends. */
+const UNTIL_IT_ENDS = Number.POSITIVE_INFINITY;
+
+/**
+ * Whether the check fails at an instant, and makes notices wait: it still reports, and somebody was told of the
+ * failure, or will be once what it depends on itself passes. A failure that began in a maintenance window, of which
+ * nobody is told, counts while that lasts.
+ */
+function failsWhen(
+  instantMs: number,
+  { checkId, frequency, frequencyOffset, state, tags }: StoredParent,
   isSilenced: Silence,
   atMs: number,
 ): boolean {
-  return condition === 'failing' && (!startedSilenced || isSilenced(tags, atMs));
+  if (state?.condition !== 'failing') return false;
+  const { verdicts, startedSilenced, notified, heldAtMs } = state;
+  const lastMs = Math.max(...verdicts.map(({ slotMs }) => slotMs));
+  const freshMs = freshFor(slotRuleOf(checkId, frequency, frequencyOffset).periodMs);
+  if (isTooLate(lastMs, instantMs, freshMs)) return false;
+  if (startedSilenced) return isSilenced(tags, atMs);
+  return notified !== null || heldAtMs !== undefined;
 }
 
-/** The slot since which it does not fail; 0 if it never did. */
-function passesSinceMs({ condition, sinceMs }: StoredParent): number {
-  return condition === 'failing' ? 0 : sinceMs;
+/** The slot since which it does not fail; epoch milliseconds. 0 if it never did, or does. */
+function failureEndedMs({ state }: StoredParent): number {
+  return state === null || state.condition === 'failing' ? 0 : (state.failureEndedMs ?? 0);
 }
 
 /** Takes a statement only where a check depends on another. */

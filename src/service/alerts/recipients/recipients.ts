@@ -14,7 +14,13 @@ import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
 import { parentsOf } from '../dependencies/parents.ts';
 import type { Silences } from '../maintenance-silences.ts';
 import { type AlertSubject, findAlertSubjects } from '../states.sql.ts';
-import { countRecipients, listChannels, listRecipients, type Recipient } from './sql.ts';
+import {
+  countRecipients,
+  listChannels,
+  listRecipients,
+  listUnheard,
+  type Recipient,
+} from './sql.ts';
 
 export interface AlertRecipientsParts {
   readonly store: Store;
@@ -90,10 +96,11 @@ export function createAlertRecipients(parts: AlertRecipientsParts): AlertRecipie
         const isSilenced = isSilencedAt(subject.tags, atMs);
         const parents = await parentsOf(tx, accountId, [subject]);
         const failing = parents.failingOf(subject, isSilencedAt, atMs);
+        const unheard = await listUnheard(tx, { accountId, checkIds: failing });
         const recipients = found.map((each) => recipientOf(each, delivery));
         return {
           ...settingsFor(subject),
-          silences: silencesOf(subject, { isSilenced, failing, recipients }),
+          silences: silencesOf(subject, { isSilenced, failing, unheard, recipients }),
           recipients,
           omitted: total - found.length,
           escalation: await escalationFor(tx, subject),
@@ -129,11 +136,14 @@ function silencesOf(
   {
     isSilenced,
     failing,
+    unheard,
     recipients,
   }: {
     readonly isSilenced: boolean;
     /** The ids of the checks that it depends on and that fail. */
     readonly failing: readonly string[];
+    /** Those of them of whose failure no channel is notified. */
+    readonly unheard: readonly string[];
     readonly recipients: readonly AlertRecipient[];
   },
 ): CheckRecipients['silences'] {
@@ -147,11 +157,17 @@ function silencesOf(
     [
       failing.length > 0,
       'PARENT_FAILS',
-      `It depends on ${failing.join(', ')}, which fails: its alerts wait.`,
+      `It depends on ${failing.join(', ')}, which fails: its alerts wait.${unheardText(unheard)}`,
     ],
     [!isNotified, 'NO_CHANNEL', 'No alert channel is notified of failures of the check.'],
   ];
   return all.flatMap(([applies, code, message]) => (applies ? [{ code, message }] : []));
+}
+
+function unheardText(unheard: readonly string[]): string {
+  return unheard.length === 0
+    ? ''
+    : ` No alert channel is notified of failures of ${unheard.join(', ')}.`;
 }
 
 function recipientOf(

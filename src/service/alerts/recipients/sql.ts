@@ -1,7 +1,7 @@
 import type { NoticePreferences } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/store.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
-import { SUBSCRIPTIONS } from '../channels/subscribers.sql.ts';
+import { SUBSCRIBERS, SUBSCRIPTIONS } from '../channels/subscribers.sql.ts';
 import type { DeliveryChannel } from '../delivery/sql.ts';
 
 /** A channel with a subscription to a check, or to all. */
@@ -44,6 +44,22 @@ export async function listChannels(
     [accountId, ids],
   );
   return rows.map(({ channel }) => channel);
+}
+
+/** Those of the checks of whose failures no channel is notified. */
+export async function listUnheard(
+  sql: Sql,
+  { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
+): Promise<readonly string[]> {
+  if (checkIds.length === 0) return [];
+  const rows = await sql.query<{ id: string }>(
+    `select given.id from unnest($2::text[]) as given (id)
+     where not exists (select from ${SUBSCRIBERS} s
+       join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
+       where s.account_id = $1 and s.check_id = given.id and c.send_failure)`,
+    [accountId, checkIds],
+  );
+  return rows.map(({ id }) => id);
 }
 
 export async function countRecipients(

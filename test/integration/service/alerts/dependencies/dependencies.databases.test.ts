@@ -7,7 +7,12 @@ import {
   startWorker,
   whenAll,
 } from '../../../../support/service/alert-deliveries.ts';
-import { alertsFixtureOf, FAILED, PASSED } from '../../../../support/service/alerts-fixture.ts';
+import {
+  alertsFixtureOf,
+  DEGRADED,
+  FAILED,
+  PASSED,
+} from '../../../../support/service/alerts-fixture.ts';
 import { useResultsFixture } from '../../../../support/service/results-fixture.ts';
 import { useRunningService } from '../../../../support/service/service-fixture.ts';
 
@@ -53,7 +58,7 @@ describe.each(databases)('on %s', (kind) => {
       await runAll(3, { switch: PASSED });
       await sweepAt(7.9);
       expect((await alerts()).slice(2)).toEqual([]);
-      await sweepAt(9.1);
+      await sweepAt(8);
       expect((await alerts()).slice(2)).toEqual(['ALERT_FAILURE']);
     });
 
@@ -66,6 +71,60 @@ describe.each(databases)('on %s', (kind) => {
       await fixture().mine.patch('/v1/checks/switch', { muted: true });
       await runAll(2, { switch: FAILED, api: FAILED });
       expect((await alerts()).slice(1)).toEqual(['ALERT_FAILURE api']);
+    });
+
+    it('alert although it failed last, once that is older than a period and 11 minutes, or nothing runs it', async () => {
+      const { runAll, alerts, sweepAt } = await start();
+      await runAll(1, { switch: FAILED });
+      await runAll(2, { shop: FAILED });
+      await sweepAt(3);
+      await sweepAt(21.9);
+      expect(await alerts()).toEqual(['ALERT_FAILURE switch']);
+      await sweepAt(23);
+      expect((await alerts()).slice(1)).toEqual(['ALERT_FAILURE']);
+      await runAll(24, { switch: FAILED });
+      await fixture().check('switch', { privateLocations: [], locations: ['eu-west-1'] });
+      await runAll(25, { api: FAILED });
+      expect((await alerts()).slice(2)).toEqual(['ALERT_FAILURE api']);
+    });
+
+    it('wait for one that waits for another itself', async () => {
+      const { runAll, alerts, sweepAt } = await start();
+      await fixture().check('page', { dependsOn: ['shop'] });
+      await runAll(1, { switch: FAILED, shop: FAILED, page: FAILED });
+      await sweepAt(2);
+      await sweepAt(5);
+      expect(await alerts()).toEqual(['ALERT_FAILURE switch']);
+      await runAll(6, { switch: PASSED });
+      await runAll(7, { shop: FAILED, page: FAILED });
+      await sweepAt(9);
+      expect((await alerts()).slice(1)).toEqual(['ALERT_RECOVERY switch', 'ALERT_FAILURE']);
+      await runAll(10, { shop: PASSED });
+      await runAll(11, { page: FAILED });
+      expect((await alerts()).slice(3)).toEqual(['ALERT_RECOVERY', 'ALERT_FAILURE page']);
+    });
+
+    it('do not wait for one that is degraded, or that fails below its threshold', async () => {
+      const { runAll, alerts, sweepAt } = await start();
+      await runAll(1, { shop: FAILED });
+      await runAll(1.1, { switch: DEGRADED });
+      await sweepAt(1.5);
+      expect(await alerts()).toEqual(['ALERT_DEGRADED switch', 'ALERT_FAILURE']);
+      await runAll(2, { api: FAILED });
+      await runAll(2.1, { switch: PASSED });
+      await sweepAt(2.5);
+      expect((await alerts()).slice(2)).toEqual([
+        'ALERT_DEGRADED_RECOVERY switch',
+        'ALERT_FAILURE api',
+      ]);
+      await fixture().mine.patch('/v1/checks/switch', {
+        useGlobalAlertSettings: false,
+        alertSettings: { runBasedEscalation: { failedRunThreshold: 2 } },
+      });
+      await runAll(3, { shop: PASSED });
+      await runAll(4, { switch: FAILED, shop: FAILED });
+      await sweepAt(4.5);
+      expect((await alerts()).slice(4)).toEqual(['ALERT_RECOVERY', 'ALERT_FAILURE']);
     });
 
     it('wait for a failure of the same batch of results', async () => {
@@ -89,8 +148,16 @@ describe.each(databases)('on %s', (kind) => {
       expect(hook.requests.map(({ body }) => JSON.parse(body))).toMatchObject([
         { CHECK_ID: 'switch', WAITING_CHECKS: ['Check shop'] },
       ]);
-      const { json } = await fixture().mine.get('/v1/checks/shop/alert-recipients');
-      expect(json.silences).toMatchObject([{ code: 'PARENT_FAILS' }, { code: 'NO_CHANNEL' }]);
+      const silences = async () =>
+        (await fixture().mine.get('/v1/checks/shop/alert-recipients')).json.silences;
+      const message = 'It depends on switch, which fails: its alerts wait.';
+      expect(await silences()).toMatchObject([
+        { code: 'PARENT_FAILS', message },
+        { code: 'NO_CHANNEL' },
+      ]);
+      await fixture().mine.delete(`/v1/alert-channels/${id}`);
+      const unheard = 'No alert channel is notified of failures of switch.';
+      expect((await silences())[0].message).toBe(`${message} ${unheard}`);
     });
 
     it('are refused if the other is none of the account, a heartbeat, or depends on them', async () => {
