@@ -36,12 +36,37 @@ export interface Acknowledgeable {
   readonly wait: AcknowledgementWait | null;
 }
 
+/** Fields of `AlertState`. */
+interface Knowledge {
+  readonly condition: Condition;
+  readonly notified: UnhealthyCondition | null;
+  readonly heldAtMs?: number;
+}
+
 /** A problem that gets worse than it was when somebody took it must be taken again. */
 export function isAcknowledged({
   condition,
   acknowledged,
 }: Pick<Acknowledgeable, 'condition' | 'acknowledged'>): boolean {
   return acknowledged !== null && worseOf(condition, acknowledged) === acknowledged;
+}
+
+/** The condition that subscribers know of: nobody was told of one that is held. */
+export function knownCondition({ condition, notified, heldAtMs }: Knowledge): Condition {
+  return heldAtMs === undefined ? condition : (notified ?? condition);
+}
+
+/** Whether somebody has the problem, as far as subscribers know of it. */
+export function isTaken(state: Knowledge & Pick<Acknowledgeable, 'acknowledged'>): boolean {
+  return isAcknowledged({ ...state, condition: knownCondition(state) });
+}
+
+/** Whether it is theirs. */
+export function isAcknowledgedBy(
+  acknowledgement: Acknowledgement | null,
+  { kind, id }: Acknowledger,
+): boolean {
+  return acknowledgement?.by.kind === kind && acknowledgement.by.id === id;
 }
 
 /** The wait after subscribers were told of a condition: it begins again only if that is the worst so far. */

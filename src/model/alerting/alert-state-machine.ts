@@ -3,9 +3,16 @@ import {
   type Acknowledgeable,
   escalationDueAtMs,
   isAcknowledged,
+  knownCondition,
   waitAfterNotice,
 } from './acknowledgement.ts';
-import { ALERT_OF_STEP, type AlertType, type Condition, type UnhealthyCondition } from './alert.ts';
+import {
+  ALERT_OF_STEP,
+  type AlertType,
+  type Condition,
+  type UnhealthyCondition,
+  worseOf,
+} from './alert.ts';
 import type { AlertRules } from './alert-settings.ts';
 import {
   conditionAfterRotation,
@@ -256,12 +263,19 @@ function isEscalationPostponed({ isSilenced, hold }: AlertContext): boolean {
   return isSilenced || hold === 'held';
 }
 
-/** Somebody takes the problem: there are no reminders and no escalation while it gets no worse. */
-export function acknowledge(before: AlertState, context: AlertContext): AlertStep {
-  const { condition, notified, heldAtMs } = before;
-  if (condition === 'passing') return quiet(before, context);
-  // Nobody knows of a condition that is held: the one before it is taken.
-  const acknowledged = heldAtMs === undefined ? condition : (notified ?? condition);
+/**
+ * Somebody takes the problem: there are no reminders and no escalation while it gets no worse than subscribers
+ * know it.
+ *
+ * @param flapsAs what subscribers were told that the check does in between; null if it does not flap
+ */
+export function acknowledge(
+  before: AlertState,
+  context: AlertContext,
+  flapsAs: UnhealthyCondition | null = null,
+): AlertStep {
+  const acknowledged = worseOf(knownCondition(before), flapsAs ?? 'passing');
+  if (acknowledged === 'passing') return quiet(before, context);
   return quiet({ ...before, acknowledged }, context);
 }
 

@@ -1,7 +1,8 @@
 import {
   type Acknowledgement,
   type Acknowledger,
-  isAcknowledged,
+  isAcknowledgedBy,
+  isTaken,
 } from '../../../model/alerting/acknowledgement.ts';
 import {
   acknowledge,
@@ -48,9 +49,10 @@ export interface Acknowledgements {
   /**
    * Undoes that: reminders go on. An alert that nobody has stays as it is.
    *
-   * @throws as `acknowledge`
+   * @param whose `own`: only if it is theirs
+   * @throws as `acknowledge`, and 409 with the reason `taken` if it should be their own and is not
    */
-  unacknowledge(key: AccountKey, by: Acknowledger): Promise<ListedAlert>;
+  unacknowledge(key: AccountKey, by: Acknowledger, whose?: 'own' | 'any'): Promise<ListedAlert>;
   /** Who makes a request, by name. */
   acknowledgerOf(caller: Pick<Caller, 'accountId' | 'by'>): Promise<Acknowledger>;
 }
@@ -68,11 +70,21 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
   async function changed(
     key: AccountKey,
     by: Acknowledger,
-    isToBeTaken: boolean,
+    change: 'acknowledge' | 'unacknowledge' | 'unacknowledge-own',
   ): Promise<ListedAlert> {
+    const isToBeTaken = change === 'acknowledge';
     return store.transaction(async (tx) => {
       const open = await lockOpenAlert(tx, key);
-      if (isAcknowledged(open.record.state) === isToBeTaken) return open.alert;
+      const { acknowledgement: before } = open.alert;
+      if (change === 'unacknowledge-own' && !isAcknowledgedBy(before, by)) {
+        throw conflict('The alert is not acknowledged by the same one any more', {
+          reason: 'taken',
+        });
+      }
+      const isAsAsked = [before !== null, isTaken(open.record.state)].every(
+        (each) => each === isToBeTaken,
+      );
+      if (isAsAsked) return open.alert;
       const atMs = clock.wallMs();
       const acknowledgement = isToBeTaken ? { by, atMs } : null;
       await save(tx, key, open, acknowledgement, atMs);
@@ -91,11 +103,13 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
     const isSilenced = await silences.from(tx, accountId, atMs);
     const parents = await parentsOf(tx, accountId, [subject]);
     const context = contextOf(subject, { atMs, isSilenced, parents });
-    const change = acknowledgement === null ? unacknowledge : acknowledge;
-    const { state, ...step } = change(record.state, context);
+    const flapsAs = record.flapping?.started?.as ?? null;
+    const { state, ...step } =
+      acknowledgement === null
+        ? unacknowledge(record.state, context)
+        : acknowledge(record.state, context, flapsAs);
     // A check that flaps is also due when it is calm.
-    const isFlapping = (record.flapping?.started ?? null) !== null;
-    const dueAtMs = isFlapping ? earlierOf(step.dueAtMs, record.dueAtMs) : step.dueAtMs;
+    const dueAtMs = flapsAs !== null ? earlierOf(step.dueAtMs, record.dueAtMs) : step.dueAtMs;
     const changedRecord = { ...record, state, dueAtMs, acknowledgement };
     const records = [{ checkId: subject.checkId, record: changedRecord }];
     await putAlertRecords(tx, { accountId, records });
@@ -130,8 +144,9 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
   }
 
   return {
-    acknowledge: (key, by) => changed(key, by, true),
-    unacknowledge: (key, by) => changed(key, by, false),
+    acknowledge: (key, by) => changed(key, by, 'acknowledge'),
+    unacknowledge: (key, by, whose = 'any') =>
+      changed(key, by, whose === 'own' ? 'unacknowledge-own' : 'unacknowledge'),
 
     async acknowledgerOf({ accountId, by: { kind, id } }) {
       const name = await nameOfPrincipal(store, { accountId, kind, id });

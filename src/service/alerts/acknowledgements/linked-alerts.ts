@@ -1,4 +1,4 @@
-import type { Acknowledger } from '../../../model/alerting/acknowledgement.ts';
+import { type Acknowledger, isAcknowledgedBy } from '../../../model/alerting/acknowledgement.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Store } from '../../database/store.ts';
 import { findAlert, type ListedAlert } from '../sql.ts';
@@ -17,7 +17,7 @@ export interface LinkedAlert {
 
 /** Whether the alert was acknowledged by a link of the same channel: such a link also undoes it. */
 export function isTakenByChannel({ alert: { acknowledgement }, by }: LinkedAlert): boolean {
-  return acknowledgement?.by.kind === by.kind && acknowledgement.by.id === by.id;
+  return isAcknowledgedBy(acknowledgement, by);
 }
 
 /** The alerts that links in messages lead to. */

@@ -62,7 +62,12 @@ export function acknowledgementPagesRoutes(parts: AcknowledgementPagesParts): Fa
       idName: 'id',
       show: async () => presentAlert(await checkAlerts.read({ accountId, id })),
     } as const;
-    await auditLog.recording(recorded, () => acknowledgements[action]({ accountId, id }, by));
+    const key = { accountId, id };
+    await auditLog.recording(recorded, () =>
+      action === 'acknowledge'
+        ? acknowledgements.acknowledge(key, by)
+        : acknowledgements.unacknowledge(key, by, 'own'),
+    );
   };
 
   const act =
@@ -80,8 +85,10 @@ export function acknowledgementPagesRoutes(parts: AcknowledgementPagesParts): Fa
         if (linked.alert.isOpen && isToDo) await change(linked, action, request.ip);
       } catch (error) {
         if (!(error instanceof ServiceError) || error.status >= 500) throw error;
-        if (error.status === 409) return sendPage(reply.code(410), CLOSED_PAGE);
-        return sendPage(reply.code(error.status), problemPage(error.message));
+        // The page shows who has the alert by now.
+        const isTaken = error.attributes.reason === 'taken';
+        if (error.status === 409 && !isTaken) return sendPage(reply.code(410), CLOSED_PAGE);
+        if (!isTaken) return sendPage(reply.code(error.status), problemPage(error.message));
       }
       return reply.redirect(pathOf(request), 303);
     };

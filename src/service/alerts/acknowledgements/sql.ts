@@ -20,13 +20,14 @@ export async function nameOfPrincipal(
   return row?.name ?? null;
 }
 
-/** What people know a channel by; null if it does not exist. */
+/** What people know a channel by: of Slack the id, as the host is that of all; null if it does not exist. */
 export async function nameOfChannel(
   sql: Sql,
   { accountId, channelId }: { readonly accountId: string; readonly channelId: number },
 ): Promise<string | null> {
   const [row] = await sql.query<{ name: string | null }>(
-    `select ${CHANNEL_SUMMARY} ->> 'name' as name from alert_channels c
+    `select case c.type when 'SLACK' then 'Slack channel ' || c.id
+       else ${CHANNEL_SUMMARY} ->> 'name' end as name from alert_channels c
      where c.account_id = $1 and c.id = $2::bigint`,
     [accountId, channelId],
   );

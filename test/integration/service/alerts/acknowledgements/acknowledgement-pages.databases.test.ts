@@ -4,6 +4,7 @@ import { databases } from '../../../../support/database/databases.ts';
 import { hookServer } from '../../../../support/servers/hook-server.ts';
 import {
   deliveriesWhen,
+  makeChannel,
   makeWebhook,
   startWorker,
   whenAll,
@@ -85,6 +86,27 @@ describe.each(databases)('on %s', (kind) => {
         { action: 'unacknowledge', actor },
         { action: 'acknowledge', actor, resourceId: alertId, address: '127.0.0.1' },
       ]);
+    });
+
+    it('of Slack names the channel by its id, and never undoes what somebody else took meanwhile', async () => {
+      const slack = await makeChannel(fixture(), {
+        type: 'SLACK',
+        config: { url: 'https://hooks.slack.test/services/T0' },
+        subscriptions: [],
+      });
+      const { alertId } = await given();
+      const token = acknowledgeToken(TEST_SECRETS, { alertId, channelId: slack });
+      await browserOf().submit(`/acknowledge/${token}`, {});
+      const by = { kind: 'channel', id: String(slack), name: `Slack channel ${slack}` } as const;
+      expect((await openAlert()).acknowledgement).toMatchObject({ by });
+      const { mine } = fixture();
+      await mine.post(`/v1/check-alerts/${alertId}/unacknowledge`);
+      await mine.post(`/v1/check-alerts/${alertId}/acknowledge`);
+      const key = { accountId: mine.accountId, id: alertId };
+      await expect(
+        fixture().features.acknowledgements.unacknowledge(key, by, 'own'),
+      ).rejects.toMatchObject({ status: 409, attributes: { reason: 'taken' } });
+      expect((await openAlert()).acknowledgement).toMatchObject({ by: { kind: 'key' } });
     });
 
     it('expires with its alert, and then no longer says what that was about', async () => {
