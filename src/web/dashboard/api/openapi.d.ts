@@ -5172,7 +5172,7 @@ export interface components {
              * @enum {string}
              */
             checkType: "AGENTIC" | "API" | "BROWSER" | "HEARTBEAT" | "ICMP" | "MULTI_STEP" | "TCP" | "PLAYWRIGHT" | "URL" | "DNS";
-            /** @description Whether it is the latest alert of a check that has not recovered since. */
+            /** @description Whether it is the latest alert of a check that has not recovered since, or flaps. */
             isOpen: boolean;
             /** @description The slug of the location that made the run. */
             runLocation: string;

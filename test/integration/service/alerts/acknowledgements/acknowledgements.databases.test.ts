@@ -111,6 +111,58 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
+    it('end where the check gets worse in silence, and can be given and undone again', async () => {
+      const { mine } = fixture();
+      const { run } = alertsFixtureOf(fixture());
+      const subscribed = await makeWebhook(fixture(), HOOK, ['shop']);
+      await run(1, DEGRADED);
+      const { id, path } = await openAlert();
+      await mine.post(`${path}/acknowledge`);
+      await mine.patch('/v1/checks/shop', { muted: true });
+      await run(2, FAILED);
+      expect(await openAlert()).toMatchObject({ id, acknowledgement: null });
+      await mine.patch('/v1/checks/shop', { muted: false });
+      const taken = await mine.post(`${path}/acknowledge`);
+      expect(taken.json.acknowledgement).toMatchObject({ by: { kind: 'key' } });
+      await run(3, FAILED);
+      expect((await mine.post(`${path}/acknowledge`)).json).toEqual(taken.json);
+      expect((await mine.post(`${path}/unacknowledge`)).json.acknowledgement).toBeNull();
+      expect(await told(subscribed)).toEqual([
+        'ALERT_DEGRADED',
+        'ALERT_ACKNOWLEDGED',
+        'ALERT_ACKNOWLEDGED',
+        'ALERT_UNACKNOWLEDGED',
+      ]);
+    });
+
+    it('stay, and can be undone, while it is worse but its alert waits for another check', async () => {
+      const { mine } = fixture();
+      const { run, sweepAt } = alertsFixtureOf(fixture());
+      await fixture().check('router');
+      await fixture().check('shop', { dependsOn: ['router'] });
+      const subscribed = await makeWebhook(fixture(), HOOK, ['shop']);
+      await run(1, DEGRADED);
+      await sweepAt(1.5);
+      const { path } = await openAlert();
+      const taken = await mine.post(`${path}/acknowledge`);
+      await run(2, { ...FAILED, checkId: 'router' });
+      await run(2, FAILED);
+      expect((await mine.post(`${path}/acknowledge`)).json).toEqual(taken.json);
+      expect((await mine.post(`${path}/unacknowledge`)).json.acknowledgement).toBeNull();
+      await mine.post(`${path}/acknowledge`);
+      await run(3, { ...PASSED, checkId: 'router' });
+      await run(4, FAILED);
+      const { json } = await mine.get('/v1/check-alerts?open=true&checkId=shop');
+      expect(json).toMatchObject([{ alertType: 'ALERT_DEGRADED_FAILURE', acknowledgement: null }]);
+      expect(await told(subscribed)).toEqual([
+        'ALERT_DEGRADED',
+        'ALERT_ACKNOWLEDGED',
+        'ALERT_UNACKNOWLEDGED',
+        'ALERT_ACKNOWLEDGED',
+        'ALERT_DEGRADED_FAILURE',
+      ]);
+    });
+
     it('are no news for a channel that has the alert only in its next digest', async () => {
       const { mine } = fixture();
       const { run } = alertsFixtureOf(fixture());

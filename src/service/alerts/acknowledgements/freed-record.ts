@@ -1,0 +1,22 @@
+import { isTaken } from '../../../model/alerting/acknowledgement.ts';
+import type { Judgement } from '../judge.ts';
+import type { AlertRecord } from '../states.sql.ts';
+
+/**
+ * A problem that somebody took and that got worse without a new alert, because the check is silenced: nobody has
+ * it any more, and its escalation waits anew.
+ *
+ * @returns the id of the check and its record; nothing for any other judgement
+ */
+export function freedRecordOf(
+  { subject: { checkId, record: before }, record }: Judgement,
+  atMs: number,
+): readonly (readonly [string, AlertRecord])[] {
+  const { alertId, state } = record;
+  if (before === null || alertId === null || alertId !== before.alertId) return [];
+  if (!isTaken(before.state) || isTaken(state)) return [];
+  const wait = state.wait === null ? null : { ...state.wait, sinceMs: atMs };
+  return [
+    [checkId, { ...record, acknowledgement: null, state: { ...state, acknowledged: null, wait } }],
+  ];
+}
