@@ -4,7 +4,7 @@ import type { ChannelBundling } from '../../model/alerting/alert-channel.ts';
 import { endOfProblem, type MonitoringProblem } from '../../model/alerting/monitoring-problems.ts';
 import type { CheckType } from '../../model/enums.ts';
 import type { Sql } from '../database/store.ts';
-import type { DependentChecks } from './dependencies/parents.sql.ts';
+import type { DependentChecks } from './dependencies/dependents.sql.ts';
 import type { ProblemSubject } from './monitoring-problems/subject.ts';
 import type { FailureFacts } from './observation.ts';
 

@@ -1,6 +1,6 @@
 import { reportsFailure } from '../../../model/alerting/alert.ts';
 import type { Store } from '../../database/store.ts';
-import { findDependents } from '../dependencies/parents.sql.ts';
+import { findDependents } from '../dependencies/dependents.sql.ts';
 import type { SealedDelivery } from './send-sealed.ts';
 
 /** Checks that a message names. */

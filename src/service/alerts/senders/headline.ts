@@ -9,7 +9,7 @@ import { countText } from '../../../runtime/text/count-text.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
 import { lengthText } from '../../../runtime/text/duration-text.ts';
 import { onOneLine } from '../../../runtime/text/one-line.ts';
-import type { DependentChecks } from '../dependencies/parents.sql.ts';
+import type { DependentChecks } from '../dependencies/dependents.sql.ts';
 import { subjectName } from '../monitoring-problems/subject.ts';
 import { type AlertNotice, type LastPassing, noticeTypeOf } from '../notice.ts';
 import { phaseOf } from './incident-key.ts';
