@@ -30,6 +30,13 @@ const BESIDE_REQUESTS =
   'asked by the walk that encrypts stored credentials, which is made again, and by the command that decrypts them';
 
 const FOR_PAGES = 'asked where a person looks at a page, or sends a notification again';
+const BY_ACKNOWLEDGER =
+  'asked where a person acknowledges an alert, who tries again, or nobody does, which is looked at again each minute';
+const OF_DEPENDENTS = 'asked for checks that depend on others, which no scenario has';
+const OF_GROUPING =
+  'asked for channels that group notices, which no scenario has; a storm of them is delivered while the service is killed';
+const OF_PROBLEMS =
+  'asked where monitoring itself has a problem, which the services of the scenarios do not have';
 const BY_OPERATOR = 'asked by a command of an operator, in a process of its own';
 const FOR_SCRAPES = 'asked while metrics are scraped, which no scenario does';
 const FOLLOWED = 'asked for clients that follow events, which resume after a failure';
@@ -66,6 +73,28 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'state-counts/sql.ts countCheckStates': FOR_SCRAPES,
   'state-counts/sql.ts countLiveAgents': FOR_SCRAPES,
   'snippets/sql.ts lockSnippetsShared': 'asked for a check with a snippet, which no scenario saves',
+  'alerts/acknowledgements/sql.ts listToldChannels': BY_ACKNOWLEDGER,
+  'alerts/acknowledgements/sql.ts lockChannels': BY_ACKNOWLEDGER,
+  'alerts/acknowledgements/sql.ts nameOfChannel': BY_ACKNOWLEDGER,
+  'alerts/acknowledgements/sql.ts nameOfPrincipal': BY_ACKNOWLEDGER,
+  'alerts/acknowledgements/sql.ts placeOfAlert': BY_ACKNOWLEDGER,
+  'alerts/sql.ts saveAcknowledgement': BY_ACKNOWLEDGER,
+  'alerts/dependencies/dependents.sql.ts findDependents': OF_DEPENDENTS,
+  'alerts/dependencies/parents.sql.ts findParents': OF_DEPENDENTS,
+  'checks/dependencies/sql.ts findDependents': OF_DEPENDENTS,
+  'checks/dependencies/sql.ts lockDependencies': OF_DEPENDENTS,
+  'checks/dependencies/sql.ts typesOfChecks': OF_DEPENDENTS,
+  'alerts/grouping/bundles.sql.ts digestLanes': OF_GROUPING,
+  'alerts/grouping/bundles.sql.ts findCarried': OF_GROUPING,
+  'alerts/grouping/bundles.sql.ts recordCarried': OF_GROUPING,
+  'alerts/monitoring-problems/sql.ts listChannelsOfAccount': OF_PROBLEMS,
+  'alerts/monitoring-problems/sql.ts putProblemPending': OF_PROBLEMS,
+  'alerts/monitoring-problems/sql.ts saveFound': OF_PROBLEMS,
+  'alerts/monitoring-problems/sql.ts listProblems': FOR_PAGES,
+  'alerts/recipients/sql.ts listChannels': FOR_PAGES,
+  'alerts/recipients/sql.ts listUnheard': FOR_PAGES,
+  'analytics/summaries/sql.ts listReportedChecks': FOR_PAGES,
+  'analytics/summaries/sql.ts sumUpRuns': FOR_PAGES,
   'alerts/delivery/sql.ts findDelivery': FOR_PAGES,
   'alerts/delivery/sql.ts restartDelivery': FOR_PAGES,
   'alerts/recipients/sql.ts countRecipients': FOR_PAGES,
