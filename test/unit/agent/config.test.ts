@@ -301,7 +301,7 @@ describe('loadConfig for a service', () => {
     [{ API_KEY_FILE: '/k' }, 'CONFIG_CONFLICT', /^API_KEY and API_KEY_FILE are both set/],
     [{ API_KEY: 'vk_1' }, 'CONFIG_INVALID', /^API_KEY is malformed; it must be the key of a priv/],
     [{ SERVICE_URL: 'host:80' }, 'CONFIG_INVALID', /^SERVICE_URL is "host:80"; it must be an http/],
-    [{ SERVICE_URL: 'https://u:p@h' }, 'CONFIG_INVALID', /^SERVICE_URL is "https:\/\/\*+@h"/],
+    [{ SERVICE_URL: 'https://u:p@h' }, 'CONFIG_INVALID', /^SERVICE_URL holds "https:\/\/\*+@h"/],
     [{ SERVICE_URL: 'https://h/?a' }, 'CONFIG_INVALID', /^SERVICE_URL is/],
   ])('refuses %j', (env, code, sentence) => {
     const refusal = refusalOf({ ...SERVICE, ...env });
