@@ -41,7 +41,7 @@ function pageHtml({ title, note, main, isWide = false }: PageParts): string {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${htmlEscaped(title)} – Vedette</title><link rel="icon" href="/docs/icon.svg"><style>${STYLE}</style></head>
 <body>
-<a class="brand" href="/docs">${LOGO}Vedette</a>
+<header><a class="brand" href="/docs">${LOGO}Vedette</a></header>
 <main${isWide ? ' class="wide"' : ''}><h1>${htmlEscaped(title)}</h1>
 ${note === null ? '' : `<div class="note ${note.kind}" role="${note.kind === 'fail' ? 'alert' : 'status'}">${htmlEscaped(note.text)}</div>`}
 ${main}
