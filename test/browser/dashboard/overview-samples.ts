@@ -57,31 +57,37 @@ export async function addBadDay(
   await addSampleChecks(account, service, office, [...broken, ...good]);
 }
 
+const SLICE = 1_000;
+
 /** Checks without the results of a day: with statuses only, as they are after the last run. */
 export async function addManyChecks(
   { accountId }: DashboardAccount,
   { store }: DashboardService,
   count: number,
 ): Promise<void> {
-  await store.query(
-    `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
-     select $1, 'check-' || n, 'URL', 'Check ' || n, true, false, 10, $2::jsonb
-     from generate_series(1, $3::int) n`,
-    [accountId, { request: { url: 'https://shop.example.com/' }, tags: [] }, count],
-  );
-  await store.query(
-    `insert into check_statuses (account_id, check_id, name, has_failures, has_errors, is_degraded,
-       longest_run, shortest_run, last_run_location, last_check_run_id, last_slot, last_response_time,
-       created_at, state, since, state_slot, state_version, last_error_code, last_error_message,
-       last_error_location, last_error_slot)
-     select $1, 'check-' || n, 'Check ' || n, fails, false, false, 200, 20, 'office', n::text, now(), 60 + n % 90,
-       now() - interval '31 days', case when fails then 'failing' else 'passing' end,
-       now() - (1 + n % 1440) * interval '1 minute', now(), 1,
-       case when fails then 'CONNECT_REFUSED' end, case when fails then 'refused' end,
-       case when fails then 'office' end, case when fails then now() end
-     from generate_series(1, $2::int) n cross join lateral (select n % 500 = 0 as fails) as state`,
-    [accountId, count],
-  );
+  // Each statement has a time limit.
+  for (let first = 1; first <= count; first += SLICE) {
+    const last = Math.min(count, first + SLICE - 1);
+    await store.query(
+      `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
+       select $1, 'check-' || n, 'URL', 'Check ' || n, true, false, 10, $2::jsonb
+       from generate_series($3::int, $4::int) n`,
+      [accountId, { request: { url: 'https://shop.example.com/' }, tags: [] }, first, last],
+    );
+    await store.query(
+      `insert into check_statuses (account_id, check_id, name, has_failures, has_errors, is_degraded,
+         longest_run, shortest_run, last_run_location, last_check_run_id, last_slot, last_response_time,
+         created_at, state, since, state_slot, state_version, last_error_code, last_error_message,
+         last_error_location, last_error_slot)
+       select $1, 'check-' || n, 'Check ' || n, fails, false, false, 200, 20, 'office', n::text, now(), 60 + n % 90,
+         now() - interval '31 days', case when fails then 'failing' else 'passing' end,
+         now() - (1 + n % 1440) * interval '1 minute', now(), 1,
+         case when fails then 'CONNECT_REFUSED' end, case when fails then 'refused' end,
+         case when fails then 'office' end, case when fails then now() end
+       from generate_series($2::int, $3::int) n cross join lateral (select n % 500 = 0 as fails) as state`,
+      [accountId, first, last],
+    );
+  }
   // Autovacuum would have done it by now.
   await store.query('analyze checks');
   await store.query('analyze check_statuses');
