@@ -38,7 +38,9 @@ export const checkAlertSchema = z
     checkType: checkTypeOf(CHECK_TYPES),
     isOpen: z
       .boolean()
-      .describe('Whether it is the latest alert of a check that has not recovered since, or flaps.'),
+      .describe(
+        'Whether it is the latest alert of a check that has not recovered since, or flaps.',
+      ),
     runLocation,
     resultId: z
       .string()

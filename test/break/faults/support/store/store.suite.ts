@@ -79,7 +79,6 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'alerts/acknowledgements/sql.ts nameOfPrincipal': BY_ACKNOWLEDGER,
   'alerts/acknowledgements/sql.ts placeOfAlert': BY_ACKNOWLEDGER,
   'alerts/sql.ts saveAcknowledgement': BY_ACKNOWLEDGER,
-  'alerts/dependencies/dependents.sql.ts findDependents': OF_DEPENDENTS,
   'alerts/dependencies/parents.sql.ts findParents': OF_DEPENDENTS,
   'checks/dependencies/sql.ts findDependents': OF_DEPENDENTS,
   'checks/dependencies/sql.ts lockDependencies': OF_DEPENDENTS,
