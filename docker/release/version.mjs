@@ -28,12 +28,12 @@ const PLACES = [
   ['README.md', '^Vedette (?=\\d)'],
 ].map(([path, before]) => ({ path, pattern: new RegExp(`(${before})${ANY}`, 'gm') }));
 
-/** @returns {string[]} a line for each file that tells another version, or none */
+/** @returns {string[]} a line for each file that has another version, or none */
 function problems(root, version) {
   const found = PLACES.flatMap(({ path, pattern }) => {
-    const told = [...read(root, path).matchAll(pattern)].map((match) => match[2]);
-    if (told.length === 0) return [`${path} tells no version at ${pattern.source}`];
-    return told.filter((each) => each !== version).map((each) => `${path} tells ${each}`);
+    const versions = [...read(root, path).matchAll(pattern)].map((match) => match[2]);
+    if (versions.length === 0) return [`${path} has no version at ${pattern.source}`];
+    return versions.filter((each) => each !== version).map((each) => `${path} has version ${each}`);
   });
   const isNoted = notes(root, version) !== null;
   return [...new Set(found), ...(isNoted ? [] : [`CHANGELOG.md has no part [${version}]`])];

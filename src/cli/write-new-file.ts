@@ -6,7 +6,7 @@ export interface NewFileOptions {
   readonly force: boolean;
   /** What to do instead of that, such as `choose another name`. */
   readonly another: string;
-  /** Of the error. */
+  /** The code of the error that is thrown. */
   readonly code: string;
 }
 

@@ -3,7 +3,7 @@ import { VARIABLES } from '../../agent/config/variables.ts';
 import { readVariable, refuseSlips } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 
-/** Of the service that `vedette up` starts. */
+/** The address of the service that `vedette up` starts. */
 const USUAL_SERVICE = 'http://127.0.0.1:8080';
 
 const SERVICE_URL: Variable<URL> = {

@@ -24,7 +24,7 @@ export interface TriggeredRun {
   /** null if the check is not run. */
   readonly runId: string | null;
   readonly ending: RunEnding;
-  /** Of a run with a result. */
+  /** Why the result is as it is; null without a result. */
   readonly explanation: RunExplanation | null;
   /** Why there is no result. */
   readonly note: string | null;

@@ -31,5 +31,5 @@ export interface TargetReader {
 
 /** For one reading of files, and for one answer of a server. */
 export const READ_LIMIT_MS = 10_000;
-/** Of a file, and of an answer. */
+/** The size limit of a file, and of an HTTP response. */
 export const MAX_BYTES = 8 * 1024 * 1024;
