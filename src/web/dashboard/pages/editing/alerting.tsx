@@ -1,4 +1,4 @@
-import { api, bodyOf, pageOf } from '../../api/client.ts';
+import { api, bodyOf } from '../../api/client.ts';
 import { useQuery } from '../../api/query.ts';
 import { ChoicesError, ErrorState } from '../../parts/error-state.tsx';
 import { CheckField, Field, SelectField } from '../../parts/field.tsx';
@@ -6,6 +6,7 @@ import { counted } from '../../parts/formats.ts';
 import { tagsIn, tagsText } from '../../parts/forms/tags.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Link } from '../../shell/link.tsx';
+import { useChannelChoices } from '../alerting/channel-choices.ts';
 import { channelLabel, notifiedChannels, subscriptionsFor } from '../alerting/channel-form.ts';
 import { useCheckForm } from './check-form.ts';
 import { Choices } from './choices.tsx';
@@ -85,12 +86,7 @@ export function AlertFields({
 
 function Channels() {
   const { draft, change, problemAt } = useCheckForm();
-  const query = useQuery(
-    'channels to choose',
-    (signal) =>
-      pageOf(api.GET('/v1/alert-channels', { params: { query: { limit: SHOWN } }, signal })),
-    { on: ['alert_channel'] },
-  );
+  const query = useChannelChoices();
   const found = query.data.value;
   const error = query.error.value;
   if (found === null) {

@@ -1,10 +1,11 @@
-import { api, bodyOf, pageOf } from '../../api/client.ts';
+import { api, bodyOf } from '../../api/client.ts';
 import type { FieldProblem } from '../../api/errors.ts';
 import { useQuery } from '../../api/query.ts';
 import { ChoicesError } from '../../parts/error-state.tsx';
 import { CheckField, problemOf, SelectField } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
 import { Link } from '../../shell/link.tsx';
+import { useChannelChoices } from '../alerting/channel-choices.ts';
 import { channelLabel, notifiedChannels, subscriptionsFor } from '../alerting/channel-form.ts';
 import { Choices } from '../editing/choices.tsx';
 import '../editing/editing.css';
@@ -92,12 +93,7 @@ function Channels({
   readonly problems: readonly FieldProblem[];
   readonly change: (fields: Partial<HeartbeatForm>) => void;
 }) {
-  const query = useQuery(
-    'channels to choose',
-    (signal) =>
-      pageOf(api.GET('/v1/alert-channels', { params: { query: { limit: SHOWN } }, signal })),
-    { on: ['alert_channel'] },
-  );
+  const query = useChannelChoices();
   const found = query.data.value;
   const error = query.error.value;
   if (found === null && error !== null) {

@@ -1,19 +1,17 @@
-import { api, pageOf } from '../../api/client.ts';
 import type { FieldProblem } from '../../api/errors.ts';
 import type { components } from '../../api/openapi.d.ts';
-import { useQuery } from '../../api/query.ts';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Link } from '../../shell/link.tsx';
+import { useChannelChoices } from '../alerting/channel-choices.ts';
 import { channelName } from '../alerting/channel-form.ts';
 
 type Step = components['schemas']['AccountAlertSettings']['escalationStep'];
 
 /** The most that a step may name. */
 const MAX_CHANNELS = 20;
-const SHOWN = 100;
 const DEFAULT_MINUTES = 10;
 
 /** Where alerts go that nobody acknowledges. */
@@ -61,12 +59,7 @@ function Channels({
   readonly problems: readonly FieldProblem[];
   readonly change: (step: Step) => void;
 }) {
-  const query = useQuery(
-    'channels to choose',
-    (signal) =>
-      pageOf(api.GET('/v1/alert-channels', { params: { query: { limit: SHOWN } }, signal })),
-    { on: ['alert_channel'] },
-  );
+  const query = useChannelChoices();
   const found = query.data.value;
   const error = query.error.value;
   if (found === null) {
