@@ -18,8 +18,6 @@ export interface SpoolBoundsParts {
   /** Bytes of all spool files. */
   readonly maxBytes: number;
   readonly maxAgeMs: number;
-  /** For records that wait for the disk. */
-  readonly maxMemoryBytes: number;
 }
 
 /** Drops, counts and logs records that were not accepted: they are too old, or there is no room. */
@@ -50,14 +48,11 @@ export class SpoolBounds {
    * @param isSlow the disk accepts writes, but too slowly: log it
    */
   boundMemory(isSlow: boolean): void {
-    const { index, pending, maxMemoryBytes, spoolLog } = this.#parts;
-    const { takenKey } = pending;
-    while (pending.bytes > maxMemoryBytes) {
-      const victim =
-        index.firstInMemory('spare', takenKey) ?? index.firstInMemory('main', takenKey);
-      if (victim === null) return;
+    const { pending, spoolLog } = this.#parts;
+    let victim = pending.firstBeyondMemory;
+    for (; victim !== null; victim = pending.firstBeyondMemory) {
       this.drop(victim, 'memory');
-      if (isSlow) spoolLog.slow(maxMemoryBytes);
+      if (isSlow) spoolLog.slow(pending.maxMemoryBytes);
     }
   }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type Disk, systemDisk } from './disk/disk.ts';
 import { DiskSpool } from './disk/disk-spool.ts';
+import { DEFAULT_MAX_MEMORY_BYTES } from './disk/pending-writes.ts';
 import { MemorySpool } from './memory-spool.ts';
 import type { Spool, SpoolDropped, SpoolLost } from './spool.ts';
 
@@ -43,7 +44,7 @@ export async function openSpool(
   { disk = systemDisk, ...deps }: SpoolParts,
 ): Promise<Spool> {
   const { dataDir, maxBytes = 512 * MIB, maxAgeMs = 7 * DAY_MS } = options;
-  const { maxMemoryBytes = 64 * MIB, commitDelayMs = 25 } = options;
+  const { maxMemoryBytes = DEFAULT_MAX_MEMORY_BYTES, commitDelayMs = 25 } = options;
   if (dataDir === null) {
     deps.log.warn(
       { maxMemoryBytes },

@@ -107,14 +107,13 @@ export class DiskSpool implements Spool {
     this.#options = options;
     this.#store = store;
     const index = new SpoolIndex(options.onDropped);
-    const pending = new PendingWrites(index, store.lastKey);
+    const pending = new PendingWrites(index, store.lastKey, options.maxMemoryBytes);
     const spoolLog = new SpoolLog(options.clock, options.log);
     this.#index = index;
     this.#pending = pending;
     this.#spoolLog = spoolLog;
-    const { disk, clock, maxBytes, maxAgeMs, maxMemoryBytes } = options;
-    const bounds = { maxBytes, maxAgeMs, maxMemoryBytes };
-    this.#bounds = new SpoolBounds({ index, pending, spoolLog, clock, ...bounds });
+    const { disk, clock, maxBytes, maxAgeMs } = options;
+    this.#bounds = new SpoolBounds({ index, pending, spoolLog, clock, maxBytes, maxAgeMs });
     const { onLost } = options;
     this.#reader = new SpoolReader({ index, bounds: this.#bounds, spoolLog, disk, onLost });
   }

@@ -5,6 +5,9 @@ import type { SpoolKind } from '../spool.ts';
 import type { SpoolIndex } from '../spool-index.ts';
 import type { Removals } from './segment-store.ts';
 
+/** Bytes of records that may wait in memory, where nothing else is set. */
+export const DEFAULT_MAX_MEMORY_BYTES = 64 * 1024 * 1024;
+
 /** One group commit. */
 export interface Group {
   readonly entries: readonly Entry[];
@@ -15,13 +18,16 @@ export interface Group {
 }
 
 /**
- * What waits for the disk: entries of the index, and removals of those that left.
+ * What waits in memory for the disk, longer while the disk is full or slow: entries of the index, and
+ * removals of those that left. Which entry must go beyond `maxMemoryBytes` is decided here.
  *
  * Keys are given in the order of arrival. Entries up to `committedKey` are on disk, those up to
  * `takenKey` are being written, and the rest waits in memory.
  */
 export class PendingWrites {
   readonly #index: SpoolIndex;
+  /** Of entries that are not on disk. */
+  readonly maxMemoryBytes: number;
   #removals: Removals = { spare: [], main: [] };
   #lastKey: number;
   #takenKey: number;
@@ -30,8 +36,9 @@ export class PendingWrites {
   #takenBytes = 0;
 
   /** @param lastKey the highest that is on disk */
-  constructor(index: SpoolIndex, lastKey: number) {
+  constructor(index: SpoolIndex, lastKey: number, maxMemoryBytes: number) {
     this.#index = index;
+    this.maxMemoryBytes = maxMemoryBytes;
     this.#lastKey = lastKey;
     this.#takenKey = lastKey;
     this.#committedKey = lastKey;
@@ -39,10 +46,6 @@ export class PendingWrites {
 
   get lastKey(): number {
     return this.#lastKey;
-  }
-
-  get takenKey(): number {
-    return this.#takenKey;
   }
 
   get committedKey(): number {
@@ -57,6 +60,14 @@ export class PendingWrites {
   /** Bytes of all entries that are not on disk, including the group that is being written. */
   get bytes(): number {
     return this.#waitingBytes + this.#takenBytes;
+  }
+
+  /** The entry to drop next because more than `maxMemoryBytes` wait: attempts and artifacts first. */
+  get firstBeyondMemory(): Entry | null {
+    if (this.bytes <= this.maxMemoryBytes) return null;
+    // What is being written would free no memory.
+    const after = this.#takenKey;
+    return this.#index.firstInMemory('spare', after) ?? this.#index.firstInMemory('main', after);
   }
 
   get hasRemovals(): boolean {
