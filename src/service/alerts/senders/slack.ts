@@ -32,30 +32,35 @@ export function slackMessage({
   link,
   acknowledgeLink,
 }: MessageFacts): object {
-  const facts = [
-    ...(acknowledgeLink === null ? [] : [['Acknowledge', acknowledgeLink] as const]),
-    ...rows,
-    ...(link === null ? [] : [['Details', link] as const]),
-  ]
-    .map(([label, value]) => `*${label}:* ${value}`)
-    .join('\n');
+  const acknowledge = acknowledgeLink === null ? '' : `*Acknowledge:* ${linkTo(acknowledgeLink)}`;
+  const details = link === null ? '' : `*Details:* ${linkTo(link)}`;
+  const room = MAX_TEXT_CHARS - acknowledge.length - details.length;
+  const plain = rows.map(([label, value]) => `*${label}:* ${value}`).join('\n');
+  const facts = [acknowledge, fitEscaped(plain, room, escaped), details].filter(Boolean).join('\n');
   return {
     text: fitEscaped(title, MAX_TEXT_CHARS, escaped),
     blocks: [
-      section(`*${headline}*`),
-      ...(error === null ? [] : [section(error)]),
+      section(textOf(`*${headline}*`)),
+      ...(error === null ? [] : [section(textOf(error))]),
       // Slack refuses an empty text.
       ...(facts === '' ? [] : [section(facts)]),
     ],
   };
 }
 
-/** It is cut before it is escaped: no escape is cut. */
+/** @param text escaped */
 function section(text: string): object {
-  return {
-    type: 'section',
-    text: { type: 'mrkdwn', text: fitEscaped(text, MAX_TEXT_CHARS, escaped) },
-  };
+  // Verbatim: addresses and names in what a target said do not become links and mentions.
+  return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
+}
+
+/** It is cut before it is escaped: no escape is cut. */
+function textOf(text: string): string {
+  return fitEscaped(text, MAX_TEXT_CHARS, escaped);
+}
+
+function linkTo(url: string): string {
+  return `<${escaped(url)}>`;
 }
 
 /** Slack reads these three characters as links and mentions. */

@@ -144,10 +144,14 @@ describe.each(databases)('on %s', (kind) => {
       expect(message.text).toMatch(
         /^&lt;@U1&gt; shop has failed: &lt;!channel&gt; &amp; (?:&lt;)+…$/,
       );
-      const texts: readonly string[] = message.blocks.map(
-        (block: { readonly text: { readonly text: string } }) => block.text.text,
-      );
-      expect(texts.join('\n')).not.toMatch(/[<>]/);
+      const objects = message.blocks.map((block: { readonly text: object }) => block.text);
+      // An address in an error does not become a link.
+      expect(objects).toMatchObject(Array(3).fill({ type: 'mrkdwn', verbatim: true }));
+      const texts: readonly string[] = objects.map((each: { readonly text: string }) => each.text);
+      expect(texts.join('\n').match(/<[^>]*>/g) ?? []).toEqual([
+        expect.stringMatching(/^<https:\/\/vedette\.test\/acknowledge\/[^<>]+>$/),
+        '<https://vedette.test/checks/home/results/result-1>',
+      ]);
       expect(texts[2]).toContain('*Location:* eu-west-1');
       for (const text of texts) expect(text.length).toBeLessThanOrEqual(3000);
     });
