@@ -156,6 +156,15 @@ describe('a storm of alerts', () => {
     );
     expect(log.map(({ count, sent }) => [count, sent])).toEqual(Array(3).fill([CHECKS, true]));
 
+    // It still hangs: nothing arrived there, and nothing that waits for it is lost.
+    const waiting = await query(
+      `select count(*)::int as count, count(*) filter (where state = 'sent')::int as sent
+       from alert_deliveries where channel_id = $1::bigint`,
+      [hangingId],
+    );
+    expect(waiting).toEqual([{ count: CHECKS, sent: 0 }]);
+    expect(hanging.requests.length).toBeGreaterThan(0);
+
     const incidents = pager.requests.map(({ body }) => JSON.parse(body).dedup_key);
     expect(new Set(incidents).size).toBe(CHECKS);
     expect(incidents.length).toBeLessThanOrEqual(CHECKS + KILLS * AT_ONCE);
