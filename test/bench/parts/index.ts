@@ -1,4 +1,5 @@
 import type { Part } from '../part.ts';
+import { alertsPart } from '../service/alerts-part.ts';
 import { analyticsPart } from './analytics.ts';
 import { dnsPart } from './dns.ts';
 import { floodsPart } from './floods.ts';
@@ -35,6 +36,7 @@ export const PARTS: readonly Part[] = [
   runPart,
   uploadPart,
   servicePart,
+  alertsPart,
   scrubPart,
   statusPagePart,
   subscribersPart,
