@@ -19,7 +19,7 @@ export type ApplyStep =
 
 /** What cannot be applied as the file defines it. */
 export interface ApplyRefusal {
-  readonly kind: 'check' | 'variable' | Section;
+  readonly kind: 'check' | 'variable' | 'escalation' | Section;
   /** The key of a variable. */
   readonly id: string;
   /** One or more: what is wrong, and what to do. Each reads on after the id. */

@@ -15,12 +15,13 @@ const WHY_AGAIN = '  the service never returns secrets, so they are written agai
 
 /** The steps of a plan, for people. Ends with a line feed. */
 export function planText(plan: ApplyPlan, palette: Palette): string {
-  const { variables, steps, unchanged, others, resources } = plan;
+  const { variables, steps, unchanged, others, resources, escalation } = plan;
   const lines = [
     ...variables.steps.flatMap((step) => variableLines(step, palette)),
     ...resources.steps.flatMap((step) =>
       step.kind === 'delete' ? [] : resourceLines(step, palette),
     ),
+    ...escalationLines(escalation, palette),
     ...steps.flatMap((step) => stepLines(step, palette)),
     ...resources.steps.flatMap((step) =>
       step.kind === 'delete' ? resourceLines(step, palette) : [],
@@ -81,8 +82,9 @@ export function doneText(changes: AppliedChanges): string {
 }
 
 /** `2 to create, 1 to update` of all that a plan would do, in the same form; null for nothing. */
-export function totalsText({ variables, steps, resources }: ApplyPlan): string | null {
-  const all = { variables: variables.steps, steps, resources: resources.steps };
+export function totalsText({ variables, steps, resources, escalation }: ApplyPlan): string | null {
+  const escalations = escalation === null ? [] : [escalation];
+  const all = { variables: variables.steps, steps, resources: resources.steps, escalations };
   return countsText(all, PLANNED_WORDS);
 }
 
@@ -90,8 +92,9 @@ export function totalsText({ variables, steps, resources }: ApplyPlan): string |
  * Whether the service does not match the file. Secrets that are only written again may be the same, and
  * entries that are not in the file may stay.
  */
-export function isDrift({ variables, steps, resources }: ApplyPlan): boolean {
+export function isDrift({ variables, steps, resources, escalation }: ApplyPlan): boolean {
   return (
+    escalation !== null ||
     variables.steps.some((step) => !isAgain(step)) ||
     [...steps, ...resources.steps].some((step) => !isRewriteOnly(step))
   );
@@ -100,11 +103,14 @@ export function isDrift({ variables, steps, resources }: ApplyPlan): boolean {
 type Words = Readonly<Record<ApplyStep['kind'] | 'again', string>>;
 type Steps = { readonly [Key in keyof AppliedChanges]: Readonly<AppliedChanges[Key]> };
 
-function countsText({ variables, steps, resources }: Steps, words: Words): string | null {
+function countsText(
+  { variables, steps, resources, escalations }: Steps,
+  words: Words,
+): string | null {
   const countedWords = (kinds: readonly (keyof Words)[]) => countedKinds(kinds, words);
   const ofVariables = countedWords(variables.map((step) => (isAgain(step) ? 'again' : step.kind)));
   const ofChecks = countedWords(steps.map((step) => (isRewriteOnly(step) ? 'again' : step.kind)));
-  const isMixed = ofVariables.length + resources.length > 0;
+  const isMixed = ofVariables.length + resources.length + escalations.length > 0;
   const parts = [
     ...ofVariables.map(([count, word]) => `${countText(count, 'variable')} ${word}`),
     ...ofChecks.map(([count, word]) =>
@@ -117,6 +123,7 @@ function countsText({ variables, steps, resources }: Steps, words: Words): strin
       );
       return ofKinds.map(([count, word]) => `${countText(count, ENTRY_NOUNS[section])} ${word}`);
     }),
+    ...escalations.map(() => `the escalation ${words.update}`),
   ];
   return parts.length === 0 ? null : parts.join(', ');
 }
@@ -174,6 +181,12 @@ function resourceLines(step: ResourceStep, palette: Palette): readonly string[] 
   const what = `${ENTRY_NOUNS[section]} ${palette.strong(harmless(id))}`;
   const head = `${paintOf(kind, palette)(`${MARKS[kind]} ${kind}`)} ${what}`;
   return kind === 'update' ? [head, ...changeLines(step.changes)] : [head];
+}
+
+function escalationLines(escalation: ApplyPlan['escalation'], palette: Palette): readonly string[] {
+  if (escalation === null) return [];
+  const head = `${paintOf('update', palette)(`${MARKS.update} update`)} the escalation of the account`;
+  return [head, ...changeLines(escalation.changes)];
 }
 
 function paintOf(kind: ApplyStep['kind'], palette: Palette): (text: string) => string {

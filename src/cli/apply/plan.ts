@@ -6,6 +6,7 @@ import { logicalIdOf } from '../../model/logical-id.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
 import { type CheckPlan, planChanges, type UnlistedAction } from './check-plan.ts';
+import { type EscalationChange, planEscalation } from './escalation-plan.ts';
 import { allPages } from './locations.ts';
 import { type KnownCheck, knownCheckOf } from './normal-form.ts';
 import { withChannelIds } from './resources/channel-names.ts';
@@ -30,6 +31,8 @@ export interface ApplyPlan extends CheckPlan {
   readonly variables: VariablePlan;
   /** Channels, groups, heartbeats, windows and status pages. */
   readonly resources: ResourcePlan;
+  /** null if there is nothing to change. */
+  readonly escalation: EscalationChange | null;
 }
 
 export interface PlanRequest {
@@ -92,6 +95,7 @@ export async function makePlan(
       problems,
     }),
     resources: planned,
+    escalation: await planEscalation(given.escalationStep, planned.ids, client, signal),
     variables: variablePlanOf(variables, withWrittenValues(knownVariables, written)),
   };
 }

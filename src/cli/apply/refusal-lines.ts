@@ -27,6 +27,7 @@ export async function refusalLines(
 }
 
 export function nounOf(kind: ApplyRefusal['kind']): string {
+  if (kind === 'escalation') return 'the field';
   return kind === 'check' || kind === 'variable' ? kind : ENTRY_NOUNS[kind];
 }
 

@@ -2,6 +2,7 @@ import { dependencyLevels } from '../../model/check/dependencies.ts';
 import { SECTIONS, type Section } from '../../model/check-file/sections.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
 import type { ApplyRefusal, ApplyStep } from './check-plan.ts';
+import { type EscalationChange, writeEscalation } from './escalation-plan.ts';
 import type { ApplyPlan } from './plan.ts';
 import type { Fields } from './resources/kinds.ts';
 import { type ResourceIds, triggeredServices } from './resources/references.ts';
@@ -15,10 +16,15 @@ export interface AppliedChanges {
   readonly variables: VariableStep[];
   readonly steps: ApplyStep[];
   readonly resources: ResourceStep[];
+  readonly escalations: EscalationChange[];
 }
 
 export function nothingDone(): AppliedChanges {
-  return { variables: [], steps: [], resources: [] };
+  return { variables: [], steps: [], resources: [], escalations: [] };
+}
+
+export function hasDone({ variables, steps, resources, escalations }: AppliedChanges): boolean {
+  return variables.length + steps.length + resources.length + escalations.length > 0;
 }
 
 export interface WriteOptions {
@@ -93,6 +99,14 @@ export async function writePlan(
   for (const section of AFTER_CHECKS.toReversed()) await write(section, stepsOf(section, true));
   await writeSomeChecks(plan.steps.filter(({ kind }) => kind === 'delete'));
   for (const section of BEFORE_CHECKS.toReversed()) await write(section, stepsOf(section, true));
+  // Last, since a key that may write all else may not change it.
+  const ofEscalation = await writeAll(plan.escalation === null ? [] : [plan.escalation], {
+    kind: 'escalation',
+    idOf: () => 'escalationStep',
+    write: (change) => writeEscalation(change, { client, ids, signal }),
+    onDone: (change) => void done.escalations.push(change),
+  });
+  refusals.push(...ofEscalation);
   return refusals;
 }
 

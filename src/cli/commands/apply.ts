@@ -5,7 +5,7 @@ import { knownLocations, refusedByLocation, withDefaultLocation } from '../apply
 import { type ApplyPlan, makePlan } from '../apply/plan.ts';
 import { certificatesNote, doneText, isDrift, planText, totalsText } from '../apply/plan-text.ts';
 import { refusalLines, warningLines } from '../apply/refusal-lines.ts';
-import { nothingDone, writePlan } from '../apply/write-plan.ts';
+import { hasDone, nothingDone, writePlan } from '../apply/write-plan.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { ApiClient, isInterrupted, waitPrinter } from '../service-api/api-client.ts';
@@ -96,7 +96,7 @@ export async function applyCommand(
     if (stepCount(plan) + refusals.length > 0) stdout.write(`\n${doneText(done)}${refused}\n`);
     return refusals.length > 0 ? EXIT.failed : EXIT.ok;
   } catch (thrown) {
-    if (done.variables.length + done.steps.length + done.resources.length > 0) {
+    if (hasDone(done)) {
       stdout.write(`\nstopped early: ${doneText(done)}\n`);
     }
     if (isInterrupted(thrown) && interruption.exitCode !== null) return interruption.exitCode;
@@ -111,7 +111,9 @@ export async function applyCommand(
 function dryRunText(plan: ApplyPlan, refused: number): string {
   if (stepCount(plan) + refused === 0) return '';
   const writes =
-    plan.variables.steps.length + [...plan.steps, ...plan.resources.steps].filter(isWrite).length;
+    plan.variables.steps.length +
+    [...plan.steps, ...plan.resources.steps].filter(isWrite).length +
+    (plan.escalation === null ? 0 : 1);
   const certain = refused === 0 ? '' : `; ${refused} would be refused`;
   const possible = writes === 0 ? '' : '; the service may still refuse what only it can check';
   const totals = totalsText(plan);
@@ -123,8 +125,9 @@ function isWrite({ kind }: Pick<ApplyStep, 'kind'>): boolean {
   return kind !== 'delete';
 }
 
-function stepCount({ variables, steps, resources }: ApplyPlan): number {
-  return variables.steps.length + steps.length + resources.steps.length;
+function stepCount({ variables, steps, resources, escalation }: ApplyPlan): number {
+  const others = escalation === null ? 0 : 1;
+  return variables.steps.length + steps.length + resources.steps.length + others;
 }
 
 async function printRefusals(

@@ -20,7 +20,7 @@ import { makePlan } from '../apply/plan.ts';
 import { doneText } from '../apply/plan-text.ts';
 import { refusalLines } from '../apply/refusal-lines.ts';
 import { NOTHING_WRITTEN, type WriteHistory } from '../apply/write-history.ts';
-import { type AppliedChanges, nothingDone, writePlan } from '../apply/write-plan.ts';
+import { type AppliedChanges, hasDone, nothingDone, writePlan } from '../apply/write-plan.ts';
 import { inParallel } from '../apply/write-steps.ts';
 import { harmless } from '../print/harmless.ts';
 import { type ApiClient, isInterrupted } from '../service-api/api-client.ts';
@@ -119,7 +119,7 @@ export class FileApplier {
     const { log, printLine, file } = this.#options;
     try {
       const done = await this.apply(set, signal);
-      if (done.variables.length + done.steps.length + done.resources.length > 0) {
+      if (hasDone(done)) {
         printLine(`${harmless(file)} has changed: ${doneText(done)}`);
       }
       await this.#runNow(concernedBy(done, set.checks), signal);
@@ -175,7 +175,7 @@ function namesOf({ sections }: FileResources): readonly string[] {
 /** What was refused, such as the deletion of a service that an open incident names: it is tried again. */
 function undeleted(refusals: readonly ApplyRefusal[]): readonly string[] {
   return refusals.flatMap(({ kind, id }) =>
-    kind === 'check' || kind === 'variable' ? [] : [entryName(kind, id)],
+    kind === 'check' || kind === 'variable' || kind === 'escalation' ? [] : [entryName(kind, id)],
   );
 }
 

@@ -5,7 +5,13 @@ import { ownVariableSchema } from '../check/variable.ts';
 import { RUNNABLE_CHECK_TYPES } from '../enums.ts';
 import { CHECK_ID } from '../ids.ts';
 import { MERGED_FIELDS, WITHOUT_DEFAULT } from './defaults.ts';
-import { entrySchemaOf, replacedFields, SECTIONS, type Section } from './sections.ts';
+import {
+  entrySchemaOf,
+  fileEscalationSchema,
+  replacedFields,
+  SECTIONS,
+  type Section,
+} from './sections.ts';
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 type Properties = Readonly<Record<string, JsonSchema>>;
@@ -89,6 +95,11 @@ export function checkFileSchema(): JsonSchema {
         jsonOf(clientCertificate),
         'Certificates by which the agent identifies itself to servers that ask for one.',
       ),
+      escalationStep: {
+        ...jsonOf(fileEscalationSchema.nullable()),
+        description:
+          'Where alerts of all checks of the account go that nobody acknowledges; null for nowhere. Left out, it stays as it is.',
+      },
       alertChannels: byType('type', channels, 'channel'),
       ...Object.fromEntries(
         sections.map((section) => [section, listOf({ $ref: refOf(section) })] as const),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ALERT_CHANNEL_SHAPES } from '../alerting/alert-channel.ts';
+import { escalationStepSchema } from '../alerting/alert-settings.ts';
 import { checkGroupSchema } from '../check/check-group.ts';
 import { heartbeatFields } from '../check/heartbeat.ts';
 import { maintenanceWindowSchema } from '../schedule/maintenance-window.ts';
@@ -77,11 +78,28 @@ export type NamedSubscription = { readonly activated: boolean } & (
   | { readonly alertChannelName: string }
 );
 
+const stepFields = escalationStepSchema.shape;
+
+/** The escalation of the account's alerts, as a file has it. */
+export const fileEscalationSchema = z.strictObject({
+  minutes: stepFields.minutes,
+  alertChannelIds: z
+    .array(z.union([z.string().min(1), stepFields.alertChannelIds.element]))
+    .min(1)
+    .max(20)
+    .describe(
+      'The channels that get the alert then: their ids in this file, or their numbers in the service.',
+    ),
+});
+export type FileEscalation = z.output<typeof fileEscalationSchema>;
+
 /** What a check file defines besides checks. */
 export interface FileResources {
   readonly sections: Readonly<Record<Section, readonly FileEntry[]>>;
   /** By check id. */
   readonly references: ReadonlyMap<string, CheckReferences>;
+  /** null for none; left out if the file leaves it to the service. */
+  readonly escalationStep?: FileEscalation | null;
 }
 
 export const NO_RESOURCES: FileResources = {

@@ -136,6 +136,36 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     });
   });
 
+  it('writes the escalation of the account with the channels of the file, and leaves it where it is not named', async () => {
+    const { features, mine } = service();
+    const { key } = await features.apiKeys.create(mine.accountId, { name: 'all', role: 'admin' });
+    const admin = { ...env, API_KEY: key };
+    const escalationStep = { minutes: 15, alertChannelIds: ['ops'] };
+    const { alertChannels } = whole();
+    const file = checkFile({ escalationStep, alertChannels });
+    const step = async () =>
+      (await mine.get(`/v1/accounts/${mine.accountId}/alert-settings`)).json.escalationStep;
+    const refused = await runHere(['apply', file.path], env);
+    expect([refused.code, await step()]).toEqual([2, null]);
+    expect(refused.stderr).toContain('admin');
+    expect(refused.stdout).toContain('stopped early: 2 alert channels created');
+    const planned = await runHere(['apply', file.path, '--dry-run', '--exit-code'], admin);
+    expect(planned.code).toBe(4);
+    expect(planned.stdout).toContain('~ update the escalation of the account\n    escalationStep');
+    const first = await runHere(['apply', file.path], admin);
+    expect(first.stdout).toContain('the escalation updated');
+    const [ops] = (await mine.get('/v1/alert-channels')).json;
+    expect(await step()).toEqual({ minutes: 15, alertChannelIds: [ops.id] });
+    const again = await runHere(['apply', file.path], admin);
+    expect(again.stdout).toMatch(/^nothing to change\n/);
+    file.write({ alertChannels });
+    await runHere(['apply', file.path], admin);
+    expect(await step()).toMatchObject({ minutes: 15 });
+    file.write({ escalationStep: null, alertChannels });
+    await runHere(['apply', file.path], admin);
+    expect(await step()).toBeNull();
+  });
+
   it('finds channels by their names, in the file and at the service, and refuses unknown names', async () => {
     const { mine } = service();
     const { json: byHand } = await mine.post('/v1/alert-channels', {

@@ -49,6 +49,7 @@ const TOP_KEYS = [
   'defaults',
   'variables',
   'clientCertificates',
+  'escalationStep',
   ...SECTIONS,
 ] as const;
 

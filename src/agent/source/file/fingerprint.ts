@@ -21,7 +21,7 @@ export async function fingerprintOf({
   checks,
   variables,
   clientCertificates,
-  resources: { sections, references },
+  resources: { sections, references, escalationStep },
 }: Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'> & {
   readonly name: string | null;
   readonly resources: FileResources;
@@ -35,6 +35,7 @@ export async function fingerprintOf({
     clientCertificates,
     ...sections,
     references: [...references],
+    escalationStep: escalationStep === undefined ? [] : [escalationStep],
   };
   // One by one: the JSON of all may be too long for a string.
   for (const [kind, entries] of Object.entries(lists)) {

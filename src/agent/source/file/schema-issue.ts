@@ -104,3 +104,12 @@ export function unknownKeyText(key: string, known: readonly string[]): string {
   if (nearest !== null) return `is not a known key; did you mean ${nearest}?`;
   return `is not a known key; known here: ${known.join(', ')}`;
 }
+
+export function valueAt(body: unknown, path: DocumentPath): unknown {
+  let at = body;
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = Reflect.get(at, step);
+  }
+  return at;
+}

@@ -28,7 +28,8 @@ import type { DocumentPath } from '../../common/file-problem.ts';
 import { keysAt } from '../../common/schema-info.ts';
 import type { ProblemReporter } from '../problem-reporter.ts';
 import { withRuleIssues } from '../rule-issues.ts';
-import { issueText, shownValue, unknownKeyText } from '../schema-issue.ts';
+import { issueText, shownValue, unknownKeyText, valueAt } from '../schema-issue.ts';
+import { readEscalation } from './escalation.ts';
 import {
   type KnownIds,
   namedBy,
@@ -76,10 +77,12 @@ export function readResources(
 ): FileResources {
   const sections = SECTIONS.map((section) => [section, readSection(root, section, context)]);
   const isEmpty = sections.every(([, entries]) => entries?.length === 0) && references.size === 0;
+  const escalationStep = readEscalation(root, context);
   // Object.fromEntries forgets which keys there are.
-  return isEmpty
+  const resources = isEmpty
     ? NO_RESOURCES
     : { sections: Object.fromEntries(sections) as FileResources['sections'], references };
+  return escalationStep === undefined ? resources : { ...resources, escalationStep };
 }
 
 function readSection(
@@ -248,13 +251,4 @@ function fieldsOf({ shape }: z.ZodObject, body: RawMapping): RawMapping {
 
 function startsWith(path: DocumentPath, start: readonly PropertyKey[]): boolean {
   return start.every((step, index) => path[index] === step);
-}
-
-function valueAt(body: unknown, path: DocumentPath): unknown {
-  let at = body;
-  for (const step of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
-    at = Reflect.get(at, step);
-  }
-  return at;
 }

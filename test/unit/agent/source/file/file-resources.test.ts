@@ -118,6 +118,14 @@ checks:
       '4:61: maintenanceWindows[0].endsAt of maintenance window "a" must be after startsAt',
     ],
     [
+      'escalationStep: { minutes: 15, alertChannelIds: [ops] }',
+      '4:50: escalationStep.alertChannelIds[0] must name the alert channel by its id in this file, which has no "ops"; define it under alertChannels',
+    ],
+    [
+      'escalationStep: { minute: 15, minutes: 15, alertChannelIds: [3] }',
+      '4:19: escalationStep.minute is not a known key; did you mean minutes?',
+    ],
+    [
       'maintenanceWindow: []',
       '4:1: maintenanceWindow is not a known key; did you mean maintenanceWindows?',
     ],
