@@ -21,6 +21,9 @@ export interface LastPassing {
 /** What an alert says of flapping (src/service/README.md, "Flapping"). */
 export type FlappingNews = 'started' | 'ended';
 
+/** By what a channel was to be notified of an alert. */
+export type NotifiedBy = 'CHECK' | 'ALL_CHECKS' | 'ESCALATION';
+
 /** What the notices have in common that come as one message. */
 export type BundleKey =
   | { readonly kind: 'digest' }
@@ -109,6 +112,11 @@ export interface AlertNotice {
   };
   /** The alert goes to this channel since nobody acknowledged it for so many minutes. */
   readonly escalatedAfterMinutes?: number;
+  /**
+   * By what this channel gets it: its subscription to the check or to all checks, or an earlier escalation of the
+   * problem. Left out for other notices, and by earlier releases.
+   */
+  readonly notifiedBy?: NotifiedBy;
   /** The page that acknowledges the alert, added when it is sent; null or left out if there is none. */
   readonly acknowledgeLink?: string | null;
 }

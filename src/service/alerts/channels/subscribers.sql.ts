@@ -6,13 +6,16 @@ export const SUBSCRIBED_TO_ALL = `(
   where every.subscribe_all and not exists (select from alert_subscriptions one
     where one.account_id = k.account_id and one.check_id = k.id and one.channel_id = every.id))`;
 
-/** Checks and the channels that are notified of them: each pair once. */
+/**
+ * Checks and the channels that are notified of them: each pair once. `is_named`: whether it is a subscription of its
+ * own.
+ */
 export const SUBSCRIBERS = `(
-  select account_id, check_id, channel_id from alert_subscriptions where activated
+  select account_id, check_id, channel_id, true as is_named from alert_subscriptions where activated
   union all
-  select account_id, check_id, channel_id from ${SUBSCRIBED_TO_ALL} of_all)`;
+  select account_id, check_id, channel_id, false from ${SUBSCRIBED_TO_ALL} of_all)`;
 
-/** The same with the subscriptions that are not activated. `is_named`: whether it is a subscription of its own. */
+/** The same with the subscriptions that are not activated. */
 export const SUBSCRIPTIONS = `(
   select account_id, check_id, channel_id, activated, true as is_named from alert_subscriptions
   union all

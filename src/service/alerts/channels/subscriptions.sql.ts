@@ -146,6 +146,8 @@ export type ChannelSubscriber = NoticePreferences &
   Partial<ChannelBundling> & {
     readonly checkId: string;
     readonly channelId: number;
+    /** Whether it has a subscription of its own to the check: else to all. Default: it has. */
+    readonly isNamed?: boolean;
     /** The account's. Default: UTC. */
     readonly timeZone?: string;
   };
@@ -157,7 +159,7 @@ export async function lockSubscribedChannels(
 ): Promise<readonly ChannelSubscriber[]> {
   if (checkIds.length === 0) return [];
   return sql.query<ChannelSubscriber>(
-    `select s.check_id, s.channel_id, c.send_failure, c.send_recovery, c.send_degraded,
+    `select s.check_id, s.channel_id, s.is_named, c.send_failure, c.send_recovery, c.send_degraded,
        c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold,
        c.group_by, c.group_window, c.degraded_digest_hour, a.time_zone
      from ${SUBSCRIBERS} s

@@ -15,9 +15,9 @@ import {
   saveCertificateNotices,
 } from '../channels/subscriptions.sql.ts';
 import { withBundles } from '../grouping/bundles.ts';
-import type { AlertNotice, Outbox } from '../notice.ts';
+import type { AlertNotice, NotifiedBy, Outbox } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
-import { deliveryOf, type PendingDelivery } from './pending.ts';
+import { deliveryOf, type Listener, type PendingDelivery } from './pending.ts';
 import { insertDeliveries, lanesWithProblem, unfinishedLanes } from './sql.ts';
 
 /** Bounds the parameters of a statement where many checks fail at once. */
@@ -81,12 +81,21 @@ function listenersOf(
   { alertId, check: { id: checkId } }: AlertNotice,
   subscribed: readonly ChannelSubscriber[],
   escalated: ReadonlyMap<string, readonly Channel[]>,
-): readonly ChannelSubscriber[] {
-  const own = subscribed.filter((listener) => listener.checkId === checkId);
+): readonly Listener[] {
+  const own = subscribed
+    .filter((listener) => listener.checkId === checkId)
+    .map((listener) => ({ ...listener, notifiedBy: byOf(listener) }));
   const more = (escalated.get(alertId) ?? []).filter(
     ({ channelId }) => !own.some((listener) => listener.channelId === channelId),
   );
-  return [...own, ...more.map((channel) => ({ ...channel, checkId }))];
+  return [
+    ...own,
+    ...more.map((channel) => ({ ...channel, checkId, notifiedBy: 'ESCALATION' as const })),
+  ];
+}
+
+function byOf({ isNamed = true }: ChannelSubscriber): NotifiedBy {
+  return isNamed ? 'CHECK' : 'ALL_CHECKS';
 }
 
 /**

@@ -1,14 +1,16 @@
 import { stableId } from '../../../model/ids.ts';
 import type { ChannelSubscriber } from '../channels/subscriptions.sql.ts';
 import type { Bundled } from '../grouping/bundles.ts';
-import type { AlertNotice } from '../notice.ts';
+import type { AlertNotice, NotifiedBy } from '../notice.ts';
 import type { NewDelivery } from './sql.ts';
 
 /** A notice for a channel, before it is stored. */
 export interface PendingDelivery {
   readonly notice: AlertNotice;
-  readonly listener: ChannelSubscriber;
+  readonly listener: Listener;
 }
+
+export type Listener = ChannelSubscriber & { readonly notifiedBy?: NotifiedBy };
 
 /** As it is stored: the same alert, reminder and channel is one delivery. */
 export function deliveryOf(
@@ -16,7 +18,7 @@ export function deliveryOf(
   { notice, listener, bundle }: Bundled<PendingDelivery>,
 ): NewDelivery {
   const { alertId, alertType, reminder } = notice;
-  const { channelId, checkId } = listener;
+  const { channelId, checkId, notifiedBy } = listener;
   return {
     id: stableId('delivery', accountId, channelId, alertId, reminder),
     channelId,
@@ -24,7 +26,7 @@ export function deliveryOf(
     alertId,
     alertType,
     reminder,
-    notice,
+    notice: notifiedBy === undefined ? notice : { ...notice, notifiedBy },
     ...(bundle === null ? {} : { bundleKey: bundle.key, dueAtMs: bundle.dueAtMs }),
   };
 }

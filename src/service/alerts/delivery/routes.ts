@@ -1,14 +1,15 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { NOTICE_TYPES } from '../../../model/alerting/alert.ts';
+import { NOTICE_TYPES, reportsEnd } from '../../../model/alerting/alert.ts';
 import { PROBLEM_RULES } from '../../../model/alerting/monitoring-problems.ts';
+import { countText } from '../../../runtime/text/count-text.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { numberParam, pageQuery, repeatable, uuidParam } from '../../http/resources/parameters.ts';
 import { createdAt } from '../../http/resources/shown-fields.ts';
 import { subjectName } from '../monitoring-problems/subject.ts';
-import { noticeTypeOf } from '../notice.ts';
+import { type NotifiedBy, noticeTypeOf } from '../notice.ts';
 import { channelSummary } from '../recipients/routes.ts';
 import type { AlertDeliveries, StoredDelivery } from './delivery-log.ts';
 
@@ -32,6 +33,16 @@ const response = z
       .string()
       .nullable()
       .describe('null for a silent location and a problem of monitoring itself.'),
+    checkName: z
+      .string()
+      .nullable()
+      .describe('The name of the check when the alert was given; null as checkId.'),
+    reason: z
+      .string()
+      .nullable()
+      .describe(
+        'Why the channel is notified, in one sentence; null for notices of earlier releases.',
+      ),
     location: z
       .string()
       .nullable()
@@ -49,6 +60,17 @@ const response = z
       .nullable()
       .describe(
         'The channel is one of the escalation step: after how many minutes without acknowledgement it was notified; null for other deliveries.',
+      ),
+    messageCount: z
+      .int()
+      .describe(
+        'For how many notices the message stands in which it was sent: 1 if it came by itself.',
+      ),
+    waitsFor: z
+      .enum(['GROUP', 'DIGEST'])
+      .nullable()
+      .describe(
+        '`GROUP`: it waits for others that come in the same message (`groupBy`); `DIGEST`: for the digest of degraded checks; null for all others.',
       ),
     reminder: z.number().describe('0 for the notice itself, then 1, 2, … for its reminders.'),
     state: z
@@ -166,12 +188,20 @@ function presentDelivery({
   problem,
   alertType,
   isUndone,
+  checkName,
+  notifiedBy,
+  carriedWith,
   ...fields
 }: StoredDelivery): z.output<typeof response> {
   const isOfLocation = location !== null && problem === null;
+  const isOfCheck = !isOfLocation && problem === null;
+  const facts = { isOfLocation, isOfCheck, isOfAcknowledgement: isUndone !== null, alertType };
   return {
     ...fields,
-    checkId: isOfLocation || problem !== null ? null : checkId,
+    checkId: isOfCheck ? checkId : null,
+    checkName: isOfCheck ? checkName : null,
+    reason: reasonOf({ ...facts, notifiedBy, minutes: fields.escalatedAfterMinutes }),
+    messageCount: carriedWith + 1,
     location,
     problem:
       problem === null ? null : PROBLEM_RULES[problem.kind].headline(subjectName(problem.subject)),
@@ -181,4 +211,35 @@ function presentDelivery({
     nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
     finishedAt: finishedAt?.toISOString() ?? null,
   };
+}
+
+const REASONS: Readonly<Record<NotifiedBy, string>> = {
+  CHECK: 'It was subscribed to the check',
+  ALL_CHECKS: 'It was subscribed to all checks',
+  ESCALATION: 'The problem was escalated to it',
+};
+
+function reasonOf({
+  isOfLocation,
+  isOfCheck,
+  isOfAcknowledgement,
+  alertType,
+  notifiedBy,
+  minutes,
+}: {
+  readonly isOfLocation: boolean;
+  readonly isOfCheck: boolean;
+  readonly isOfAcknowledgement: boolean;
+  readonly alertType: StoredDelivery['alertType'];
+  readonly notifiedBy: NotifiedBy | null;
+  /** Without acknowledgement. */
+  readonly minutes: number | null;
+}): string | null {
+  if (isOfAcknowledgement) return 'It was notified of the alert.';
+  if (minutes !== null) return `Nobody acknowledged the alert for ${countText(minutes, 'minute')}.`;
+  const end = reportsEnd(alertType) ? ' and was notified of the problem' : '';
+  if (isOfLocation) return `It wants to know of silent locations${end}.`;
+  if (!isOfCheck) return `It wants to know of problems of monitoring itself${end}.`;
+  if (notifiedBy === null) return null;
+  return `${REASONS[notifiedBy]}${notifiedBy === 'ESCALATION' ? '' : end}.`;
 }

@@ -7,7 +7,7 @@ import { jsonText } from '../../database/values.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import { DIGEST_KEY } from '../grouping/bundle-key.ts';
 import { CARRIED_LEASE } from '../grouping/bundles.sql.ts';
-import type { AlertNotice } from '../notice.ts';
+import type { AlertNotice, NotifiedBy } from '../notice.ts';
 
 /** Notified whenever a delivery is stored. */
 export const NOTICES_CHANNEL = 'vedette_notices';
@@ -136,6 +136,8 @@ export type StoredDelivery = {
   readonly id: string;
   readonly channel: DeliveryChannel;
   readonly checkId: string;
+  /** The name of the check, then; of a location or a problem, what it is about. */
+  readonly checkName: string;
   /** The slug of the location that the notice is about, if it is about no check. */
   readonly location: string | null;
   /** The problem of monitoring itself that it is about. */
@@ -144,6 +146,12 @@ export type StoredDelivery = {
   readonly isUndone: boolean | null;
   /** Minutes without acknowledgement after which the channel was notified; null for other notices. */
   readonly escalatedAfterMinutes: number | null;
+  /** null for notices that go by other rules, and for those of earlier releases. */
+  readonly notifiedBy: NotifiedBy | null;
+  /** How many others came in the same message. */
+  readonly carriedWith: number;
+  /** For which message it waits; null for none. */
+  readonly waitsFor: 'GROUP' | 'DIGEST' | null;
   readonly alertId: string;
   readonly alertType: AlertType;
   readonly reminder: number;
@@ -162,6 +170,12 @@ export type StoredDelivery = {
 const LOG_COLUMNS = `id, check_id, coalesce(notice #>> '{location,slug}', notice #>> '{problem,subject,slug}') as location,
   notice -> 'problem' as problem, (notice #>> '{acknowledgement,isUndone}')::boolean as is_undone,
   (notice ->> 'escalatedAfterMinutes')::int as escalated_after_minutes, alert_id, alert_type,
+  notice #>> '{check,name}' as check_name, notice ->> 'notifiedBy' as notified_by, (
+    select count(*)::int from alert_deliveries carried
+    where carried.bundle_id = coalesce(alert_deliveries.bundle_id, alert_deliveries.id)
+  ) as carried_with,
+  case when state = 'waiting' and attempts = 0 and bundle_key is not null
+    then case bundle_key when '${DIGEST_KEY}' then 'DIGEST' else 'GROUP' end end as waits_for,
   reminder, state, attempts, last_status, last_error,
   last_answer, created_at, last_attempt_at,
   case when state = 'waiting' then greatest(due_at, digest_at) end as next_attempt_at, finished_at, (

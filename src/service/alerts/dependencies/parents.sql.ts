@@ -7,6 +7,7 @@ import { type StoredState, stateOf } from '../states.sql.ts';
 /** A check that others depend on. */
 export type StoredParent = {
   readonly checkId: string;
+  readonly name: string;
   /** Its own and its group's. */
   readonly tags: readonly string[];
   readonly isActive: boolean;
@@ -28,7 +29,7 @@ export async function findParents(
 ): Promise<readonly StoredParent[]> {
   if (ids.length === 0) return [];
   const rows = await sql.query<ParentRow>(
-    `select c.id as check_id, c.tags || coalesce(g.tags, '[]'::jsonb) as tags,
+    `select c.id as check_id, c.name, c.tags || coalesce(g.tags, '[]'::jsonb) as tags,
        c.activated and coalesce(g.activated, true) as is_active,
        c.muted or coalesce(g.muted, false) as is_muted,
        ${PRIVATE_LOCATIONS_IN_FORCE} <> '[]'::jsonb as is_assigned,

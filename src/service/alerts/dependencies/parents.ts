@@ -52,11 +52,13 @@ export class Parents {
     });
   }
 
-  /** The ids of those that fail, and make alerts wait. */
-  failingOf(child: Child, isSilenced: Silence, atMs: number): readonly string[] {
-    return this.#holding(child)
-      .filter((parent) => failsWhen(atMs, parent, isSilenced, atMs))
-      .map(({ checkId }) => checkId);
+  /** Those that fail, and make alerts wait. */
+  failingOf(
+    child: Child,
+    isSilenced: Silence,
+    atMs: number,
+  ): readonly Pick<StoredParent, 'checkId' | 'name'>[] {
+    return this.#holding(child).filter((parent) => failsWhen(atMs, parent, isSilenced, atMs));
   }
 
   /** @param untilMs of a check that makes notices wait, epoch milliseconds; null for one that does not */

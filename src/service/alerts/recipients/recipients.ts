@@ -11,9 +11,11 @@ import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
+import { type DependentChecks, findDependents } from '../dependencies/dependents.sql.ts';
 import { parentsOf } from '../dependencies/parents.ts';
 import type { Silences } from '../maintenance-silences.ts';
 import { type AlertSubject, findAlertSubjects } from '../states.sql.ts';
+import { type CurrentProblem, currentProblemOf } from './current-problem.ts';
 import {
   countRecipients,
   listChannels,
@@ -55,6 +57,10 @@ export interface AlertRecipient {
 }
 
 export interface CheckRecipients {
+  /** What is wrong with the check now; null if it passes, or never ran. */
+  readonly problem: CurrentProblem | null;
+  /** The checks that depend on it: while it fails, their alerts wait. */
+  readonly dependents: DependentChecks;
   readonly settings: AlertSettings;
   readonly settingsOf: 'CHECK' | 'GROUP' | 'ACCOUNT';
   /** Empty if somebody would be notified of a failure now. */
@@ -76,6 +82,7 @@ export interface AlertRecipients {
 }
 
 const MAX_RECIPIENTS = 200;
+const MAX_DEPENDENTS = 20;
 
 export function createAlertRecipients(parts: AlertRecipientsParts): AlertRecipients {
   const { store, clock, silences, delivery } = parts;
@@ -96,11 +103,25 @@ export function createAlertRecipients(parts: AlertRecipientsParts): AlertRecipie
         const isSilenced = isSilencedAt(subject.tags, atMs);
         const parents = await parentsOf(tx, accountId, [subject]);
         const failing = parents.failingOf(subject, isSilencedAt, atMs);
-        const unheard = await listUnheard(tx, { accountId, checkIds: failing });
+        const names = failing.map(({ name }) => name);
+        const unheard = await listUnheard(tx, {
+          accountId,
+          checkIds: failing.map((parent) => parent.checkId),
+        });
+        const unheardNames = failing.flatMap((parent) =>
+          unheard.includes(parent.checkId) ? parent.name : [],
+        );
         const recipients = found.map((each) => recipientOf(each, delivery));
         return {
           ...settingsFor(subject),
-          silences: silencesOf(subject, { isSilenced, failing, unheard, recipients }),
+          problem: currentProblemOf(subject, { isSilenced, failing: names }),
+          dependents: await findDependents(tx, { accountId, checkId, limit: MAX_DEPENDENTS }),
+          silences: silencesOf(subject, {
+            isSilenced,
+            failing: names,
+            unheard: unheardNames,
+            recipients,
+          }),
           recipients,
           omitted: total - found.length,
           escalation: await escalationFor(tx, subject),
@@ -140,7 +161,7 @@ function silencesOf(
     recipients,
   }: {
     readonly isSilenced: boolean;
-    /** The ids of the checks that it depends on and that fail. */
+    /** The names of the checks that it depends on and that fail. */
     readonly failing: readonly string[];
     /** Those of them of whose failure no channel is notified. */
     readonly unheard: readonly string[];

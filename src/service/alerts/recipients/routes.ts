@@ -6,6 +6,7 @@ import { alertSettingsSchema } from '../../../model/alerting/alert-settings.ts';
 import { keyOf } from '../../http/access/authentication.ts';
 import { checkId, READ } from '../../http/resources/check-parameters.ts';
 import { numberIdOf } from '../../http/resources/shown-fields.ts';
+import type { CurrentProblem } from './current-problem.ts';
 import { type AlertRecipients, NOTIFICATIONS, SILENCE_REASONS } from './recipients.ts';
 
 export const channelSummary = z
@@ -20,6 +21,22 @@ export const channelSummary = z
 
 const response = z
   .strictObject({
+    problem: z
+      .strictObject({
+        condition: z.enum(['degraded', 'failing']).describe('In which state the check is.'),
+        since: z.iso.datetime().describe('The slot in which it began.'),
+        isAlerted: z.boolean().describe('Whether it gave an alert.'),
+        reason: z.string().describe('Why it did, or why there is none, in one sentence.'),
+      })
+      .nullable()
+      .describe('What is wrong with the check now; null if it passes, or never ran.'),
+    dependents: z
+      .strictObject({
+        total: z.int().describe('How many there are.'),
+        failing: z.int().describe('How many of them fail.'),
+        names: z.array(z.string()).describe('The first 20 of those that fail.'),
+      })
+      .describe('The checks that depend on this one: while it fails, their alerts wait.'),
     settings: alertSettingsSchema.describe('The alert settings in force, with all defaults.'),
     settingsOf: z
       .enum(['CHECK', 'GROUP', 'ACCOUNT'])
@@ -85,11 +102,12 @@ export function alertRecipientsRoutes({
         },
       },
       async (request) => {
-        const { silences, recipients, escalation, ...found } = await alertRecipients.ofCheck(
-          keyOf(request),
-        );
+        const { problem, dependents, silences, recipients, escalation, ...found } =
+          await alertRecipients.ofCheck(keyOf(request));
         return {
           ...found,
+          problem: problem === null ? null : shownProblem(problem),
+          dependents: { ...dependents, names: [...dependents.names] },
           escalation:
             escalation === null ? null : { ...escalation, channels: [...escalation.channels] },
           silences: [...silences],
@@ -101,4 +119,8 @@ export function alertRecipientsRoutes({
       },
     );
   };
+}
+
+function shownProblem({ sinceMs, ...problem }: CurrentProblem) {
+  return { ...problem, since: new Date(sinceMs).toISOString() };
 }

@@ -3388,11 +3388,15 @@ export interface components {
          *         "name": "shop@a.test"
          *       },
          *       "checkId": "homepage",
+         *       "checkName": "shop",
+         *       "reason": "It was subscribed to the check.",
          *       "location": null,
          *       "problem": null,
          *       "alertId": "00000000-0000-4000-8000-000000000037",
          *       "alertType": "ALERT_FAILURE",
          *       "escalatedAfterMinutes": null,
+         *       "messageCount": 1,
+         *       "waitsFor": null,
          *       "reminder": 0,
          *       "state": "failed",
          *       "attempts": 1,
@@ -3412,6 +3416,10 @@ export interface components {
             channel: components["schemas"]["AlertChannelSummary"];
             /** @description null for a silent location and a problem of monitoring itself. */
             checkId: string | null;
+            /** @description The name of the check when the alert was given; null as checkId. */
+            checkName: string | null;
+            /** @description Why the channel is notified, in one sentence; null for notices of earlier releases. */
+            reason: string | null;
             /** @description The slug of the silent location, or of the location of a problem of monitoring itself; else null. */
             location: string | null;
             /** @description What is wrong with monitoring itself, or was, in one line; null for all others. */
@@ -3425,6 +3433,10 @@ export interface components {
             alertType: "NO_ALERT" | "ALERT_FAILURE" | "ALERT_FAILURE_REMAIN" | "ALERT_FAILURE_DEGRADED" | "ALERT_RECOVERY" | "ALERT_DEGRADED" | "ALERT_DEGRADED_REMAIN" | "ALERT_DEGRADED_FAILURE" | "ALERT_DEGRADED_RECOVERY" | "ALERT_SSL" | "ALERT_ACKNOWLEDGED" | "ALERT_UNACKNOWLEDGED" | "LOCATION_SILENT" | "LOCATION_RECOVERY" | "AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL" | "AGENT_OUTDATED_RECOVERY" | "AGENT_CLOCK_OFF_RECOVERY" | "SLOTS_MISSED_RECOVERY" | "RESULTS_WAITING_RECOVERY" | "CHANNEL_FAILING_RECOVERY" | "DISK_NEARLY_FULL_RECOVERY";
             /** @description The channel is one of the escalation step: after how many minutes without acknowledgement it was notified; null for other deliveries. */
             escalatedAfterMinutes: number | null;
+            /** @description For how many notices the message stands in which it was sent: 1 if it came by itself. */
+            messageCount: number;
+            /** @description `GROUP`: it waits for others that come in the same message (`groupBy`); `DIGEST`: for the digest of degraded checks; null for all others. */
+            waitsFor: ("GROUP" | "DIGEST") | null;
             /** @description 0 for the notice itself, then 1, 2, … for its reminders. */
             reminder: number;
             /**
@@ -3483,6 +3495,32 @@ export interface components {
             contentType?: string;
         };
         AlertRecipients: {
+            /** @description What is wrong with the check now; null if it passes, or never ran. */
+            problem: {
+                /**
+                 * @description In which state the check is.
+                 * @enum {string}
+                 */
+                condition: "degraded" | "failing";
+                /**
+                 * Format: date-time
+                 * @description The slot in which it began.
+                 */
+                since: string;
+                /** @description Whether it gave an alert. */
+                isAlerted: boolean;
+                /** @description Why it did, or why there is none, in one sentence. */
+                reason: string;
+            } | null;
+            /** @description The checks that depend on this one: while it fails, their alerts wait. */
+            dependents: {
+                /** @description How many there are. */
+                total: number;
+                /** @description How many of them fail. */
+                failing: number;
+                /** @description The first 20 of those that fail. */
+                names: string[];
+            };
             /** @description The alert settings in force, with all defaults. */
             settings: components["schemas"]["AlertSettings"];
             /**

@@ -65,7 +65,7 @@ export function Deliveries({ of }: { readonly of: Of }) {
       {found !== null && found.entries.length === 0 && (
         <p class="panel-body muted">
           {isOfAlert
-            ? 'Nobody: no channel was subscribed to the check and wanted this kind of alert, or the check was muted.'
+            ? 'Nobody: no channel that is notified of the check wanted this kind of alert. Recoveries go only to channels that were notified of the problem.'
             : 'None yet. Notifications are kept as long as results are.'}
         </p>
       )}
@@ -98,49 +98,45 @@ function columnsOf(isOfAlert: boolean, reload: () => void) {
       ? {
           name: 'channel',
           head: 'Channel',
-          cell: ({ channel }: Delivery) => (
-            <div class="alerting-name">
-              <Link to={`/channels/${channel.id}`} title={channel.name}>
-                {channel.name}
-              </Link>{' '}
-              <span class="chip">{CHANNEL_WORDS[channel.type]}</span>
-            </div>
+          cell: ({ channel, reason }: Delivery) => (
+            <>
+              <div class="alerting-name">
+                <Link to={`/channels/${channel.id}`} title={channel.name}>
+                  {channel.name}
+                </Link>{' '}
+                <span class="chip">{CHANNEL_WORDS[channel.type]}</span>
+              </div>
+              <Reason text={reason} />
+            </>
           ),
         }
       : {
           name: 'what',
           head: 'What',
-          cell: ({ alertType, alertId, location, problem }: Delivery) =>
-            problem !== null ? (
-              `${alertType.endsWith('_RECOVERY') ? 'Over: ' : ''}${problem}`
-            ) : alertType in TAKEN_WORDS ? (
-              <Link to={`/alerts/${alertId}`}>
-                {TAKEN_WORDS[alertType as keyof typeof TAKEN_WORDS]}
-              </Link>
-            ) : location !== null || !(alertType in ALERT_WORDS) ? (
-              `${alertType === 'LOCATION_SILENT' ? 'Silent location' : 'Location is back:'} ${location}`
-            ) : (
-              <Link to={`/alerts/${alertId}`}>
-                {ALERT_WORDS[alertType as keyof typeof ALERT_WORDS].word}
-              </Link>
-            ),
+          cell: (delivery: Delivery) => (
+            <>
+              <What delivery={delivery} />
+              <Reason text={delivery.reason} />
+            </>
+          ),
         },
     {
       name: 'state',
       head: 'State',
-      cell: ({ state, attempts, reminder, alertType, escalatedAfterMinutes }: Delivery) => (
+      cell: ({ state, attempts, reminder, alertType, messageCount, ...delivery }: Delivery) => (
         <>
           <StateMark {...STATES[state]} />
+          {messageCount > 1 && (
+            <span class="muted">
+              {' '}
+              in one message with {counted(messageCount - 1, 'other alert')}
+            </span>
+          )}
+          <WaitsFor delivery={delivery} />
           {attempts > 1 && <span class="muted"> after {attempts} attempts</span>}
           {reminder > 0 && <span class="muted"> reminder {reminder}</span>}
           {isOfAlert && alertType in TAKEN_WORDS && (
             <span class="muted"> {TAKEN_WORDS[alertType as keyof typeof TAKEN_WORDS]}</span>
-          )}
-          {escalatedAfterMinutes !== null && (
-            <span class="muted">
-              {' '}
-              since nobody acknowledged it for {counted(escalatedAfterMinutes, 'minute')}
-            </span>
           )}
         </>
       ),
@@ -169,6 +165,47 @@ function columnsOf(isOfAlert: boolean, reload: () => void) {
         ]
       : []),
   ];
+}
+
+/** Why the channel is notified. */
+function Reason({ text }: { readonly text: string | null }) {
+  return text === null ? null : <p class="muted alerting-reason">{text}</p>;
+}
+
+/** What a channel is notified of. */
+function What({
+  delivery: { alertType, alertId, checkName, location, problem },
+}: {
+  readonly delivery: Delivery;
+}) {
+  if (problem !== null) {
+    return <>{`${alertType.endsWith('_RECOVERY') ? 'Over: ' : ''}${problem}`}</>;
+  }
+  if (location !== null || checkName === null) {
+    return (
+      <>{`${alertType === 'LOCATION_SILENT' ? 'Silent location' : 'Location is back:'} ${location}`}</>
+    );
+  }
+  const word =
+    alertType in TAKEN_WORDS
+      ? TAKEN_WORDS[alertType as keyof typeof TAKEN_WORDS]
+      : ALERT_WORDS[alertType as keyof typeof ALERT_WORDS].word;
+  return <Link to={`/alerts/${alertId}`}>{`${checkName}: ${word.toLowerCase()}`}</Link>;
+}
+
+/** For which message a notification waits that comes with others. */
+function WaitsFor({
+  delivery: { waitsFor, nextAttemptAt },
+}: {
+  readonly delivery: Pick<Delivery, 'waitsFor' | 'nextAttemptAt'>;
+}) {
+  if (waitsFor === null || nextAttemptAt === null) return null;
+  return (
+    <span class="muted">
+      {waitsFor === 'DIGEST' ? ' for the digest, ' : ' for others in the same message, until '}
+      <TimeText at={nextAttemptAt} form={waitsFor === 'DIGEST' ? 'full' : 'clock'} />
+    </span>
+  );
 }
 
 function Answer({ delivery }: { readonly delivery: Delivery }) {

@@ -31,6 +31,7 @@ export function OpenAlert({ checkId }: { readonly checkId: string }) {
     <section class="panel alerting-open" aria-label="Open alert">
       <p>
         <Link to={`/alerts/${alert.id}`}>Alert</Link> since <TimeText at={alert.alertedAt} />
+        {alert.flapping === 'STARTED' && ', which flaps: it gives no more alerts until it is calm'}
         {alert.acknowledgement === null ? (
           ', acknowledged by nobody'
         ) : (

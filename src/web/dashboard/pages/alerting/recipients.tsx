@@ -11,17 +11,35 @@ import './alerting.css';
 
 type Found = components['schemas']['AlertRecipients'];
 type Settings = Found['settings'];
+type Recipient = Found['recipients'][number];
 
-/** Who would be notified of an alert of a check next time, and why. */
-export function Recipients({ checkId }: { readonly checkId: string }) {
-  const { data, error, reload } = useQuery(
+function useRecipients(checkId: string) {
+  return useQuery(
     `recipients ${checkId}`,
     (signal) =>
       bodyOf(
         api.GET('/v1/checks/{id}/alert-recipients', { params: { path: { id: checkId } }, signal }),
       ),
-    { on: ['alert_channel', 'check', 'group', 'maintenance_window'] },
+    { on: ['alert', 'alert_channel', 'check', 'group', 'maintenance_window'] },
   );
+}
+
+/** Why a check that fails, or is degraded, has given no alert. Nothing if it has, and while it passes. */
+export function WhyNoAlert({ checkId }: { readonly checkId: string }) {
+  const problem = useRecipients(checkId).data.value?.problem ?? null;
+  if (problem === null || problem.isAlerted) return null;
+  return (
+    <section class="panel alerting-open" aria-label="Why there is no alert">
+      <p>
+        <b>No alert.</b> {problem.reason}
+      </p>
+    </section>
+  );
+}
+
+/** Who would be notified of an alert of a check next time, and why. */
+export function Recipients({ checkId }: { readonly checkId: string }) {
+  const { data, error, reload } = useRecipients(checkId);
   const found = data.value;
   // The history of a check that was deleted is still shown.
   if (found === null && error.value?.status === 404) return null;
@@ -42,7 +60,9 @@ export function Recipients({ checkId }: { readonly checkId: string }) {
 }
 
 function RecipientList({ found }: { readonly found: Found }) {
-  const { silences, recipients, omitted, settings, settingsOf, escalation } = found;
+  const { silences, recipients, omitted, settings, settingsOf, escalation, dependents } = found;
+  const isOfFailures = ({ notifications }: Recipient) => notifications.includes('FAILURE');
+  const others = recipients.filter((each) => !isOfFailures(each));
   return (
     <>
       {silences.length > 0 && (
@@ -60,22 +80,9 @@ function RecipientList({ found }: { readonly found: Found }) {
           </ul>
         </div>
       )}
-      {recipients.length > 0 && (
-        <ul class="alerting-recipients">
-          {recipients.map(({ channel, reason, problem }) => (
-            <li key={channel.id}>
-              <div class="alerting-name">
-                <Link to={`/channels/${channel.id}`} title={channel.name}>
-                  {channel.name}
-                </Link>{' '}
-                <span class="chip">{CHANNEL_WORDS[channel.type]}</span>
-              </div>
-              <p class="muted">{reason}</p>
-              {problem !== null && <p class="failing">{problem}</p>}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Channels of={recipients.filter(isOfFailures)} />
+      {others.length > 0 && <h3 class="alerting-panel-foot">Not of failures</h3>}
+      <Channels of={others} />
       {omitted > 0 && <p class="panel-body muted">And {counted(omitted, 'more channel')}.</p>}
       <p class="alerting-panel-foot muted">
         {sentenceOf(settings)} By the settings of {SETTINGS_OF[settingsOf]}.
@@ -83,9 +90,37 @@ function RecipientList({ found }: { readonly found: Found }) {
           ` After ${counted(escalation.minutes, 'minute')} without acknowledgement also ${escalation.channels
             .map(({ name }) => name)
             .join(', ')}.`}
+        {dependents.total > 0 &&
+          ` While it fails, the alerts of ${counted(dependents.total, 'check')} wait that ${dependents.total === 1 ? 'depends' : 'depend'} on it.${failingText(dependents)}`}
       </p>
     </>
   );
+}
+
+function Channels({ of }: { readonly of: readonly Recipient[] }) {
+  if (of.length === 0) return null;
+  return (
+    <ul class="alerting-recipients">
+      {of.map(({ channel, reason, problem }) => (
+        <li key={channel.id}>
+          <div class="alerting-name">
+            <Link to={`/channels/${channel.id}`} title={channel.name}>
+              {channel.name}
+            </Link>{' '}
+            <span class="chip">{CHANNEL_WORDS[channel.type]}</span>
+          </div>
+          <p class="muted">{reason}</p>
+          {problem !== null && <p class="failing">{problem}</p>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function failingText({ failing, names }: Found['dependents']): string {
+  if (failing === 0) return '';
+  const more = failing > names.length ? ` and ${counted(failing - names.length, 'other')}` : '';
+  return ` Of these fail now: ${names.join(', ')}${more}.`;
 }
 
 const SETTINGS_OF = { CHECK: 'the check', GROUP: 'its group', ACCOUNT: 'the account' } as const;

@@ -8,7 +8,7 @@ import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
 import { OpenAlert } from '../alerting/open-alert.tsx';
-import { Recipients } from '../alerting/recipients.tsx';
+import { Recipients, WhyNoAlert } from '../alerting/recipients.tsx';
 import type { PageProps } from '../page-props.ts';
 import { CheckActions } from './actions.tsx';
 import { AvailabilityPanel } from './availability.tsx';
@@ -110,6 +110,7 @@ function CheckView({
       <Target check={check} />
       {run.runId !== null && <FollowedRun checkId={check.id} runId={run.runId} close={run.close} />}
       <OpenAlert checkId={check.id} />
+      <WhyNoAlert checkId={check.id} />
       {(state === 'failing' || state === 'degraded') && (
         <LatestProblem check={check} state={state} />
       )}

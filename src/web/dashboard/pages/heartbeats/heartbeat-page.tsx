@@ -18,6 +18,7 @@ import { showToast } from '../../parts/toast.tsx';
 import { addressOf, Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
 import { OpenAlert } from '../alerting/open-alert.tsx';
+import { WhyNoAlert } from '../alerting/recipients.tsx';
 import { AvailabilityPanel } from '../check/availability.tsx';
 import { useRefresh } from '../locations/use-refresh.ts';
 import type { PageProps } from '../page-props.ts';
@@ -92,6 +93,7 @@ export function Page({ params: { id = '' } }: PageProps) {
       {error !== null && <ErrorState error={error} retry={query.reload} />}
       {heartbeat.description !== null && <p class="heartbeats-about">{heartbeat.description}</p>}
       <OpenAlert checkId={id} />
+      <WhyNoAlert checkId={id} />
       <Facts heartbeat={heartbeat} status={status} />
       <PingPanel heartbeat={heartbeat} />
       <AvailabilityPanel checkId={id} isHeartbeat />

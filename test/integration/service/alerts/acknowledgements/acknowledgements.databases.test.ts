@@ -223,6 +223,11 @@ describe.each(databases)('on %s', (kind) => {
         .map((row: Record<string, unknown>) => [row.alertType, row.escalatedAfterMinutes]);
     };
 
+    const reasons = async (channelId: number): Promise<readonly string[]> => {
+      const { json } = await fixture().mine.get(`/v1/alert-channels/${channelId}/deliveries`);
+      return json.toReversed().map(({ reason }: { readonly reason: string }) => reason);
+    };
+
     it('tells channels that were not told, once with several replicas, and then of the end', async () => {
       const { subscribed, onCall } = await channels();
       const { run, sweepAt } = alertsFixtureOf(fixture());
@@ -246,6 +251,16 @@ describe.each(databases)('on %s', (kind) => {
         ['ALERT_FAILURE', null],
         ['ALERT_ACKNOWLEDGED', null],
         ['ALERT_RECOVERY', null],
+      ]);
+      expect(await reasons(onCall)).toEqual([
+        'Nobody acknowledged the alert for 10 minutes.',
+        'It was notified of the alert.',
+        'The problem was escalated to it.',
+      ]);
+      expect(await reasons(subscribed)).toEqual([
+        'It was subscribed to the check.',
+        'It was notified of the alert.',
+        'It was subscribed to the check and was notified of the problem.',
       ]);
       // The next problem begins with those who are subscribed.
       await run(32, FAILED);

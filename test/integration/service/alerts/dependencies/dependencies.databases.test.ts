@@ -148,15 +148,22 @@ describe.each(databases)('on %s', (kind) => {
       expect(hook.requests.map(({ body }) => JSON.parse(body))).toMatchObject([
         { CHECK_ID: 'switch', WAITING_CHECKS: ['Check shop'] },
       ]);
-      const silences = async () =>
-        (await fixture().mine.get('/v1/checks/shop/alert-recipients')).json.silences;
-      const message = 'It depends on switch, which fails: its alerts wait.';
+      const recipientsOf = async (checkId: string) =>
+        (await fixture().mine.get(`/v1/checks/${checkId}/alert-recipients`)).json;
+      expect(await recipientsOf('switch')).toMatchObject({
+        problem: { condition: 'failing', isAlerted: true },
+        dependents: { total: 2, failing: 1, names: ['Check shop'] },
+      });
+      const reason = 'It depends on Check switch: its alert waits.';
+      expect((await recipientsOf('shop')).problem).toMatchObject({ isAlerted: false, reason });
+      const silences = async () => (await recipientsOf('shop')).silences;
+      const message = 'It depends on Check switch, which fails: its alerts wait.';
       expect(await silences()).toMatchObject([
         { code: 'PARENT_FAILS', message },
         { code: 'NO_CHANNEL' },
       ]);
       await fixture().mine.delete(`/v1/alert-channels/${id}`);
-      const unheard = 'No alert channel is notified of failures of switch.';
+      const unheard = 'No alert channel is notified of failures of Check switch.';
       expect((await silences())[0].message).toBe(`${message} ${unheard}`);
     });
 

@@ -86,14 +86,13 @@ describe.each(databases)('on %s', (kind) => {
       const { clock } = service();
       const waiting = await deliveriesWhen(service(), id, whenAll('waiting'));
       const dueAt = new Date(clock.wallMs() + 30_000).toISOString();
-      expect(waiting.map((row: { nextAttemptAt: string }) => row.nextAttemptAt)).toEqual(
-        Array(3).fill(dueAt),
-      );
+      expect(waiting).toMatchObject(Array(3).fill({ nextAttemptAt: dueAt, waitsFor: 'GROUP' }));
       clock.spend(30_000);
       startWorker(service());
       startWorker(service());
       const rows = await deliveriesWhen(service(), id, whenAll('sent'));
-      expect(rows).toMatchObject(Array(3).fill({ attempts: 1, lastStatus: 200 }));
+      expect(rows).toMatchObject(Array(3).fill({ attempts: 1, lastStatus: 200, waitsFor: null }));
+      expect(rows.map((row: { messageCount: number }) => row.messageCount)).toEqual([1, 2, 2]);
       expect(hook.requests).toHaveLength(2);
       expect(said(hook)).toEqual(
         expect.arrayContaining(['c has failed', ['a has failed', 'b has failed']]),

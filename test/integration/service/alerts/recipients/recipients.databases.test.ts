@@ -36,6 +36,8 @@ describe.each(databases)('on %s', (kind) => {
       expect([status, json]).toEqual([
         200,
         {
+          problem: null,
+          dependents: { total: 0, failing: 0, names: [] },
           settings: {
             escalationType: 'RUN_BASED',
             runBasedEscalation: { failedRunThreshold: 1 },

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type AlertState,
+  NEVER_RUN,
+} from '../../../../../src/model/alerting/alert-state-machine.ts';
+import { currentProblemOf } from '../../../../../src/service/alerts/recipients/current-problem.ts';
+import type { AlertRecord, AlertSubject } from '../../../../../src/service/alerts/states.sql.ts';
+
+const RECORD: AlertRecord = {
+  state: NEVER_RUN,
+  lastRun: null,
+  alertId: null,
+  hasIncident: false,
+  dueAtMs: null,
+  notifiedExpiry: null,
+  acknowledgement: null,
+  escalatedTo: [],
+};
+
+const SUBJECT: AlertSubject = {
+  accountId: 'account',
+  checkId: 'shop',
+  name: 'Shop',
+  checkType: 'URL',
+  tags: [],
+  groupName: null,
+  isActive: true,
+  isMuted: false,
+  runsParallel: false,
+  locations: [],
+  frequency: 1,
+  frequencyOffset: null,
+  settings: {
+    own: { escalationType: 'RUN_BASED', runBasedEscalation: { failedRunThreshold: 3 } },
+    ownUsesGlobal: false,
+    group: null,
+    groupUsesGlobal: true,
+    account: null,
+  },
+  triggerIncident: null,
+  dependsOn: [],
+  record: null,
+};
+
+const NOW = { isSilenced: false, failing: [] as readonly string[] };
+
+function failing(
+  state: Partial<AlertState>,
+  fields: Partial<AlertSubject> = {},
+  record: Partial<AlertRecord> = {},
+): AlertSubject {
+  const failed: AlertState = { ...NEVER_RUN, condition: 'failing', sinceMs: 60_000, runs: 2 };
+  return {
+    ...SUBJECT,
+    record: { ...RECORD, state: { ...failed, ...state }, ...record },
+    ...fields,
+  };
+}
+
+describe('what is wrong with a check now', () => {
+  it('is nothing while it passes, and before its first run', () => {
+    expect(currentProblemOf(SUBJECT, NOW)).toBeNull();
+    expect(currentProblemOf({ ...SUBJECT, record: RECORD }, NOW)).toBeNull();
+  });
+
+  it('is named with its beginning, and that it gave an alert', () => {
+    expect(currentProblemOf(failing({ notified: 'failing' }), NOW)).toEqual({
+      condition: 'failing',
+      sinceMs: 60_000,
+      isAlerted: true,
+      reason: 'It gave an alert.',
+    });
+  });
+
+  const minutes = { ...SUBJECT.settings, own: { escalationType: 'TIME_BASED' } };
+  const started = { alertId: 'a', as: 'failing', sinceMs: 0 } as const;
+  it.each([
+    [failing({}), NOW, 'It gives an alert after 3 runs in a row; so far 2.'],
+    [failing({}, { settings: minutes }), NOW, 'It gives an alert after 5 minutes.'],
+    [failing({ notified: 'degraded' }, { isMuted: true }), NOW, /is muted/],
+    [failing({}, { isActive: false }), NOW, /is not activated/],
+    [
+      failing({ startedSilenced: true }, { isMuted: true }),
+      NOW,
+      /^It began while the check was mut/,
+    ],
+    [failing({}), { ...NOW, isSilenced: true }, /^A maintenance window .*: its alert waits/],
+    [
+      failing({ heldAtMs: 1 }),
+      { ...NOW, failing: ['Router'] },
+      'It depends on Router: its alert waits.',
+    ],
+    [failing({ heldAtMs: 1 }), NOW, 'Its alert waits for the checks that it depends on.'],
+    [failing({}, {}, { flapping: { alertsMs: [], started } }), NOW, /^It flaps/],
+  ])('has given no alert for a reason that people read: %#', (subject, now, reason) => {
+    const problem = currentProblemOf(subject, now);
+    expect(problem?.isAlerted).toBe(false);
+    expect(problem?.reason).toMatch(reason);
+  });
+});
