@@ -17,8 +17,9 @@ import {
 import { withBundles } from '../grouping/bundles.ts';
 import type { AlertNotice, NotifiedBy, Outbox } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
+import { type Lane, lanesAmong, lanesWithProblem, unfinishedLanes } from './lanes.sql.ts';
 import { deliveryOf, type Listener, type PendingDelivery } from './pending.ts';
-import { insertDeliveries, lanesWithProblem, unfinishedLanes } from './sql.ts';
+import { insertDeliveries } from './sql.ts';
 
 /** Bounds the parameters of a statement where many checks fail at once. */
 const ROWS_AT_ONCE = 1_000;
@@ -109,12 +110,11 @@ async function withoutUnknownEnds(
 ): Promise<readonly PendingDelivery[]> {
   const ends = wanted.filter(({ notice }) => phaseOf(notice) === 'resolve');
   if (ends.length === 0) return wanted;
-  const lanes = await lanesWithProblem(tx, {
+  const asked = lanesAmong(
     accountId,
-    channelIds: [...new Set(ends.map(({ listener }) => listener.channelId))],
-    checkIds: [...new Set(ends.map(({ listener }) => listener.checkId))],
-    ends: ENDS,
-  });
+    ends.map(({ listener }) => listener),
+  );
+  const lanes = await lanesWithProblem(tx, { ...asked, ends: ENDS });
   const open = new Set(lanes.map(keyOf));
   // A problem may begin and end in one batch.
   return wanted.filter(({ notice, listener }) => {
@@ -159,17 +159,17 @@ async function withoutQueuedReminders(
 ): Promise<readonly PendingDelivery[]> {
   const reminders = wanted.filter(({ notice }) => notice.reminder > 0);
   if (reminders.length === 0) return wanted;
-  const lanes = await unfinishedLanes(tx, {
+  const asked = lanesAmong(
     accountId,
-    channelIds: [...new Set(reminders.map(({ listener }) => listener.channelId))],
-    checkIds: [...new Set(reminders.map(({ listener }) => listener.checkId))],
-  });
+    reminders.map(({ listener }) => listener),
+  );
+  const lanes = await unfinishedLanes(tx, asked);
   const busy = new Set(lanes.map(keyOf));
   return wanted.filter(({ notice, listener }) => {
     return notice.reminder === 0 || !busy.has(keyOf(listener));
   });
 }
 
-function keyOf({ channelId, checkId }: { readonly channelId: number; readonly checkId: string }) {
+function keyOf({ channelId, checkId }: Lane): string {
   return `${channelId} ${checkId}`;
 }

@@ -70,60 +70,6 @@ export async function insertDeliveries(
   );
 }
 
-/** The pairs of these channels and checks that have an unfinished delivery, but one that waits for a digest. */
-export async function unfinishedLanes(
-  sql: Sql,
-  {
-    accountId,
-    channelIds,
-    checkIds,
-  }: {
-    readonly accountId: string;
-    readonly channelIds: readonly number[];
-    readonly checkIds: readonly string[];
-  },
-): Promise<readonly { readonly channelId: number; readonly checkId: string }[]> {
-  return sql.query<{ channelId: number; checkId: string }>(
-    `select channel.id as channel_id, given.id as check_id
-     from unnest($2::bigint[]) as channel (id), unnest($3::text[]) as given (id)
-     where exists (select from alert_deliveries d
-       where d.account_id = $1 and d.channel_id = channel.id and d.check_id = given.id
-         and d.finished_at is null and d.bundle_key is distinct from $4)`,
-    [accountId, channelIds, checkIds, DIGEST_KEY],
-  );
-}
-
-/**
- * The pairs of these channels and checks where the last notice was of a problem, not of its end: the channel
- * was notified of the problem that there is. Certificates do not count.
- *
- * @param ends the types of alerts that report the end of a problem
- */
-export async function lanesWithProblem(
-  sql: Sql,
-  {
-    accountId,
-    channelIds,
-    checkIds,
-    ends,
-  }: {
-    readonly accountId: string;
-    readonly channelIds: readonly number[];
-    readonly checkIds: readonly string[];
-    readonly ends: readonly AlertType[];
-  },
-): Promise<readonly { readonly channelId: number; readonly checkId: string }[]> {
-  return sql.query<{ channelId: number; checkId: string }>(
-    `select channel.id as channel_id, given.id as check_id
-     from unnest($2::bigint[]) as channel (id), unnest($3::text[]) as given (id)
-     where (select d.alert_type from alert_deliveries d
-       where d.account_id = $1 and d.check_id = given.id and d.channel_id = channel.id
-         and d.alert_type <> 'ALERT_SSL'
-       order by d.seq desc limit 1) <> all ($4::text[])`,
-    [accountId, channelIds, checkIds, ends],
-  );
-}
-
 /** What people know a channel by. */
 export interface DeliveryChannel {
   readonly id: number;

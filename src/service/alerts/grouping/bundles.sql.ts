@@ -1,54 +1,7 @@
-import type { AlertType } from '../../../model/alerting/alert.ts';
 import { storableText } from '../../../runtime/text/storable-text.ts';
 import type { Sql } from '../../database/store.ts';
 import type { AttemptOutcome } from '../../delivery/shared.sql.ts';
 import { DIGEST_KEY } from './bundle-key.ts';
-
-/** Whether the delivery `d` waits for a digest that nobody has begun to send. */
-const WAITS_FOR_DIGEST = `d.state = 'waiting' and d.attempts = 0 and d.bundle_key is not distinct from '${DIGEST_KEY}'`;
-
-/** What waits for a digest and what does not, of a check's notices to a channel. */
-export type DigestLane = {
-  readonly channelId: number;
-  readonly checkId: string;
-  /** When the digest is due in which something of the check is to be told; null for none. */
-  readonly digestAt: Date | null;
-  /** Whether the last notice that is in no digest still to be sent was of a problem: it is known already. */
-  readonly isProblemKnown: boolean;
-};
-
-/**
- * Of all pairs of these channels and checks. Certificates do not count.
- *
- * @param ends the types of alerts that report the end of a problem
- */
-export function digestLanes(
-  sql: Sql,
-  {
-    accountId,
-    channelIds,
-    checkIds,
-    ends,
-  }: {
-    readonly accountId: string;
-    readonly channelIds: readonly number[];
-    readonly checkIds: readonly string[];
-    readonly ends: readonly AlertType[];
-  },
-): Promise<readonly DigestLane[]> {
-  return sql.query<DigestLane>(
-    `select channel.id as channel_id, given.id as check_id,
-       (select max(d.digest_at) from alert_deliveries d
-         where d.account_id = $1 and d.check_id = given.id and d.channel_id = channel.id
-           and d.finished_at is null and ${WAITS_FOR_DIGEST}) as digest_at,
-       coalesce((select d.alert_type from alert_deliveries d
-         where d.account_id = $1 and d.check_id = given.id and d.channel_id = channel.id
-           and d.alert_type <> 'ALERT_SSL' and not (${WAITS_FOR_DIGEST})
-         order by d.seq desc limit 1) <> all ($4::text[]), false) as is_problem_known
-     from unnest($2::bigint[]) as channel (id), unnest($3::text[]) as given (id)`,
-    [accountId, channelIds, checkIds, ends],
-  );
-}
 
 /**
  * Until when the previous release leaves a delivery that another one carries. Longer than a message can be on its

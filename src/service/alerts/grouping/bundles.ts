@@ -2,9 +2,9 @@ import { nextHourInZone } from '../../../model/account/time-zone.ts';
 import { type AlertType, ENDS, reportsEnd } from '../../../model/alerting/alert.ts';
 import type { Sql } from '../../database/store.ts';
 import type { ChannelSubscriber } from '../channels/subscriptions.sql.ts';
+import { digestLanes, lanesAmong } from '../delivery/lanes.sql.ts';
 import type { AlertNotice } from '../notice.ts';
 import { DIGEST_KEY, groupKeyOf, storedKeyOf } from './bundle-key.ts';
-import { digestLanes } from './bundles.sql.ts';
 
 /** For which message a delivery waits. */
 interface Bundle {
@@ -77,14 +77,13 @@ async function lanesOfEnds(
   accountId: string,
   pending: readonly Pending[],
 ): Promise<Map<string, Lane>> {
-  const asked = pending.filter(({ notice }) => notice.alertType === 'ALERT_DEGRADED_RECOVERY');
-  if (asked.length === 0) return new Map();
-  const lanes = await digestLanes(tx, {
+  const ended = pending.filter(({ notice }) => notice.alertType === 'ALERT_DEGRADED_RECOVERY');
+  if (ended.length === 0) return new Map();
+  const asked = lanesAmong(
     accountId,
-    channelIds: [...new Set(asked.map(({ listener }) => listener.channelId))],
-    checkIds: [...new Set(asked.map(({ listener }) => listener.checkId))],
-    ends: ENDS,
-  });
+    ended.map(({ listener }) => listener),
+  );
+  const lanes = await digestLanes(tx, { ...asked, ends: ENDS });
   return new Map(
     lanes.map(({ digestAt, isProblemKnown, ...lane }) => [
       laneOf(lane),
