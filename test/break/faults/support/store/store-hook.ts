@@ -5,28 +5,36 @@ import { text } from 'node:stream/consumers';
 
 type Notice = Readonly<Record<string, unknown>>;
 
-/** The webhook target of all cases: each account has its own path. */
+/** The webhook target of all cases: each channel has its own path. */
 export interface StoreHook {
-  urlFor(accountId: string): string;
-  /** In the order of arrival. */
-  received(accountId: string): readonly Notice[];
+  /** @param path letters, digits and dashes, unique to a case */
+  urlFor(path: string): string;
+  /** In the order of arrival; also those that it refused. */
+  received(path: string): readonly Notice[];
+  /** Until `accept`, answers the requests to this path with a redirect, after which none is sent again. */
+  refuse(path: string): void;
+  accept(path: string): void;
   close(): Promise<void>;
 }
 
 export async function openHook(): Promise<StoreHook> {
   const received = new Map<string, Notice[]>();
+  const refused = new Set<string>();
   const server = createServer(async (incoming, response) => {
-    const accountId = (incoming.url ?? '').slice(1);
+    const path = (incoming.url ?? '').slice(1);
     const notice: Notice = JSON.parse(await text(incoming));
-    received.set(accountId, [...(received.get(accountId) ?? []), notice]);
+    received.set(path, [...(received.get(path) ?? []), notice]);
+    if (refused.has(path)) response.writeHead(302, { location: '/' });
     response.end('ok');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    urlFor: (accountId) => `http://127.0.0.1:${port}/${accountId}`,
-    received: (accountId) => received.get(accountId) ?? [],
+    urlFor: (path) => `http://127.0.0.1:${port}/${path}`,
+    received: (path) => received.get(path) ?? [],
+    refuse: (path) => void refused.add(path),
+    accept: (path) => void refused.delete(path),
     async close() {
       server.closeAllConnections();
       server.close();

@@ -4,19 +4,35 @@ import type { Scenario } from './store-cases.ts';
 import type { CaseFixture } from './store-fixture.ts';
 import { reporterOf, shopIn } from './store-scenarios-results.ts';
 
-export async function hookOf(fixture: CaseFixture): Promise<number> {
+/**
+ * A webhook, to which only checks that are made later subscribe.
+ *
+ * @param name unique in the account
+ */
+export async function hookOf(
+  fixture: CaseFixture,
+  name = 'Hook',
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<number> {
   const made = await fixture.done(201, 'POST', '/v1/alert-channels', {
     type: 'WEBHOOK',
-    config: { name: 'Hook', url: fixture.service.hook.urlFor(fixture.accountId) },
+    config: { name, url: fixture.service.hook.urlFor(hookPath(fixture, name)) },
     sslExpiry: true,
+    ...fields,
   });
   return made.id;
 }
 
-/** The webhook's notices: each once, and in the order of the alerts. */
-export function noticesOf(fixture: CaseFixture): readonly string[] {
-  return fixture.service.hook.received(fixture.accountId).map((notice, at) => {
-    return `notice ${at} ${notice.ALERT_TYPE} ${notice.REMINDER}`;
+/** Of a webhook in the case. */
+export function hookPath({ accountId }: CaseFixture, name = 'Hook'): string {
+  return `${accountId}-${name}`;
+}
+
+/** The webhook's messages: each once, and in the order of the alerts. */
+export function noticesOf(fixture: CaseFixture, name = 'Hook'): readonly string[] {
+  return fixture.service.hook.received(hookPath(fixture, name)).map((notice, at) => {
+    const { ALERT_TYPE: type, REMINDER: reminder, NOTICE_COUNT: count } = notice;
+    return `${name} notice ${at} ${type} ${reminder}${count === 1 ? '' : ` of ${count}`}`;
   });
 }
 

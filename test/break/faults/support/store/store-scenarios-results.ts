@@ -45,22 +45,30 @@ export function reporterOf(fixture: CaseFixture, location: TestLocation) {
   return { slot, send, deliver, result };
 }
 
-/** Before the faults: the check, whose locations get every slot. */
-export async function shopIn(
+interface CheckFields {
+  readonly privateLocations?: readonly string[];
+  readonly [field: string]: unknown;
+}
+
+/** Before the faults: the check `shop`, whose locations get every slot. */
+export async function shopIn(fixture: CaseFixture, fields: CheckFields = {}): Promise<void> {
+  await checkIn(fixture, 'shop', { name: 'Shop', ...fields });
+}
+
+/** The same for any check. */
+export async function checkIn(
   fixture: CaseFixture,
-  {
-    privateLocations = ['berlin'],
-    ...fields
-  }: { readonly privateLocations?: readonly string[]; readonly [field: string]: unknown } = {},
+  checkId: string,
+  { privateLocations = ['berlin'], ...fields }: CheckFields = {},
 ): Promise<void> {
-  await fixture.done(200, 'PUT', '/v1/checks/url/shop', {
-    name: 'Shop',
-    request: { url: 'https://shop.test/' },
+  await fixture.done(200, 'PUT', `/v1/checks/url/${checkId}`, {
+    name: checkId,
+    request: { url: `https://${checkId}.test/` },
     privateLocations,
     ...fields,
   });
   const { accountId, service } = fixture;
-  await giveEverySlot(service.store, { accountId, checkId: 'shop', slugs: privateLocations });
+  await giveEverySlot(service.store, { accountId, checkId, slugs: privateLocations });
 }
 
 const ATTEMPT = { ...FAILED, resultType: 'ATTEMPT' } as const;

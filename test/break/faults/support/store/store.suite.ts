@@ -14,6 +14,12 @@ import {
 import { alertsScenario, failuresScenario, remindersScenario } from './store-scenarios-alerts.ts';
 import { crudScenarios, partsScenario } from './store-scenarios-crud.ts';
 import { groupRunsScenario } from './store-scenarios-groups.ts';
+import {
+  acknowledgedScenario,
+  dependentScenario,
+  groupedScenario,
+  problemScenario,
+} from './store-scenarios-notices.ts';
 import { artifactsScenario, heartbeatsScenario, startScenario } from './store-scenarios-rest.ts';
 import { resultsScenario, rollUpsScenario } from './store-scenarios-results.ts';
 import { usersScenario } from './store-scenarios-users.ts';
@@ -29,14 +35,7 @@ const MAX_NOT_HIT = 0.03;
 const BESIDE_REQUESTS =
   'asked by the walk that encrypts stored credentials, which is made again, and by the command that decrypts them';
 
-const FOR_PAGES = 'asked where a person looks at a page, or sends a notification again';
-const BY_ACKNOWLEDGER =
-  'asked where a person acknowledges an alert, who tries again, or nobody does, which is looked at again each minute';
-const OF_DEPENDENTS = 'asked for checks that depend on others, which no scenario has';
-const OF_GROUPING =
-  'asked for channels that group notices, which no scenario has; a storm of them is delivered while the service is killed';
-const OF_PROBLEMS =
-  'asked where monitoring itself has a problem, which the services of the scenarios do not have';
+const FOR_PAGES = 'asked where a person looks at a page';
 const BY_OPERATOR = 'asked by a command of an operator, in a process of its own';
 const FOR_SCRAPES = 'asked while metrics are scraped, which no scenario does';
 const FOLLOWED = 'asked for clients that follow events, which resume after a failure';
@@ -73,32 +72,9 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'state-counts/sql.ts countCheckStates': FOR_SCRAPES,
   'state-counts/sql.ts countLiveAgents': FOR_SCRAPES,
   'snippets/sql.ts lockSnippetsShared': 'asked for a check with a snippet, which no scenario saves',
-  'alerts/acknowledgements/sql.ts listToldChannels': BY_ACKNOWLEDGER,
-  'alerts/acknowledgements/sql.ts lockChannels': BY_ACKNOWLEDGER,
-  'alerts/acknowledgements/sql.ts nameOfChannel': BY_ACKNOWLEDGER,
-  'alerts/acknowledgements/sql.ts nameOfPrincipal': BY_ACKNOWLEDGER,
-  'alerts/acknowledgements/sql.ts placeOfAlert': BY_ACKNOWLEDGER,
-  'alerts/sql.ts saveAcknowledgement': BY_ACKNOWLEDGER,
-  'alerts/dependencies/parents.sql.ts findParents': OF_DEPENDENTS,
-  'checks/dependencies/sql.ts findDependents': OF_DEPENDENTS,
-  'checks/dependencies/sql.ts lockDependencies': OF_DEPENDENTS,
-  'checks/dependencies/sql.ts typesOfChecks': OF_DEPENDENTS,
-  'alerts/grouping/bundles.sql.ts digestLanes': OF_GROUPING,
-  'alerts/grouping/bundles.sql.ts findCarried': OF_GROUPING,
-  'alerts/grouping/bundles.sql.ts recordCarried': OF_GROUPING,
-  'alerts/monitoring-problems/sql.ts listChannelsOfAccount': OF_PROBLEMS,
-  'alerts/monitoring-problems/sql.ts putProblemPending': OF_PROBLEMS,
-  'alerts/monitoring-problems/sql.ts saveFound': OF_PROBLEMS,
-  'alerts/monitoring-problems/sql.ts listProblems': FOR_PAGES,
-  'alerts/recipients/sql.ts listChannels': FOR_PAGES,
-  'alerts/recipients/sql.ts listUnheard': FOR_PAGES,
   'analytics/summaries/sql.ts listReportedChecks': FOR_PAGES,
   'analytics/summaries/sql.ts sumUpRuns': FOR_PAGES,
-  'alerts/delivery/sql.ts findDelivery': FOR_PAGES,
-  'alerts/delivery/sql.ts restartDelivery': FOR_PAGES,
-  'alerts/recipients/sql.ts countRecipients': FOR_PAGES,
-  'alerts/recipients/sql.ts listRecipients': FOR_PAGES,
-  'alerts/sql.ts findAlert': FOR_PAGES,
+  'alerts/recipients/sql.ts countRecipients': 'asked for a check with hundreds of channels',
   'certificates/sql.ts findChecksOfHosts': FOR_PAGES,
   'certificates/sql.ts listSeenCertificates': FOR_PAGES,
   'checks/variables/variable-uses.sql.ts findVariableUses': FOR_PAGES,
@@ -205,6 +181,10 @@ const WORKLOADS: readonly Scenario[] = [
   silenceScenario,
   artifactsScenario,
   heartbeatsScenario,
+  acknowledgedScenario,
+  dependentScenario,
+  groupedScenario,
+  problemScenario,
   startScenario,
   partsScenario,
   usersScenario,
