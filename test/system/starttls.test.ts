@@ -22,8 +22,7 @@ describe.skipIf(missing !== null)(`STARTTLS of real servers${missing ?? ''}`, ()
   }, 120_000);
   afterAll(() => servers.stop());
 
-  // Debian has no small server of XMPP: its dialogue is tested against a scripted one.
-  it.each(STARTTLS_PROTOCOLS.filter((protocol) => protocol !== 'XMPP'))('%s', async (protocol) => {
+  it.each(STARTTLS_PROTOCOLS)('%s', async (protocol) => {
     const fixture = runFixture({ clock: systemClock });
     const request = {
       hostname: '127.0.0.1',

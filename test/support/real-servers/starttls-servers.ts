@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import type { StartTlsProtocol } from '../../../src/model/check/request/tcp.ts';
 import { findPostgres, startPostgres } from '../database/postgres.ts';
 import { endChild } from '../process/end-child.ts';
 import { makeTempFolder } from '../process/temp-folder.ts';
@@ -11,9 +12,7 @@ import { listen } from '../servers/http-servers.ts';
 
 /** Debian's servers of the protocols that upgrade to TLS, on free ports of loopback. */
 export interface RealServers {
-  readonly ports: Readonly<
-    Record<'SMTP' | 'IMAP' | 'POP3' | 'FTP' | 'LDAP' | 'MYSQL' | 'POSTGRESQL', number>
-  >;
+  readonly ports: Readonly<Record<StartTlsProtocol, number>>;
   stop(): Promise<void>;
 }
 
@@ -24,11 +23,15 @@ export const REAL_SERVERS = [
   '/usr/sbin/slapd',
   '/usr/sbin/mariadbd',
   '/usr/sbin/vsftpd',
+  '/usr/bin/prosody',
 ];
+
+/** Debian's nobody and nogroup: prosody refuses to run as root. */
+const NOBODY = { uid: 65534, gid: 65534 };
 
 export { findPostgres };
 
-/** Starts all of them at once, with one certificate. Needs root. */
+/** Starts all of them at once, with one certificate. Needs root: some of them change their user. */
 export async function startRealServers(identity: Identity): Promise<RealServers> {
   const folder = makeTempFolder();
   // Some of them drop root at their start.
@@ -46,15 +49,24 @@ export async function startRealServers(identity: Identity): Promise<RealServers>
     chmodSync(path, mode);
     return path;
   };
-  const [smtp, imap, pop3, ftp, ldap, mysql] = await Promise.all(
-    Array.from({ length: 6 }, () => freePort()),
+  const [smtp, imap, pop3, ftp, ldap, mysql, xmpp] = await Promise.all(
+    Array.from({ length: 7 }, () => freePort()),
   );
   const children: ChildProcess[] = [];
-  const start = async (port: number | undefined, command: string, ...args: string[]) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder.path });
+  const startAs = async (
+    user: SpawnOptions,
+    port: number | undefined,
+    [command = '', ...args]: readonly string[],
+  ) => {
+    const child = spawn(command, args, {
+      ...user,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: folder.path,
+    });
     children.push(child);
     await listensOn(port ?? 0, child);
   };
+  const start = (port: number | undefined, ...command: string[]) => startAs({}, port, command);
   const exim = write('exim.conf', [
     'primary_hostname = mail.test',
     `daemon_smtp_ports = ${smtp}`,
@@ -96,11 +108,23 @@ export async function startRealServers(identity: Identity): Promise<RealServers>
     `TLSCertificateKeyFile ${key}`,
     `pidfile ${folder.file('slapd.pid')}`,
   ]);
+  const prosody = write('prosody.cfg.lua', [
+    `data_path = "${made('prosody')}"`,
+    'log = { { levels = { min = "warn" }, to = "console" } }',
+    'interfaces = { "127.0.0.1" }',
+    `c2s_ports = { ${xmpp} }`,
+    'modules_enabled = { "tls" }',
+    // Without these it would listen on fixed ports for other servers and requests.
+    'modules_disabled = { "s2s", "http", "offline" }',
+    `ssl = { certificate = "${cert}", key = "${key}" }`,
+    'VirtualHost "127.0.0.1"',
+  ]);
   const [postgres] = await Promise.all([
     startPostgres(identity),
     start(smtp, '/usr/sbin/exim4', '-bdf', '-C', exim),
     start(imap, '/usr/sbin/dovecot', '-F', '-c', dovecot),
     start(ftp, '/usr/sbin/vsftpd', vsftpd),
+    startAs(NOBODY, xmpp, ['/usr/bin/prosody', '-F', '--config', prosody]),
     start(ldap, '/usr/sbin/slapd', '-d', '0', '-f', slapd, '-h', `ldap://127.0.0.1:${ldap}`),
     start(
       mysql,
@@ -124,6 +148,7 @@ export async function startRealServers(identity: Identity): Promise<RealServers>
       FTP: ftp ?? 0,
       LDAP: ldap ?? 0,
       MYSQL: mysql ?? 0,
+      XMPP: xmpp ?? 0,
       POSTGRESQL: postgres.port,
     },
     async stop() {
