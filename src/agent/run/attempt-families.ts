@@ -1,6 +1,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { Check } from '../../model/check/check.ts';
 import { type FamilyChoice, IP_FAMILIES, type IpFamily } from '../../model/enums.ts';
+import type { Failure } from '../../model/result/error-codes.ts';
 import type { FamilyOutcome } from '../../model/result/result.ts';
 import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
 import { millisecondsText } from '../../runtime/text/duration-text.ts';
@@ -124,8 +125,9 @@ function isJudged({ isCertain, lackedBytes }: Attempt): boolean {
 }
 
 function familyOutcomeOf({ ipFamily, attempt }: FamilyAttempt): FamilyOutcome {
-  const { endpoint, failure, verdict, responseTimeMs } = attempt;
-  const failed = verdict.hasFailures || verdict.hasErrors;
+  const { endpoint, verdict, responseTimeMs } = attempt;
+  const failure = attempt.failure ?? notJudged(attempt);
+  const failed = verdict.hasFailures || verdict.hasErrors || !isJudged(attempt);
   return {
     ipFamily,
     address: endpoint?.address ?? null,
@@ -136,9 +138,18 @@ function familyOutcomeOf({ ipFamily, attempt }: FamilyAttempt): FamilyOutcome {
   };
 }
 
-function outcomeText({ failure, verdict, responseTimeMs, lackedBytes }: Attempt): string {
+/** Why a response says nothing about its family: a fault of the agent, neither a pass nor the target's. */
+function notJudged(attempt: Attempt): Failure | null {
+  if (isJudged(attempt)) return null;
+  const { lackedBytes } = attempt;
+  const lack = lackedBytes > 0 ? 'had no memory for its body' : 'was short of CPU';
+  return { code: 'INTERNAL_ERROR', message: `This family was not judged: the agent ${lack}` };
+}
+
+function outcomeText(attempt: Attempt): string {
+  const { verdict, responseTimeMs } = attempt;
+  const failure = attempt.failure ?? notJudged(attempt);
   if (failure !== null) return `ended with ${failure.code}: ${failure.message}`;
-  if (lackedBytes > 0) return 'was not judged: the agent had no memory for its body';
   if (verdict.hasFailures) return 'failed';
   const took = `in ${millisecondsText(responseTimeMs)}`;
   return verdict.isDegraded ? `was degraded, ${took}` : `passed ${took}`;

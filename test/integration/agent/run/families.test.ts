@@ -105,8 +105,13 @@ describe('a check of both address families', () => {
     expect(fixture.missed).toEqual([]);
     expect(fixture.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
     const { families, jobLog } = fixture.results[0]?.apiCheckResult ?? {};
-    expect(families?.[0]).toMatchObject({ ipFamily: 'IPv4', outcome: 'failed' });
-    expect(jobLog?.map(({ msg }) => msg).join()).toContain('Over IPv6 this attempt was not judged');
+    expect(families).toMatchObject([
+      { ipFamily: 'IPv4', outcome: 'failed', requestErrorCode: expect.not.stringMatching('INTERNAL') },
+      { ipFamily: 'IPv6', outcome: 'failed', requestErrorCode: 'INTERNAL_ERROR' },
+    ]);
+    expect(jobLog?.map(({ msg }) => msg).join()).toContain(
+      'Over IPv6 this attempt ended with INTERNAL_ERROR: This family was not judged: the agent had no memory',
+    );
   });
 
   it('pings both', async () => {
