@@ -26,16 +26,16 @@ export interface ScriptJob {
 /** What a script can do outside of its sandbox. */
 export interface ScriptHost {
   log(level: ScriptLogLevel, text: string): void;
-  /** Resolves when the values are masked. */
+  /** Resolves when the values are masked; if it rejects, the script ends as `broken`. */
   learn(values: readonly string[]): Promise<void>;
-  /** Never rejects; the signal aborts when the script ends. */
+  /** The signal aborts when the script ends. If it rejects, the script ends as `broken`. */
   fetch(request: unknown, signal: AbortSignal): Promise<FetchReply>;
 }
 
 /**
  * - `timed-out`: ended at its limit
  * - `cancelled`: the signal aborted
- * - `broken`: the worker could not start or died without the script being the cause
+ * - `broken`: the worker could not start or died without the script being the cause, or its host failed
  */
 export type ScriptOutcome =
   | ScriptEnd
@@ -110,8 +110,17 @@ export class ScriptThread {
       let fetches = 0;
       let lines = 0;
       const secrets: string[] = [];
-      // In their order: a value must be known before a line with it is cut.
+      let hostProblem: string | null = null;
+      const onHostFault = (thrown: unknown): void => {
+        hostProblem ??= messageOf(thrown);
+        settle({ kind: 'broken', problem: hostProblem });
+      };
+      // In their order: a value must be known before a line with it is cut, and no line is logged after
+      // one that cannot be masked.
       let last: Promise<void> = Promise.resolve();
+      const inOrder = (step: () => void | Promise<void>): void => {
+        last = last.then(() => (hostProblem === null ? step() : undefined)).catch(onHostFault);
+      };
       const learn = async (): Promise<void> => {
         if (secrets.length > 0) await host.learn(secrets.splice(0));
       };
@@ -127,7 +136,10 @@ export class ScriptThread {
         void last
           .then(() => Promise.all(requests))
           .then(learn)
-          .then(() => resolve(outcome));
+          .catch(onHostFault)
+          .then(() =>
+            resolve(hostProblem === null ? outcome : { kind: 'broken', problem: hostProblem }),
+          );
       };
       const onAbort = (): void => settle({ kind: 'cancelled' });
       // One more event-loop iteration: after a pause, an end that has arrived counts before the timer.
@@ -151,8 +163,8 @@ export class ScriptThread {
             if (lines > MAX_LOG_LINES) return;
             const { level, text } = message;
             // The result masks whole lines, so that only for those to be cut it must be known before.
-            if (text.length > MIN_CUT_CHARS) last = last.then(learn);
-            last = last.then(() => host.log(level, text));
+            if (text.length > MIN_CUT_CHARS) inOrder(learn);
+            inOrder(() => host.log(level, text));
             return;
           }
           case 'secret':
@@ -161,8 +173,10 @@ export class ScriptThread {
           case 'fetch':
             fetches += 1;
             if (fetches > MAX_FETCHES) return;
-            last = last.then(learn);
-            requests.push(last.then(() => fetched(message.id, message.request)));
+            inOrder(learn);
+            requests.push(
+              last.then(() => fetched(message.id, message.request)).catch(onHostFault),
+            );
             return;
           case 'ended':
             settle(message.end);

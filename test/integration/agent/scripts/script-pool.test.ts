@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createScriptPool, type ScriptPool } from '../../../../src/agent/scripts/script-pool.ts';
 import type { ScriptHost, ScriptJob } from '../../../../src/agent/scripts/script-thread.ts';
 import type { ScriptInput } from '../../../../src/agent/scripts/worker-protocol.ts';
@@ -22,6 +22,20 @@ const WORKER = `
 /** Bounds a wait of this thread that would otherwise hang a broken test. */
 const MAX_WAIT_MS = 20_000;
 
+/** Sends the messages that its script consists of. */
+const TELLING_WORKER = `
+  import { parentPort } from 'node:worker_threads';
+  parentPort.on('message', ({ input }) => {
+    for (const message of input.messages) parentPort.postMessage(message);
+  });
+  parentPort.postMessage({ kind: 'ready' });
+`;
+const SECRET = { kind: 'secret', value: 'a value of the script' };
+const ENDED = {
+  kind: 'ended',
+  end: { kind: 'passed', result: { request: null, variables: [] } },
+};
+
 const HOST: ScriptHost = {
   log: () => {},
   learn: async () => {},
@@ -38,8 +52,8 @@ class HeldClock extends FakeClock {
   }
 }
 
-function poolOf(clock: FakeClock, onNoWorker = (): void => {}): ScriptPool {
-  const workerUrl = new URL(`data:text/javascript,${encodeURIComponent(WORKER)}`);
+function poolOf(clock: FakeClock, onNoWorker = (): void => {}, worker = WORKER): ScriptPool {
+  const workerUrl = new URL(`data:text/javascript,${encodeURIComponent(worker)}`);
   const pool = createScriptPool({ clock, workerUrl, workers: 1, onNoWorker });
   onTestFinished(() => pool.close());
   return pool;
@@ -61,6 +75,11 @@ function scriptOf(onStart = (): void => {}) {
     Atomics.notify(numbers, 0);
   };
   return { job, numbers, end };
+}
+
+function tellingJob(messages: readonly unknown[]): ScriptJob {
+  const { job } = scriptOf();
+  return { ...job, input: { messages } as unknown as ScriptInput };
 }
 
 it('a script whose end came while the agent stood still has not run out of time', async () => {
@@ -94,4 +113,26 @@ it('a script that no worker takes within 30 s is reported, and not run', async (
   expect(noWorker).toBe(1);
   first.end();
   expect((await busy).kind).toBe('passed');
+});
+
+describe('a script whose host fails', () => {
+  const LINE = { kind: 'log', level: 'info', text: 'After the value. '.repeat(100) };
+  const FETCH = { kind: 'fetch', id: 1, request: {} };
+  const fails = async (): Promise<never> => Promise.reject(new Error('no room for it'));
+
+  it.each([
+    ['a value is not masked before a line', { learn: fails }, [SECRET, LINE, ENDED]],
+    ['a value is not masked before a request', { learn: fails }, [SECRET, FETCH, FETCH, ENDED]],
+    ['a value is not masked at the end', { learn: fails }, [SECRET, ENDED]],
+    ['a request has a fault', { fetch: fails }, [FETCH]],
+  ] as const)('is broken, and the next one passes: %s', async (_, host, messages) => {
+    const lines: string[] = [];
+    const log = (_level: string, text: string) => void lines.push(text);
+    const pool = poolOf(new FakeClock(), () => {}, TELLING_WORKER);
+    const outcome = await pool.run(tellingJob(messages), { ...HOST, log, ...host });
+    expect(outcome).toEqual({ kind: 'broken', problem: 'no room for it' });
+    expect(lines).toEqual([]);
+    const next = await pool.run(tellingJob([SECRET, LINE, ENDED]), { ...HOST, log });
+    expect([next.kind, lines.length]).toEqual(['passed', 1]);
+  });
 });
