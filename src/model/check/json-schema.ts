@@ -1,4 +1,9 @@
-import { dereference, type Schema, type SchemaDraft } from '@cfworker/json-schema';
+import {
+  dereference,
+  type Schema,
+  type SchemaDraft,
+  schemaMapKeyword,
+} from '@cfworker/json-schema';
 
 /** JSON Schemas in assertions (src/model/README.md, "Assertions"). */
 
@@ -192,6 +197,10 @@ function problemBelow(keyword: string, value: unknown, below: Place): string | n
     return problemIn(each, { ...below, at: path });
   });
 }
+
+// The library takes the map of `dependencies` for one schema: it would look for none of the schemas in it
+// whose property has the name of a keyword, such as `pattern` or `id`, and so not know what they refer to.
+schemaMapKeyword.dependencies = true;
 
 function lookupOf(schema: Schema | boolean): JsonSchema['lookup'] | string {
   try {

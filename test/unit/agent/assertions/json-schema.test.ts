@@ -98,3 +98,16 @@ test('only what comes from the response is masked, so that a mask confirms no gu
   expect(error).toContain('/********: ******** is greater than 5');
   expect(error).toContain('/a: does not match any of ["s3cret"]');
 });
+
+test('dependencies of drafts 4 and 7 hold, also those of properties that are named as keywords', () => {
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    definitions: { named: { required: ['name'] } },
+    dependencies: { card: ['address'], id: { $ref: '#/definitions/named' } },
+  };
+  expect(outcome({ schema, body: { name: 'x', id: 1, card: 2, address: 'y' } }).error).toBeNull();
+  expect(outcome({ schema, body: { card: 2 } }).error).toContain('does not have "address"');
+  expect(outcome({ schema, body: { id: 1 } }).error).toContain(
+    'does not have required property "name"',
+  );
+});

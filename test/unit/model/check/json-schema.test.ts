@@ -13,6 +13,9 @@ function nested(depth: number): unknown {
 }
 
 const DRAFT_4 = { $schema: 'http://json-schema.org/draft-04/schema#' };
+const DRAFT_7 = { $schema: 'http://json-schema.org/draft-07/schema#' };
+const REF = { $ref: '#/definitions/name' };
+const NAMES = { definitions: { name: { required: ['name'] } } };
 
 describe('a JSON Schema that the agent cannot use is refused', () => {
   test.each<[unknown, string]>([
@@ -68,6 +71,9 @@ describe('a JSON Schema that the agent can use is accepted', () => {
     [{ properties: { next: { $ref: '#' } }, items: { $ref: '#' } }],
     [{ $ref: '#/$defs/a', allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { type: 'object' } } }],
     [{ dependencies: { a: ['b'], c: { properties: { next: { $ref: '#' } } } } }],
+    [{ ...DRAFT_4, dependencies: { id: REF, pattern: REF, $ref: REF, enum: [] }, ...NAMES }],
+    [{ ...DRAFT_7, dependencies: { $id: REF, type: REF }, ...NAMES }],
+    [{ not: { $ref: '#/dependencies/format' }, dependencies: { format: REF }, ...NAMES }],
     [{ ...DRAFT_4, minimum: 1, exclusiveMinimum: true }],
     // The validator ignores what stands beside a $ref in this draft.
     [
