@@ -17,12 +17,11 @@ import { findFirstAccount } from './accounts/shared.sql.ts';
 import { createLocationWake } from './agents/assignment/location-wake.ts';
 import { lacksContentsOf } from './artifacts/artifacts-of-account.ts';
 import type { ServiceConfig } from './config.ts';
-import { migrate } from './database/migrate.ts';
 import type { Store } from './database/store.ts';
 import { createFeatures } from './features.ts';
 import type { ArtifactStore } from './object-store/artifact-store.ts';
 import { openArtifactStore } from './object-store/artifacts-config.ts';
-import { requireNamedDatabase, withStore } from './open-service-store.ts';
+import { withExistingStore } from './open-service-store.ts';
 
 /** What every command on the database of the service needs. */
 interface CommandParts {
@@ -31,18 +30,16 @@ interface CommandParts {
 }
 
 /**
- * Lists the accounts, oldest first, a page at a time.
+ * Lists the accounts, oldest first, a page at a time. Like the other commands here it changes no schema.
  *
  * @param onPage returns false to stop
- * @throws VedetteError where no database is named, or it is unavailable
+ * @throws VedetteError where no database of this release is named, or it is unavailable
  */
 export async function listAccountsOfService(
   { config, log }: CommandParts,
   onPage: (accounts: readonly AccountOverview[]) => Promise<boolean>,
 ): Promise<void> {
-  requireNamedDatabase(config);
-  await withStore(config, log, async (store) => {
-    await migrate(store, log);
+  await withExistingStore(config, log, async (store) => {
     for await (const page of accountOverviews(store)) if (!(await onPage(page))) return;
   });
 }
@@ -50,16 +47,14 @@ export async function listAccountsOfService(
 /**
  * Exports an account as a check file, from the database of the service.
  *
- * @throws VedetteError where no database is named, it is unavailable, there is no such account, or nothing
+ * @throws VedetteError where no database of this release is named, it is unavailable, there is no such account, or nothing
  *   of it fits into a file
  */
 export async function exportAccountOfService(
   { config, log }: CommandParts,
   idOrName: string,
 ): Promise<AccountFile> {
-  requireNamedDatabase(config);
-  return await withStore(config, log, async (store) => {
-    await migrate(store, log);
+  return await withExistingStore(config, log, async (store) => {
     const { id } = await namedAccount(store, idOrName);
     return await withContents({ config, log }, async (contents) => {
       const clock = systemClock;
@@ -101,16 +96,14 @@ interface RemovalRequest {
  * Removes an account with all that it has, on the database of the service.
  *
  * @returns null where it was not confirmed
- * @throws VedetteError where no database is named, it is unavailable, there is no such account, users of
+ * @throws VedetteError where no database of this release is named, it is unavailable, there is no such account, users of
  *   OpenID Connect would join it again, or the artifact store is not that of the service
  */
 export async function removeAccountFromService(
   { config, log }: CommandParts,
   { idOrName, keepsContents, confirm, onProgress, signal }: RemovalRequest,
 ): Promise<Removal | null> {
-  requireNamedDatabase(config);
-  return await withStore(config, log, async (store) => {
-    await migrate(store, log);
+  return await withExistingStore(config, log, async (store) => {
     const account = await namedAccount(store, idOrName);
     await refuseAccountOfProvider(store, config, account.id);
     const remove = async (contents: ArtifactStore | null): Promise<Removal | null> => {

@@ -4,7 +4,9 @@ import { restrictDataFolder } from '../runtime/files/private-folder.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createSecretBox } from '../runtime/secret-box.ts';
 import type { ServiceConfig } from './config.ts';
+import { isMigrated, requireMigrated } from './database/migrate.ts';
 import { openStore } from './database/open-store.ts';
+import { hasDatabase } from './database/pglite/data-folder.ts';
 import type { Store } from './database/store.ts';
 import { StoreError } from './database/store-errors.ts';
 
@@ -25,6 +27,53 @@ export function requireNamedDatabase({
     'config',
     'CONFIG_MISSING',
     'neither DATABASE_URL nor DATA_DIR is set, so no database is named: set the same one as the service',
+  );
+}
+
+/**
+ * Opens the configured database for a command that makes no database and changes no schema.
+ *
+ * @throws VedetteError where no database is named, it is unavailable, or it has no tables of this release
+ */
+export async function withExistingStore<Result>(
+  config: ServiceConfig,
+  log: Logger,
+  use: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  requireNamedDatabase(config);
+  requireDatabaseInFolder(config);
+  return await withStore(config, log, async (store) => {
+    await requireTables(store);
+    await requireMigrated(store, log);
+    return await use(store);
+  });
+}
+
+/**
+ * Otherwise one would be made where it is opened.
+ *
+ * @throws VedetteError where DATA_DIR is set and holds no database
+ */
+export function requireDatabaseInFolder({
+  databaseUrl,
+  dataDir,
+}: Pick<ServiceConfig, 'databaseUrl' | 'dataDir'>): void {
+  if (databaseUrl !== null || dataDir === null || hasDatabase(dataDir)) return;
+  throw nothingStored(`DATA_DIR is ${JSON.stringify(dataDir)}, where there is no database`);
+}
+
+/** @throws VedetteError where the service has never used the database */
+export async function requireTables(store: Store): Promise<void> {
+  if (await isMigrated(store)) return;
+  const name = store.kind === 'pglite' ? 'DATA_DIR' : 'DATABASE_URL';
+  throw nothingStored(`the database of ${name} has no tables of the service`);
+}
+
+function nothingStored(what: string): VedetteError {
+  return new VedetteError(
+    'environment',
+    'DATABASE_EMPTY',
+    `${what}: set DATABASE_URL or DATA_DIR as the service has it`,
   );
 }
 

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../runtime/clock.ts';
-import { VedetteError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { addAccount, inviteUser, resetPassword } from './accounts/operator.ts';
 import type { ServiceConfig } from './config.ts';
-import { isMigrated, migrate } from './database/migrate.ts';
-import { hasDatabase } from './database/pglite/data-folder.ts';
+import { migrate } from './database/migrate.ts';
 import { ServiceAddress } from './http/access/service-address.ts';
-import { requireNamedDatabase, withStore } from './open-service-store.ts';
+import {
+  requireDatabaseInFolder,
+  requireNamedDatabase,
+  requireTables,
+  withStore,
+} from './open-service-store.ts';
 import { decryptCredentials } from './secrets/credential-sealing.ts';
 import { openSecretBox } from './secrets/encryption-key.ts';
 
@@ -97,28 +100,14 @@ function baseOfLinks({ port, publicUrl }: Pick<ServiceConfig, 'port' | 'publicUr
  */
 export async function decryptService({ config, log }: CommandParts): Promise<number> {
   requireNamedDatabase(config);
-  const { databaseUrl, dataDir } = config;
-  if (databaseUrl === null && dataDir !== null && !hasDatabase(dataDir)) {
-    throw nothingStored(`DATA_DIR is ${JSON.stringify(dataDir)}, where there is no database`);
-  }
+  requireDatabaseInFolder(config);
   // With a pool of one, every other connection belongs to another process.
   return await withStore({ ...config, poolSize: 1 }, log, async (store) => {
-    if (!(await isMigrated(store))) {
-      const name = store.kind === 'pglite' ? 'DATA_DIR' : 'DATABASE_URL';
-      throw nothingStored(`the database of ${name} has no tables of the service`);
-    }
+    await requireTables(store);
     await migrate(store, log);
-    const { encryptionKeys: keys } = config;
+    const { encryptionKeys: keys, dataDir } = config;
     const isEmbedded = store.kind === 'pglite';
     const secrets = await openSecretBox({ keys, dataDir, isEmbedded, makesKey: false });
     return decryptCredentials({ store, log, secrets });
   });
-}
-
-function nothingStored(what: string): VedetteError {
-  return new VedetteError(
-    'environment',
-    'DATABASE_EMPTY',
-    `${what}, so there is nothing to decrypt: set DATABASE_URL or DATA_DIR as the service has it`,
-  );
 }

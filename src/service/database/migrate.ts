@@ -58,6 +58,8 @@ const HISTORY = `create table if not exists schema_migrations (
   applied_at timestamptz not null default now()
 )`;
 
+const APPLIED = 'select number, name, checksum from schema_migrations order by number';
+
 /**
  * Brings the schema to this release: each file in a transaction of its own with its row in
  * schema_migrations, under a lock that starting replicas share. The previous release keeps running
@@ -99,6 +101,36 @@ export async function migrate(
   return { applied };
 }
 
+/**
+ * For commands that must not change the schema: it must be that of this release. That of the next one is
+ * accepted with a warning, as services accept it.
+ *
+ * @throws VedetteError where the schema is of an earlier release, or an applied file was changed or is
+ *   missing
+ */
+export async function requireMigrated(
+  store: Pick<Store, 'query'>,
+  log: Logger,
+  folder: string = MIGRATIONS_FOLDER,
+): Promise<void> {
+  const migrations = await readMigrations(folder);
+  const done = await store.query<Applied>(APPLIED);
+  requireSameHistory(done, migrations);
+  const [had, wanted] = [done.length, migrations.length];
+  if (had < wanted) {
+    throw new VedetteError(
+      'environment',
+      'SCHEMA_OUTDATED',
+      `the database has the schema of an earlier release (migration ${had} of ${wanted}), which this command does not change: run the command of the release that the service has, or upgrade the service, or run vedette service migrate first`,
+    );
+  }
+  if (had > wanted) {
+    log.warn(
+      `the database has the schema of a later release (migration ${had}, this one knows ${wanted}): if the command fails, run that of the later release`,
+    );
+  }
+}
+
 /** Whether the database has tables of the service, of any release. */
 export async function isMigrated(store: Pick<Store, 'query'>): Promise<boolean> {
   const [row] = await store.query<{ there: boolean }>(
@@ -113,9 +145,7 @@ async function applyNext(tx: Transaction, migrations: readonly Migration[]) {
   await tx.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
   await tx.query(`set local lock_timeout = ${TABLE_WAIT_MS}`);
   await tx.query(HISTORY);
-  const done = await tx.query<Applied>(
-    'select number, name, checksum from schema_migrations order by number',
-  );
+  const done = await tx.query<Applied>(APPLIED);
   requireSameHistory(done, migrations);
   const next = migrations[done.length];
   if (next === undefined) return null;

@@ -1,8 +1,9 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import { runHere } from '../../support/agent/cli.ts';
 import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { copyMigratedDatabase } from '../../support/database/new-database.ts';
@@ -21,12 +22,8 @@ async function add(name: string): Promise<string> {
 }
 
 async function addGroup(accountId: string): Promise<void> {
-  const store = await openStore(storeConfig({ dataDir: data.path }), {
-    clock: systemClock,
-    log: silentLog(),
-  });
-  await store.query(`insert into check_groups (account_id, name) values ($1, 'All')`, [accountId]);
-  await store.close();
+  const insert = `insert into check_groups (account_id, name) values ($1, 'All')`;
+  await onStore((store) => store.query(insert, [accountId]));
 }
 
 /** On a terminal at which somebody types that. */
@@ -34,6 +31,16 @@ async function runTyping(typed: string, ...args: readonly string[]) {
   const { terminal, stdout, stderr } = memoryTerminal({ isTTY: true }, typed);
   const code = await runProgram(args, { ...terminal, env }, () => {});
   return { code, stdout: stdout(), stderr: stderr() };
+}
+
+async function onStore<Result>(use: (store: Store) => Promise<Result>): Promise<Result> {
+  const parts = { clock: systemClock, log: silentLog() };
+  const store = await openStore(storeConfig({ dataDir: data.path }), parts);
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
 }
 
 describe('vedette account', () => {
@@ -119,4 +126,38 @@ describe('vedette account', () => {
     expect(statSync(path).mode & 0o077).toBe(0);
     expect(await runHere(['validate', path], env)).toMatchObject({ code: 0 });
   });
+
+  it('makes no database where there is none, and says what to set', async () => {
+    const folder = data.file('other');
+    mkdirSync(folder);
+    const listed = await runHere(['account', 'list'], { ...env, DATA_DIR: folder });
+    expect(listed).toMatchObject({ code: 2, stdout: '' });
+    expect(listed.stderr).toBe(
+      `vedette: DATA_DIR is ${JSON.stringify(folder)}, where there is no database: set DATABASE_URL or DATA_DIR as the service has it\n`,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each([[['list']], [['export', 'Old']], [['remove', 'Old', '--yes', 'Old']]])(
+    'does not migrate the database of an earlier release: %j',
+    async (args) => {
+      const deleted = await onStore((store) =>
+        store.query<{ number: number; name: string; checksum: string }>(
+          `delete from schema_migrations where number = (select max(number) from schema_migrations)
+         returning number, name, checksum`,
+        ),
+      );
+      const { number, name, checksum } = deleted[0] ?? { number: 0 };
+      try {
+        const ran = await runHere(['account', ...args], env);
+        expect(ran).toMatchObject({ code: 2, stdout: '' });
+        expect(ran.stderr).toContain(`(migration ${number - 1} of ${number})`);
+        expect(ran.stderr).toContain('run vedette service migrate first');
+      } finally {
+        // It fails if the command has applied the migration.
+        const insert = 'insert into schema_migrations (number, name, checksum) values ($1, $2, $3)';
+        await onStore((store) => store.query(insert, [number, name, checksum]));
+      }
+    },
+  );
 });
