@@ -49,7 +49,11 @@ const REFERENCES = {
 } as const;
 
 const clientCertificate = z.strictObject({
-  host: z.string().describe('A host without scheme and port. `*.` may stand for its first label.'),
+  host: z
+    .string()
+    .describe(
+      'A host or an IP address without scheme and port. `*.` may stand for the first label of a name.',
+    ),
   cert: z.string().describe('PEM text, or the path of a PEM file beside this file.'),
   key: z.string().describe('PEM text, or the path of a PEM file beside this file.'),
   ca: z.string().nullable().default(null).describe('PEM text, or the path of a PEM file.'),

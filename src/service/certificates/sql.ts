@@ -67,7 +67,8 @@ export type ChecksOfHost = {
 };
 
 /** The host of an https address that contains no variable before its path. */
-const HTTPS_HOST = '^https://(?:[^/?#{}]*@)?([^/:?#@{}]+)(?::[0-9]+)?(?:[/?#]|$)';
+const HTTPS_HOST =
+  '^https://(?:[^/?#{}]*@)?(\\[[0-9A-Fa-f:.]+\\]|[^/:?#@{}\\[\\]]+)(?::[0-9]+)?(?:[/?#]|$)';
 
 /** Which checks a client certificate is sent for, as far as the addresses of the checks say it. */
 export function findChecksOfHosts(
@@ -99,7 +100,7 @@ export function findChecksOfHosts(
      select given.id, count(*) as check_count, to_jsonb((array_agg(
          jsonb_build_object('id', h.id, 'name', h.name) order by h.name, h.id))[1:$5::int]) as checks
      from unnest($3::text[], $4::text[]) as given (id, host)
-       join hosts h on h.host = lower(given.host)
+       join hosts h on btrim(h.host, '[]') = lower(given.host)
          or (given.host like '*.%' and strpos(h.host, '.') > 1
            and substr(h.host, strpos(h.host, '.')) = lower(substr(given.host, 2)))
      group by given.id`,

@@ -1,12 +1,11 @@
 import { isIP } from 'node:net';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
-import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
-import { plainName } from '../host-names.ts';
+import { hostKey } from '../host-names.ts';
 
 /**
  * The client certificate for a host: one for exactly that name, else one whose `*.` stands for the
- * first label (src/model/README.md, "The check file"), whatever the case of letters; null if there
- * is none.
+ * first label (src/model/README.md, "The check file"), whatever the case of letters and the form of
+ * an IPv6 address; null if there is none.
  *
  * @param hostname the host that the check connects to, not the `serverName` of its certificate:
  *   another host must not get the certificate by a check that gives it this name
@@ -16,16 +15,12 @@ export function clientCertificateFor(
   certificates: readonly ClientCertificate[],
 ): ClientCertificate | null {
   if (certificates.length === 0) return null;
-  const name = comparable(hostname);
+  const name = hostKey(hostname);
   const byHost = (host: string): ClientCertificate | undefined =>
-    certificates.find((certificate) => comparable(certificate.host) === host);
+    certificates.find((certificate) => hostKey(certificate.host) === host);
   const exact = byHost(name);
   if (exact !== undefined) return exact;
   const dot = name.indexOf('.');
   if (dot < 1 || isIP(name) !== 0) return null;
   return byHost(`*${name.slice(dot)}`) ?? null;
-}
-
-function comparable(hostname: string): string {
-  return plainName(withoutBrackets(hostname));
 }

@@ -1,8 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
+import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { isMapping } from '../common/check-defaults.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';
@@ -59,9 +61,10 @@ function readHost(
   path: (string | number)[],
   report: ProblemReporter,
 ): string | null {
-  if (typeof host === 'string' && HOST.test(host)) return host;
+  if (typeof host === 'string' && (HOST.test(host) || isIPv6(withoutBrackets(host)))) return host;
   const missing = host === undefined ? 'is missing; it must' : 'must';
-  const what = 'be a host name without scheme and port, where *. may stand for its first label';
+  const what =
+    'be a host name or an IP address without scheme and port, where *. may stand for the first label of a name';
   report.value(path, '', `${missing} ${what}${shownValue(host, path)}`);
   return null;
 }

@@ -18,10 +18,14 @@ describe.skipIf(LACKING !== null)('the pages of certificates', () => {
       'Expired',
       '4 days',
       '12 days',
+      '25 days',
+      '44 days',
       '61 days',
     ]);
     expect(texts[0]).toMatch(/legacy\.example\.com.*itself.*not trusted.*Legacy portal/);
-    expect(texts[3]).toMatch(/shop\.example\.com.*R11.*Let's Encrypt.*2 checks/);
+    expect(texts[3]).toMatch(/smtp\.example\.com.*Acme.*Outgoing mail/);
+    expect(texts[4]).toMatch(/dns\.example\.com.*R11.*Resolver/);
+    expect(texts[5]).toMatch(/shop\.example\.com.*R11.*Let's Encrypt.*2 checks/);
     await page.getByText('1 expired').waitFor();
     await rows.last().locator('summary').click();
     await rows.last().getByRole('link', { name: 'Checkout' }).click();

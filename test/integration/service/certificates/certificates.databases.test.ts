@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CertificateFacts } from '../../../../src/model/result/result.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE } from '../../../support/samples/http-results.ts';
+import { resultOverTls } from '../../../support/samples/tls-results.ts';
 import { createAuthority } from '../../../support/servers/certificates.ts';
 import { until } from '../../../support/service/deployment.ts';
 import {
@@ -29,9 +30,10 @@ function certificate(name: string, daysRemaining: number): CertificateFacts {
   };
 }
 
+const TLS = { protocol: 'TLSv1.3', cipher: null, alpnProtocol: null, authorized: true };
+
 function seeing(facts: CertificateFacts) {
-  const tls = { protocol: 'TLSv1.3', cipher: null, alpnProtocol: null, authorized: true };
-  const response = { ...HTTP_RESPONSE, tls: { ...tls, certificate: facts } };
+  const response = { ...HTTP_RESPONSE, tls: { ...TLS, certificate: facts } };
   return { apiCheckResult: { ...HTTP_DETAIL, response } };
 }
 
@@ -91,6 +93,31 @@ describe.each(databases)('on %s', (kind) => {
       expect((await theirs.get(PATH)).json).toEqual([]);
     });
 
+    it('are also those of mail servers after STARTTLS and of resolvers over DOT', async () => {
+      const { mine, berlin, deliver, check } = fixtureOf();
+      const tcp = { hostname: 'mail.test', port: 587, tls: 'STARTTLS', startTlsProtocol: 'SMTP' };
+      await check('mail', { checkType: 'TCP', request: tcp });
+      const dns = { query: 'shop.test', nameServer: 'dns.test', protocol: 'DOT' };
+      await check('resolver', { checkType: 'DNS', request: dns });
+      const slot = minutesAgo(2);
+      const results = [
+        ['mail', 'TCP', 20],
+        ['resolver', 'DNS', 9],
+      ] as const;
+      await deliver(berlin, {
+        results: results.map(([checkId, type, days]) => {
+          const tls = { ...TLS, certificate: certificate(`${checkId}.test`, days) };
+          return resultOfRun({ slot, checkId, ...resultOverTls(type, tls), apiCheckResult: null });
+        }),
+      });
+      const seen = { location: 'berlin', authorized: true, protocol: 'TLSv1.3' };
+      const shown = (name: string) => ({ ...seen, certificate: { subject: `CN=${name}` } });
+      expect((await mine.get(PATH)).json).toMatchObject([
+        { checkId: 'resolver', checkType: 'DNS', daysRemaining: 9, ...shown('resolver.test') },
+        { checkId: 'mail', checkType: 'TCP', daysRemaining: 20, ...shown('mail.test') },
+      ]);
+    });
+
     it('take the one that expires first of a slot, and stay known without the result', async () => {
       const { mine, berlin, oslo, deliver, store } = fixtureOf();
       const slot = minutesAgo(2);
@@ -129,6 +156,7 @@ describe.each(databases)('on %s', (kind) => {
       const one = await add('API.bank.test');
       const wildcard = await add('*.bank.test');
       const unused = await add('nobody.test');
+      const address = await add('[2001:db8::1]');
       const at = (url: string) => ({ request: { url } });
       await check('a', at('https://api.bank.test/v1'));
       await check('b', at('https://user@web.bank.test:8443'));
@@ -136,10 +164,20 @@ describe.each(databases)('on %s', (kind) => {
       await check('d', at('http://api.bank.test/'));
       await check('e', at('https://{{HOST}}/api.bank.test'));
       await check('f', at('https://bank.test/'));
+      await check('g', at('https://[2001:db8::1]:8443/'));
       const tcp = (id: string, hostname: string, tls: string) =>
-        check(id, { checkType: 'TCP', request: { hostname, port: 636, tls } });
+        check(id, {
+          checkType: 'TCP',
+          request: {
+            hostname,
+            port: 636,
+            tls,
+            startTlsProtocol: tls === 'STARTTLS' ? 'LDAP' : null,
+          },
+        });
       await tcp('tcp', 'LDAP.bank.test', 'ON');
       await tcp('tcp-plain', 'ldap.bank.test', 'OFF');
+      await tcp('tcp-address', '2001:DB8::1', 'STARTTLS');
       const dns = (id: string, protocol: string) =>
         check(id, {
           checkType: 'DNS',
@@ -150,14 +188,15 @@ describe.each(databases)('on %s', (kind) => {
       const { status, json } = await mine.get(USES);
       expect(status).toBe(200);
       const ids = (use: { checks: readonly { id: string }[] }) => use.checks.map(({ id }) => id);
-      const [first, second, third] = [one, wildcard, unused].map((id) =>
+      const [first, second, third, fourth] = [one, wildcard, unused, address].map((id) =>
         json.find((use: { id: string }) => use.id === id),
       );
-      expect(json).toHaveLength(3);
-      expect([ids(first), ids(second), ids(third)]).toEqual([
+      expect(json).toHaveLength(4);
+      expect([ids(first), ids(second), ids(third), ids(fourth)]).toEqual([
         ['a', 'dot'],
         ['a', 'b', 'dot', 'tcp'],
         [],
+        ['g', 'tcp-address'],
       ]);
       expect([first.checkCount, second.checkCount, third.checkCount]).toEqual([2, 4, 0]);
       expect(first).toMatchObject({

@@ -76,6 +76,14 @@ describe.each(databases)('on %s', (kind) => {
       expect(await forAgents()).toEqual([]);
     });
 
+    it('of an IPv6 address have it in its shortest form, and are one for it', async () => {
+      const { mine } = service();
+      const { json } = await mine.post(PATH, { host: '[2001:DB8:0::1]', ...own });
+      expect(json.host).toBe('2001:db8::1');
+      expect((await mine.post(PATH, { host: '2001:db8:0:0::1', ...own })).status).toBe(409);
+      expect(await forAgents()).toMatchObject([{ host: '2001:db8::1' }]);
+    });
+
     it('that no agent could use are refused', async () => {
       const { mine } = service();
       const good = { host: 'a.example', ...own };
@@ -83,6 +91,9 @@ describe.each(databases)('on %s', (kind) => {
         problemsIn(await mine.post(PATH, { ...good, ...fields })).join('\n');
       expect(await problemsOf({ host: 'https://a.example' })).toContain('body.host');
       expect(await problemsOf({ host: 'a.*.example' })).toContain('body.host');
+      expect(await problemsOf({ host: '[::1]:443' })).toContain('without scheme, port and path');
+      expect(await problemsOf({ host: '1::2::3' })).toContain('body.host');
+      expect(await problemsOf({ host: '*.::1' })).toContain('body.host');
       expect(await problemsOf({ cert: 'PEM' })).toContain('body.cert must be 1 to 20 certificates');
       expect(await problemsOf({ ca: own.key })).toContain('body.ca must be');
       expect(await problemsOf({ key: own.cert })).toContain('body.key must be a private key');

@@ -103,8 +103,8 @@ function OfTargets() {
         <div class="panel">
           <EmptyState title="No check has seen a certificate yet">
             <p>
-              The certificate of a target is here as soon as a URL or API check has reached it over
-              https. What expires first comes first.
+              The certificate of a target is here as soon as a URL, API, TCP or DNS check has
+              reached it over TLS. What expires first comes first.
             </p>
           </EmptyState>
         </div>

@@ -114,7 +114,7 @@ function Editor({
     >
       <TextField
         label="Host"
-        hint="A domain such as api.example.com, or *.example.com for one more label."
+        hint="A domain such as api.example.com, *.example.com for one more label, or an IP address."
         maxLength={255}
         autocomplete="off"
         required

@@ -65,6 +65,7 @@ describe('client certificates of a check file', () => {
     const { clientCertificates, pemFiles } = await load(
       { host: 'a.test', cert: one.cert, key: one.key },
       { host: 'b.test', cert: one.cert, key: 'locked.key', passphrase: 'correct horse', ca: null },
+      { host: '[::1]', cert: one.cert, key: one.key },
     );
     expect(clientCertificates[0]).toEqual({
       host: 'a.test',
@@ -74,6 +75,7 @@ describe('client certificates of a check file', () => {
       passphrase: null,
     });
     expect(clientCertificates[1]).toMatchObject({ host: 'b.test', passphrase: 'correct horse' });
+    expect(clientCertificates[2]).toMatchObject({ host: '[::1]' });
     expect(pemFiles).toEqual([join(folder, 'locked.key')]);
   });
 
@@ -92,8 +94,9 @@ describe('client certificates of a check file', () => {
     );
     expect(await problemOf({ ...valid, key: undefined })).toContain('.key is missing');
     expect(await problemOf({ ...valid, host: 'https://a.test' })).toContain(
-      '.host must be a host name without scheme',
+      '.host must be a host name or an IP address without scheme and port',
     );
+    expect(await problemOf({ ...valid, host: '[::1]:443' })).toContain('.host must be');
     expect(await problemOf({ ...valid, certFile: 'x' })).toContain(
       '.certFile is not a known key; did you mean cert?',
     );

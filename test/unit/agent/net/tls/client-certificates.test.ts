@@ -9,6 +9,8 @@ const certificates = [
   '192.0.2.1',
   '*.0.2.1',
   '::1',
+  '[2001:DB8:0:0::7]',
+  '*.bücher.test',
 ].map((host) => ({ host, cert: '', key: '', ca: null, passphrase: null }));
 
 describe('clientCertificateFor', () => {
@@ -30,6 +32,10 @@ describe('clientCertificateFor', () => {
     // An address has no labels.
     ['198.0.2.1', null],
     ['[::1]', '::1'],
+    ['0:0:0:0:0:0:0:1', '::1'],
+    ['[2001:db8::7]', '[2001:DB8:0:0::7]'],
+    ['2001:db8::8', null],
+    ['a.xn--bcher-kva.test', '*.bücher.test'],
     ['', null],
   ])('finds for %j the one of %j', (hostname, host) => {
     expect(clientCertificateFor(hostname, certificates)?.host ?? null).toBe(host);
