@@ -10,7 +10,7 @@ export const snippetSchema = z.strictObject({
     .string()
     .max(500_000)
     .describe(
-      'The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters.',
+      'The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters. There are no browser checks that could contain it.',
     ),
 });
 export type Snippet = z.output<typeof snippetSchema>;

@@ -9,7 +9,7 @@ export const checkGroupFields = z.strictObject({
   activated: commonFields.activated.describe('Whether the checks of the group run.'),
   muted: commonFields.muted.describe('Whether the checks of the group send no alerts.'),
   locations: commonFields.locations.describe(
-    'Stored but not used: checks run in their private locations.',
+    'Public locations: stored but not used, as no agent serves them. Responses warn of them.',
   ),
   privateLocations: commonFields.privateLocations.describe(
     'Private locations that run the checks of the group. If there are any, they replace those of the checks.',

@@ -59,7 +59,9 @@ export const commonFields = {
     .array(z.enum(LOCATIONS))
     .nullable()
     .default(null)
-    .describe('Public locations that run the check. Not needed in a check file.'),
+    .describe(
+      'Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file.',
+    ),
   privateLocations: z
     .array(z.string().min(1).max(255))
     .nullable()

@@ -60,7 +60,9 @@ const response = z.strictObject({
           .describe('The name of that plan for people.'),
       }),
     )
-    .describe('The limits and features of the plan.'),
+    .describe(
+      'The limits and features of the plan. None has a `requiredAddon`, because addons limit nothing.',
+    ),
   addons: z
     .strictObject({
       communicate: addon.describe('The addon for status pages and notifications.'),

@@ -16,6 +16,7 @@ import type { Sql } from '../database/store.ts';
 import { conflict, invalid, type RequestProblem } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
+import { typeProblem } from './check-schemas.ts';
 import { type StoredCheck, sealedVariablesOf } from './sql.ts';
 import type { CheckVariables, VariablesChange } from './variables/check-variables.ts';
 import { refuseMaskedVariables, withRetainedVariables } from './variables/retained-variables.ts';
@@ -115,6 +116,12 @@ export function refuseIncomplete(input: CheckInput, needed: readonly string[]): 
   if (missing.length === 0) return;
   const message = 'is missing: no check has the id in the path, and a new one needs this field';
   throw invalid(missing.map((field) => bodyProblem([field], message)));
+}
+
+/** @throws ServiceError 400 where it names a type that no new check can have */
+export function refuseType({ checkType }: CheckInput): void {
+  const problem = checkType === undefined ? null : typeProblem(checkType);
+  if (problem !== null) throw invalid([bodyProblem(['checkType'], problem)]);
 }
 
 /** The check with these fields and all defaults. `fields` has no id. */

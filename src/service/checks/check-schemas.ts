@@ -9,7 +9,7 @@ import {
 import { changedApiRequestSchema } from '../../model/check/request/http.ts';
 import { retryStrategySchema } from '../../model/check/retry.ts';
 import { MAX_OWN_VARIABLES, ownVariableSchema } from '../../model/check/variable.ts';
-import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';
+import { CHECK_TYPES, RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
 import { asShown, SHOWN_CHECK } from '../http/resources/shown-fields.ts';
 import { warningsSchema } from '../http/resources/warnings.ts';
@@ -182,18 +182,23 @@ export const TYPE_SCHEMAS: Readonly<Record<RunnableCheckType, TypeSchemas>> = {
 
 const TYPES_TEXT = `one of ${RUNNABLE_CHECK_TYPES.join(', ')}`;
 
+/** Why a new check cannot be of a type; null if it can. */
+export function typeProblem(checkType: unknown): string | null {
+  if (RUNNABLE_CHECK_TYPES.some((type) => type === checkType)) return null;
+  if (checkType === undefined) return `is missing; it must be ${TYPES_TEXT}`;
+  const must = `must be ${TYPES_TEXT}`;
+  if (checkType === 'HEARTBEAT')
+    return `${must}: create a heartbeat with POST /v1/checks/heartbeats`;
+  if (!CHECK_TYPES.some((type) => type === checkType)) return must;
+  return `${must}: no agent runs ${checkType} checks, as agents have neither a browser, nor Node.js for scripts, nor a language model`;
+}
+
 /** A check of any type, selected by its checkType. */
 export const anyCheckBody = z.preprocess(
   (body, context) => {
     if (typeof body !== 'object' || body === null) return body;
-    const { checkType } = body as { checkType?: unknown };
-    if (RUNNABLE_CHECK_TYPES.some((type) => type === checkType)) return body;
-    const message =
-      checkType === undefined
-        ? `is missing; it must be ${TYPES_TEXT}`
-        : checkType === 'HEARTBEAT'
-          ? `must be ${TYPES_TEXT}: create a heartbeat with POST /v1/checks/heartbeats`
-          : `must be ${TYPES_TEXT}: other types cannot run here`;
+    const message = typeProblem((body as { checkType?: unknown }).checkType);
+    if (message === null) return body;
     context.addIssue({ code: 'custom', path: ['checkType'], message });
     return z.NEVER;
   },

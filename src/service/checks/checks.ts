@@ -25,6 +25,7 @@ import {
   createCheckChanges,
   refuseIncomplete,
   refuseMasks,
+  refuseType,
   wholeCheck,
 } from './check-input.ts';
 import { lockReferences } from './check-references.ts';
@@ -211,6 +212,7 @@ export function createChecks(parts: ChecksParts): Checks {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
           precondition?.();
+          if (type === undefined) refuseType(input);
           refuseIncomplete(input, [
             'request',
             ...(type === undefined ? (['checkType'] as const) : []),

@@ -24,7 +24,12 @@ const oneParams = params.extend({ id: id.describe('The id of the result.') });
 const query = z.strictObject({
   ...windowQuery,
   location: z.string().min(1).max(255).optional().describe('Only results from this location.'),
-  checkType: z.enum(CHECK_TYPES).optional().describe('Only results of this type.'),
+  checkType: z
+    .enum(CHECK_TYPES)
+    .optional()
+    .describe(
+      'Only results of this type. Of AGENTIC, BROWSER, HEARTBEAT, MULTI_STEP and PLAYWRIGHT checks there are none.',
+    ),
   hasFailures: booleanQuery(false)
     .unwrap()
     .optional()
@@ -52,6 +57,8 @@ export function checkResultsRoutes({
           tags: TAGS,
           operationId: 'listCheckResults',
           summary: 'List the results of a check, newest first',
+          description:
+            'There is no `agenticCheckResult`, because no AGENTIC check runs here, and no `apiCheckResult` unless the check is of the type URL or API.',
           params,
           querystring: query,
           response: { 200: z.array(shownResult) },

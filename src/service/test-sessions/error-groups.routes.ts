@@ -26,7 +26,7 @@ const response = z.strictObject({
     .array(z.string())
     .nullable()
     .describe('The environments of the failed runs, sorted; null if no session has one.'),
-  pwtMetadata: z.null().describe('Always null.'),
+  pwtMetadata: z.null().describe('Always null: test sessions here have no results of Playwright.'),
 });
 const query = z.strictObject({
   page: pageQuery.page,

@@ -49,8 +49,8 @@ export const checkResultSchema = z
     tcpCheckResult: tcpDetail.nullable().describe(detailText('TCP')),
     dnsCheckResult: dnsDetail.nullable().describe(detailText('DNS')),
     icmpCheckResult: icmpDetail.nullable().describe(detailText('ICMP')),
-    browserCheckResult: z.null().describe('Always null.'),
-    multiStepCheckResult: z.null().describe('Always null.'),
+    browserCheckResult: z.null().describe('Always null: no BROWSER or PLAYWRIGHT check runs here.'),
+    multiStepCheckResult: z.null().describe('Always null: no MULTI_STEP check runs here.'),
     agenticCheckResult: z.null(),
     checkRunId: instant.describe('The slot of the run in milliseconds since 1970.'),
     attempts: z

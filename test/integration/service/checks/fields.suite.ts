@@ -316,6 +316,24 @@ export function checkFieldsSuite(running: () => RunningService): void {
       expect((await mine.get('/v1/checks?tag=refused')).json).toEqual([]);
     });
 
+    it.each(['AGENTIC', 'BROWSER', 'MULTI_STEP', 'PLAYWRIGHT'])(
+      'refuses a check of the type %s, and says why',
+      async (checkType) => {
+        const { mine } = service();
+        const body = { name: 'Other', checkType, locations: ['eu-west-1'], tags: ['other'] };
+        const why = `checkType must be one of URL, API, TCP, DNS, ICMP: no agent runs ${checkType} checks`;
+        for (const refused of [
+          await mine.post('/v1/checks', body),
+          await mine.put('/v1/checks/other', body),
+          await mine.post('/v1/checks/bulk', { action: 'create', checks: [body] }),
+        ]) {
+          expect(refused.text).toContain(why);
+          expect(refused.text).toContain('agents have neither a browser, nor Node.js');
+        }
+        expect((await mine.get('/v1/checks?tag=other')).json).toEqual([]);
+      },
+    );
+
     it('stores and returns the incident that a failure opens', async () => {
       const { mine } = service();
       const { json: shop } = await mine.post('/v1/status-pages/services', { name: 'Shop' });
