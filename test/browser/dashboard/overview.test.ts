@@ -154,6 +154,42 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     expect(faults()).toEqual([]);
   });
 
+  it('edits what a group does to its checks, and says at the field what the API refuses', async () => {
+    const account = await newAccount();
+    const { json: group } = await account.post('/v1/check-groups', { name: 'Shop' });
+    const { json: snippet } = await account.post('/v1/snippets', { name: 'Sign in', script: '1' });
+    const request = { url: 'https://shop.example.com/' };
+    const check = { checkType: 'API', locations: ['eu-west-1'], groupId: group.id, request };
+    expect((await account.put('/v1/checks/cart', check)).status).toBe(200);
+    const { page, goto, axe, faults } = await open(account, { theme: 'dark', width: 360 });
+    await goto('/?group-by=group');
+    await page.getByRole('button', { name: 'Edit group Shop' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('Web shop');
+    await dialog.getByLabel('Tags', { exact: true }).fill('web, shop');
+    await dialog.getByLabel('Checks at once').fill('7');
+    await dialog.getByLabel('Before the requests of its API checks').fill('sign()');
+    const chosen = dialog.getByLabel('Snippet before the requests');
+    await chosen.selectOption({ label: 'Sign in' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('must be null if setupScript is given').waitFor();
+    expect(await axe()).toEqual([]);
+    await chosen.selectOption({ label: 'none' });
+    await dialog.getByLabel('Snippet after the responses').selectOption({ label: 'Sign in' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Edit group Web shop' }).waitFor();
+    expect((await account.get(`/v1/check-groups/${group.id}`)).json).toMatchObject({
+      name: 'Web shop',
+      tags: ['web', 'shop'],
+      concurrency: 7,
+      setupScript: 'sign()',
+      setupSnippetId: null,
+      teardownSnippetId: snippet.id,
+      privateLocations: null,
+    });
+    expect(faults()).toEqual([]);
+  });
+
   it('offers as filters all tags, groups and locations that checks have', async () => {
     const { page, goto } = await open(await sharedBadDay());
     await goto('/?state=paused');

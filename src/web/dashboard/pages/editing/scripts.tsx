@@ -1,15 +1,10 @@
-import { api, bodyOf } from '../../api/client.ts';
-import { useQuery } from '../../api/query.ts';
-import { ChoicesError } from '../../parts/error-state.tsx';
-import { SelectField } from '../../parts/field.tsx';
+import { SnippetField } from '../../parts/forms/snippet-field.tsx';
 import { useCheckForm } from './check-form.ts';
 import { valueAt } from './draft.ts';
 import { FactField } from './fact-field.tsx';
 import { factsAt } from './facts.ts';
 import { labelOf } from './form-fields.ts';
 import { Section } from './section.tsx';
-
-const SHOWN = 100;
 
 const STAGES = [
   { script: 'setupScript', snippet: 'setupSnippetId' },
@@ -31,18 +26,8 @@ export function Scripts() {
 
 function Stage({ script, snippet }: (typeof STAGES)[number]) {
   const { draft, change, problemAt } = useCheckForm();
-  const query = useQuery(
-    'snippets to choose',
-    (signal) => bodyOf(api.GET('/v1/snippets', { params: { query: { limit: SHOWN } }, signal })),
-    { on: [] },
-  );
   const id = valueAt(draft, snippet) ?? null;
   const hasScript = (valueAt(draft, script) ?? null) !== null;
-  const known = (query.data.value ?? []).map((each) => ({
-    value: String(each.id),
-    label: each.name,
-  }));
-  const isKnown = known.some(({ value }) => value === String(id));
   return (
     <>
       {(id === null || hasScript) && (
@@ -52,20 +37,12 @@ function Stage({ script, snippet }: (typeof STAGES)[number]) {
       )}
       {(id !== null || !hasScript) && (
         <div data-field={snippet}>
-          <SelectField
+          <SnippetField
             label={labelOf(snippet)}
-            value={id === null ? '' : String(id)}
-            options={[
-              { value: '', label: 'none' },
-              ...(id === null || isKnown
-                ? []
-                : [{ value: String(id), label: `snippet ${String(id)}` }]),
-              ...known,
-            ]}
+            id={id === null ? null : Number(id)}
             problem={problemAt(snippet)}
-            onValue={(next) => change(snippet, next === '' ? null : Number(next))}
+            onId={(next) => change(snippet, next)}
           />
-          <ChoicesError what="snippets" error={query.error.value} retry={query.reload} />
         </div>
       )}
     </>

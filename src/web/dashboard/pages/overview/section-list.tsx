@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { count, counted } from '../../parts/formats.ts';
@@ -7,6 +8,7 @@ import { type BlockRange, type RowBlock, VirtualBlocks } from '../../parts/virtu
 import { useUrlState } from '../../shell/url-state.ts';
 import { type GroupBy, STATES } from './check-filter.ts';
 import type { CheckRows, RowRange } from './check-rows.ts';
+import { GroupDialog } from './group-dialog.tsx';
 import type { RowHeights } from './heights.ts';
 import type { RowLine } from './list-parts.tsx';
 import { ListHeads } from './list-parts.tsx';
@@ -38,6 +40,7 @@ export function SectionList({
 }) {
   const open = useOpenSections();
   const groupRun = useGroupRun();
+  const [editedGroup, editGroup] = useState<number | null>(null);
   const found = data.sections.value;
   if (found === null || found.sections.length === 0) return null;
   const blocks: RowBlock[] = [];
@@ -49,7 +52,10 @@ export function SectionList({
     const isOpen = open.has(section);
     const { value } = section;
     const name = section.name ?? value ?? WITHOUT[by];
-    const run = by === 'group' && value !== null ? () => groupRun.start(value) : null;
+    const group =
+      by === 'group' && value !== null
+        ? { run: () => groupRun.start(value), edit: () => editGroup(Number(value)) }
+        : null;
     blocks.push({
       key,
       length: 1,
@@ -62,7 +68,7 @@ export function SectionList({
           name={name}
           isOpen={isOpen}
           toggle={() => open.toggle(section)}
-          run={run}
+          group={group}
         />
       ),
     });
@@ -94,6 +100,9 @@ export function SectionList({
       {groupRun.runId !== null && (
         <FollowedGroupRun key={groupRun.runId} runId={groupRun.runId} close={groupRun.close} />
       )}
+      {editedGroup !== null && (
+        <GroupDialog id={editedGroup} onClose={() => editGroup(null)} />
+      )}
       <ListHeads />
       <VirtualBlocks blocks={blocks} onRanges={onRanges} />
       {found.omitted > 0 && (
@@ -111,14 +120,14 @@ function SectionHead({
   name,
   isOpen,
   toggle,
-  run,
+  group,
 }: {
   readonly section: Section;
   readonly name: string;
   readonly isOpen: boolean;
   readonly toggle: () => void;
   /** Null if it is no group. */
-  readonly run: (() => void) | null;
+  readonly group: { readonly run: () => void; readonly edit: () => void } | null;
 }) {
   const total = STATES.reduce((sum, state) => sum + counts[state], 0);
   return (
@@ -135,8 +144,13 @@ function SectionHead({
           <StateMark key={state} state={state} word={`${count(counts[state])} ${state}`} />
         ))}
       </div>
-      {run !== null && may('run') && (
-        <Button kind="plain" aria-label={`Run group ${name}`} onClick={run}>
+      {group !== null && may('write') && (
+        <Button kind="plain" aria-label={`Edit group ${name}`} onClick={group.edit}>
+          Edit
+        </Button>
+      )}
+      {group !== null && may('run') && (
+        <Button kind="plain" aria-label={`Run group ${name}`} onClick={group.run}>
           Run group
         </Button>
       )}
