@@ -114,7 +114,7 @@ describe('vedette service', () => {
     expect(await runHere(['service', 'decrypt'], { DATA_DIR: missing })).toEqual({
       code: 2,
       stdout: '',
-      stderr: `vedette: DATA_DIR is "${missing}", where there is no database, so there is nothing to decrypt: set DATABASE_URL or DATA_DIR as the service has it\n`,
+      stderr: `vedette: DATA_DIR is "${missing}", where there is no database: set DATABASE_URL or DATA_DIR as the service has it\n`,
     });
     expect(existsSync(missing)).toBe(false);
     copyEmptyDatabase(none.path);
@@ -123,7 +123,7 @@ describe('vedette service', () => {
       code: 2,
       stdout: '',
       stderr:
-        'vedette: the database of DATA_DIR has no tables of the service, so there is nothing to decrypt: set DATABASE_URL or DATA_DIR as the service has it\n',
+        'vedette: the database of DATA_DIR has no tables of the service: set DATABASE_URL or DATA_DIR as the service has it\n',
     });
     expect(existsSync(none.file('encryption-key'))).toBe(false);
   });

@@ -100,9 +100,7 @@ export function SectionList({
       {groupRun.runId !== null && (
         <FollowedGroupRun key={groupRun.runId} runId={groupRun.runId} close={groupRun.close} />
       )}
-      {editedGroup !== null && (
-        <GroupDialog id={editedGroup} onClose={() => editGroup(null)} />
-      )}
+      {editedGroup !== null && <GroupDialog id={editedGroup} onClose={() => editGroup(null)} />}
       <ListHeads />
       <VirtualBlocks blocks={blocks} onRanges={onRanges} />
       {found.omitted > 0 && (
