@@ -107,6 +107,12 @@ interface FilledForm {
 
 const FORMS: readonly FilledForm[] = [
   {
+    path: '/?group-by=group',
+    opens: 'Edit group Shop',
+    fields: { Name: 'Web shop' },
+    submit: 'Save',
+  },
+  {
     path: '/checks/new',
     fields: { Name: 'Orders', URL: 'https://orders.example.com/' },
     submit: 'Make the check',
@@ -232,7 +238,12 @@ describe.skipIf(LACKING !== null)('the dashboard, if the API fails', () => {
   );
 
   it('keeps in each form what is typed, says what to do, and sends it again on request', async () => {
-    const { page, goto } = await open(await newAccount());
+    const account = await newAccount();
+    const { json: group } = await account.post('/v1/check-groups', { name: 'Shop' });
+    const request = { url: 'https://shop.example.com/' };
+    const check = { checkType: 'URL', locations: ['eu-west-1'], groupId: group.id, request };
+    expect((await account.put('/v1/checks/cart', check)).status).toBe(200);
+    const { page, goto } = await open(account);
     const signIns = await signInsOf(page);
     // Forms ask before they are left.
     page.on('dialog', (dialog) => dialog.accept());

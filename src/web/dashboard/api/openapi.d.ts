@@ -723,7 +723,9 @@ export interface paths {
         };
         /**
          * List the results of a check, newest first
-         * @description Needs the role `read`.
+         * @description There is no `agenticCheckResult`, because no AGENTIC check runs here, and no `apiCheckResult` unless the check is of the type URL or API.
+         *
+         *     Needs the role `read`.
          */
         get: operations["listCheckResults"];
         put?: never;
@@ -4073,7 +4075,7 @@ export interface components {
              */
             shouldFail: boolean;
             /**
-             * @description Public locations that run the check. Not needed in a check file.
+             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file.
              * @default null
              */
             locations: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
@@ -4210,7 +4212,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -4309,7 +4311,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -5331,7 +5333,7 @@ export interface components {
              */
             muted: boolean;
             /**
-             * @description Stored but not used: checks run in their private locations.
+             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them.
              * @default null
              */
             locations: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
@@ -5409,7 +5411,7 @@ export interface components {
             activated?: boolean;
             /** @description Whether the checks of the group send no alerts. */
             muted?: boolean;
-            /** @description Stored but not used: checks run in their private locations. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the checks of the group. If there are any, they replace those of the checks. */
             privateLocations?: string[] | null;
@@ -5454,7 +5456,7 @@ export interface components {
             activated?: boolean;
             /** @description Whether the checks of the group send no alerts. */
             muted?: boolean;
-            /** @description Stored but not used: checks run in their private locations. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the checks of the group. If there are any, they replace those of the checks. */
             privateLocations?: string[] | null;
@@ -5723,9 +5725,9 @@ export interface components {
             dnsCheckResult: components["schemas"]["DnsCheckResult"] | null;
             /** @description The details of a ICMP check; null for other types. */
             icmpCheckResult: components["schemas"]["IcmpCheckResult"] | null;
-            /** @description Always null. */
+            /** @description Always null: no BROWSER or PLAYWRIGHT check runs here. */
             browserCheckResult: null;
-            /** @description Always null. */
+            /** @description Always null: no MULTI_STEP check runs here. */
             multiStepCheckResult: null;
             /** @description The slot of the run in milliseconds since 1970. */
             checkRunId: number;
@@ -6177,7 +6179,7 @@ export interface components {
         ClientCertificate: {
             /** @description The id of the client certificate. */
             id: string;
-            /** @description The host that the certificate is sent to: a domain without scheme. `*.` at its start matches one label. */
+            /** @description The host that the certificate is sent to, on any port: a domain or an IP address without scheme. `*.` at the start of a domain matches one label. IPv6 addresses are shown in their shortest form, without brackets. */
             host: string;
             /** @description The certificate in PEM, followed by the certificates of its chain. */
             cert: string;
@@ -6192,7 +6194,7 @@ export interface components {
             updated_at: string | null;
         };
         ClientCertificateChanges: {
-            /** @description The host that the certificate is sent to: a domain without scheme. `*.` at its start matches one label. */
+            /** @description The host that the certificate is sent to, on any port: a domain or an IP address without scheme. `*.` at the start of a domain matches one label. IPv6 addresses are shown in their shortest form, without brackets. */
             host?: string;
             /** @description The certificate in PEM, followed by the certificates of its chain. */
             cert?: string;
@@ -6217,7 +6219,7 @@ export interface components {
          *     }
          */
         ClientCertificateInput: {
-            /** @description The host that the certificate is sent to: a domain without scheme. `*.` at its start matches one label. */
+            /** @description The host that the certificate is sent to, on any port: a domain or an IP address without scheme. `*.` at the start of a domain matches one label. IPv6 addresses are shown in their shortest form, without brackets. */
             host: string;
             /** @description The certificate in PEM, followed by the certificates of its chain. */
             cert: string;
@@ -6231,7 +6233,7 @@ export interface components {
         ClientCertificateU: {
             /** @description The id of the client certificate. */
             id: string;
-            /** @description The host that the certificate is sent to: a domain without scheme. `*.` at its start matches one label. */
+            /** @description The host that the certificate is sent to, on any port: a domain or an IP address without scheme. `*.` at the start of a domain matches one label. IPv6 addresses are shown in their shortest form, without brackets. */
             host: string;
             /** @description Whole days until it expires, as of now; negative once it has expired. null if it cannot be read. */
             daysRemaining: number | null;
@@ -6599,7 +6601,7 @@ export interface components {
              */
             shouldFail: boolean;
             /**
-             * @description Public locations that run the check. Not needed in a check file.
+             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file.
              * @default null
              */
             locations: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
@@ -6716,7 +6718,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -6807,7 +6809,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -7370,7 +7372,7 @@ export interface components {
                 /** @description How many locations a check may name. */
                 maxPerCheck: number;
             };
-            /** @description The limits and features of the plan. */
+            /** @description The limits and features of the plan. None has a `requiredAddon`, because addons limit nothing. */
             entitlements: {
                 /** @description The limit or feature, as PLANS_FILE names it. */
                 key: string;
@@ -8587,7 +8589,7 @@ export interface components {
              */
             shouldFail: boolean;
             /**
-             * @description Public locations that run the check. Not needed in a check file.
+             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file.
              * @default null
              */
             locations: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
@@ -8704,7 +8706,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -8795,7 +8797,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -12073,7 +12075,7 @@ export interface components {
             id: number;
             /** @description The name of the snippet, unique in the account. */
             name: string;
-            /** @description The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters. */
+            /** @description The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters. There are no browser checks that could contain it. */
             script: string;
             /**
              * Format: date-time
@@ -12086,7 +12088,7 @@ export interface components {
         SnippetChanges: {
             /** @description The name of the snippet, unique in the account. */
             name?: string;
-            /** @description The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters. */
+            /** @description The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters. There are no browser checks that could contain it. */
             script?: string;
             /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
@@ -12104,7 +12106,7 @@ export interface components {
         SnippetInput: {
             /** @description The name of the snippet, unique in the account. */
             name: string;
-            /** @description The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters. */
+            /** @description The code. Checks and groups run it as `setupSnippetId` or `teardownSnippetId`, if it has at most 100,000 characters. There are no browser checks that could contain it. */
             script: string;
         };
         /**
@@ -13138,7 +13140,7 @@ export interface components {
              */
             shouldFail: boolean;
             /**
-             * @description Public locations that run the check. Not needed in a check file.
+             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file.
              * @default null
              */
             locations: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
@@ -13255,7 +13257,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -13347,7 +13349,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -14122,7 +14124,7 @@ export interface components {
             projectId: string | null;
             /** @description The environments of the failed runs, sorted; null if no session has one. */
             environments: string[] | null;
-            /** @description Always null. */
+            /** @description Always null: test sessions here have no results of Playwright. */
             pwtMetadata: null;
         };
         /** @example {} */
@@ -14300,7 +14302,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -14377,7 +14379,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -14446,7 +14448,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -14515,7 +14517,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -14584,7 +14586,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -14772,7 +14774,7 @@ export interface components {
              */
             shouldFail: boolean;
             /**
-             * @description Public locations that run the check. Not needed in a check file.
+             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file.
              * @default null
              */
             locations: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
@@ -14889,7 +14891,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -14980,7 +14982,7 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations that run the check. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /** @description Private locations that run the check. Not needed in a check file. */
             privateLocations?: string[] | null;
@@ -18849,7 +18851,7 @@ export interface operations {
                 to?: number;
                 /** @description Only results from this location. */
                 location?: string;
-                /** @description Only results of this type. */
+                /** @description Only results of this type. Of AGENTIC, BROWSER, HEARTBEAT, MULTI_STEP and PLAYWRIGHT checks there are none. */
                 checkType?: "AGENTIC" | "API" | "BROWSER" | "HEARTBEAT" | "ICMP" | "MULTI_STEP" | "TCP" | "PLAYWRIGHT" | "URL" | "DNS";
                 /** @description true: only results of failed runs; false: only of passed runs. */
                 hasFailures?: boolean;
