@@ -35,7 +35,7 @@ const POSTPONED_ESCALATION_MS = MINUTE_MS;
  * |---|---|---|
  * | null | false | get a notice once the problem has lasted to the threshold |
  * | degraded, failing | false | got a notice of this state; may get reminders and the recovery |
- * | null | true | get no notice of it or its recovery: it began while the check was silenced |
+ * | any | true | have got no notice of the condition, which began in silence: they get it after that |
  */
 export interface AlertState extends Acknowledgeable {
   readonly condition: Condition;
@@ -127,8 +127,8 @@ export interface AlertStep {
  * - A recovery is sent only where the problem was sent, and from the state that was last sent.
  * - A notice of a problem that is held is sent by the first run that is not, or by `afterTime`. Recoveries
  *   are never held.
- * - A problem that begins in silence is never sent. One that began before the silence is sent by the
- *   first run after it, where the threshold was reached meanwhile.
+ * - A problem that begins in silence, or gets worse or better in it, is sent by the first run after it that still
+ *   has it, where the threshold is reached. What ends in silence is not sent.
  *
  * @returns null if the run does not count: it is too late, or the check no longer runs there
  */
@@ -207,17 +207,15 @@ function changed(
       ? notice(state, ALERT_OF_STEP.passing[condition], { ...context, hold: 'none' })
       : quiet(before, context);
   }
-  const recoversUnreported = before.condition === 'failing' && before.startedSilenced;
   const isHeld = before.heldAtMs !== undefined;
   if (context.isSilenced)
-    return quiet({ ...state, startedSilenced: before.notified === null && !isHeld }, context);
-  if (isHeld) {
+    return quiet({ ...state, startedSilenced: !isHeld && before.notified !== condition }, context);
+  if (before.notified === condition) {
     // Back in the condition that was sent, there is nothing left to send.
-    if (before.notified === condition) return quiet(withoutHold(state), context);
-    return notice(state, alertOfUnsent(state), context);
+    return quiet({ ...withoutHold(state), startedSilenced: false }, context);
   }
-  if (recoversUnreported || (begins && !isReached(state, slotMs, context.rules)))
-    return quiet(state, context);
+  if (isHeld) return notice(state, alertOfUnsent(state), context);
+  if (begins && !isReached(state, slotMs, context.rules)) return quiet(state, context);
   return notice(state, ALERT_OF_STEP[before.condition][condition], context);
 }
 
@@ -288,9 +286,9 @@ export function unacknowledge(before: AlertState, context: AlertContext): AlertS
 
 /** Whether a problem not yet sent has lasted long enough at the instant. */
 function isReached(state: AlertState, instantMs: number, { escalation }: AlertRules): boolean {
-  if (state.startedSilenced) return false;
   if (state.heldAtMs !== undefined) return true;
-  if (state.notified !== null) return false;
+  // Between degraded and failing there is no threshold.
+  if (state.notified !== null) return state.startedSilenced;
   if (escalation.by === 'runs') return state.runs >= escalation.runs;
   return instantMs - state.sinceMs >= escalation.forMs;
 }
@@ -345,7 +343,7 @@ function dueAt(state: AlertState, context: AlertContext): number | null {
   if (state.notified !== null) {
     return earlierOf(reminderOf(state, context.rules), escalationOf(state, context));
   }
-  if (state.startedSilenced || escalation.by === 'runs') return null;
+  if (escalation.by === 'runs') return null;
   return state.sinceMs + escalation.forMs;
 }
 

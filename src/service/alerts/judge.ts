@@ -232,7 +232,7 @@ export function judgeRuns(
     const facts = factsOf(observation);
     const sequenceId = observation.result?.sequenceId ?? null;
     const slotLocation = parallelLocationOf(subject, { location, slotMs, sequenceId });
-    const hold = parents.holdAtSlot(subject, slotMs, isSilenced, atMs);
+    const hold = parents.holdAtSlot(subject, slotMs);
     const context = { rules, parallel, rotationLagMs, isSilenced: silenced, ...hold, atMs };
     const verdict = { location: slotLocation, slotMs, condition };
     const step = afterRun(builder.record.state, verdict, context);
@@ -257,7 +257,7 @@ export function contextOf(
     parallel: parallelOf(subject, rules),
     rotationLagMs: rotationLagMsOf(subject),
     isSilenced: subject.isMuted || isSilenced(subject.tags, atMs),
-    ...parents.holdAtTime(subject, sinceMs, isSilenced, atMs),
+    ...parents.holdAtTime(subject, sinceMs, atMs),
     atMs,
   };
 }

@@ -8,8 +8,6 @@ import { type StoredState, stateOf } from '../states.sql.ts';
 export type StoredParent = {
   readonly checkId: string;
   readonly name: string;
-  /** Its own and its group's. */
-  readonly tags: readonly string[];
   readonly isActive: boolean;
   readonly isMuted: boolean;
   /** Whether it is assigned to a private location: else nothing runs it. */
@@ -29,7 +27,7 @@ export async function findParents(
 ): Promise<readonly StoredParent[]> {
   if (ids.length === 0) return [];
   const rows = await sql.query<ParentRow>(
-    `select c.id as check_id, c.name, c.tags || coalesce(g.tags, '[]'::jsonb) as tags,
+    `select c.id as check_id, c.name,
        c.activated and coalesce(g.activated, true) as is_active,
        c.muted or coalesce(g.muted, false) as is_muted,
        ${PRIVATE_LOCATIONS_IN_FORCE} <> '[]'::jsonb as is_assigned,

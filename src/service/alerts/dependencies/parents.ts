@@ -4,7 +4,6 @@ import { dependencyLevels } from '../../../model/check/dependencies.ts';
 import { slotRuleOf } from '../../../model/schedule/slot-rule.ts';
 import { MINUTE_MS } from '../../../model/time-units.ts';
 import type { Sql } from '../../database/store.ts';
-import type { Silence } from '../maintenance-silences.ts';
 import type { AlertRecord, AlertSubject } from '../states.sql.ts';
 import { findParents, type StoredParent } from './parents.sql.ts';
 
@@ -32,9 +31,9 @@ export class Parents {
   }
 
   /** Whether a notice about a run in the slot waits. */
-  holdAtSlot(child: Child, slotMs: number, isSilenced: Silence, atMs: number): HoldInForce {
+  holdAtSlot(child: Child, slotMs: number): HoldInForce {
     return this.#hold(child, (parent) => {
-      if (failsWhen(slotMs, parent, isSilenced, atMs)) return UNTIL_IT_ENDS;
+      if (failsWhen(slotMs, parent)) return UNTIL_IT_ENDS;
       return slotMs < failureEndedMs(parent) ? failureEndedMs(parent) + RUN_AFTER_PARENT_MS : null;
     });
   }
@@ -44,21 +43,17 @@ export class Parents {
    *
    * @param sinceMs the slot in which the problem began
    */
-  holdAtTime(child: Child, sinceMs: number, isSilenced: Silence, atMs: number): HoldInForce {
+  holdAtTime(child: Child, sinceMs: number, atMs: number): HoldInForce {
     return this.#hold(child, (parent) => {
-      if (failsWhen(atMs, parent, isSilenced, atMs)) return UNTIL_IT_ENDS;
+      if (failsWhen(atMs, parent)) return UNTIL_IT_ENDS;
       const untilMs = failureEndedMs(parent) + RUN_AFTER_PARENT_MS;
       return sinceMs < failureEndedMs(parent) && atMs < untilMs ? untilMs : null;
     });
   }
 
   /** Those that fail, and make alerts wait. */
-  failingOf(
-    child: Child,
-    isSilenced: Silence,
-    atMs: number,
-  ): readonly Pick<StoredParent, 'checkId' | 'name'>[] {
-    return this.#holding(child).filter((parent) => failsWhen(atMs, parent, isSilenced, atMs));
+  failingOf(child: Child, atMs: number): readonly Pick<StoredParent, 'checkId' | 'name'>[] {
+    return this.#holding(child).filter((parent) => failsWhen(atMs, parent));
   }
 
   /** @param untilMs of a check that makes notices wait, epoch milliseconds; null for one that does not */
@@ -84,22 +79,18 @@ const UNTIL_IT_ENDS = Number.POSITIVE_INFINITY;
 
 /**
  * Whether the check fails at an instant, and makes notices wait: it still reports, and somebody was told of the
- * failure, or will be once what it depends on itself passes. A failure that began in a maintenance window, of which
- * nobody is told, counts while that lasts.
+ * failure, or will be, once what it depends on itself passes or its maintenance window ends.
  */
 function failsWhen(
   instantMs: number,
-  { checkId, frequency, frequencyOffset, state, tags }: StoredParent,
-  isSilenced: Silence,
-  atMs: number,
+  { checkId, frequency, frequencyOffset, state }: StoredParent,
 ): boolean {
   if (state?.condition !== 'failing') return false;
   const { verdicts, startedSilenced, notified, heldAtMs } = state;
   const lastMs = Math.max(...verdicts.map(({ slotMs }) => slotMs));
   const freshMs = freshFor(slotRuleOf(checkId, frequency, frequencyOffset).periodMs);
   if (isTooLate(lastMs, instantMs, freshMs)) return false;
-  if (startedSilenced) return isSilenced(tags, atMs);
-  return notified !== null || heldAtMs !== undefined;
+  return notified !== null || heldAtMs !== undefined || startedSilenced;
 }
 
 /** The slot since which it does not fail; epoch milliseconds. 0 if it never did, or does. */

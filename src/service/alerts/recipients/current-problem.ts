@@ -4,6 +4,8 @@ import { countText } from '../../../runtime/text/count-text.ts';
 import { rulesOf } from '../judge.ts';
 import type { AlertSubject } from '../states.sql.ts';
 
+const NEXT_RUN = 'The next run that fails gives an alert.';
+
 /** What is wrong with a check now, and whether it gave an alert. */
 export interface CurrentProblem {
   readonly condition: UnhealthyCondition;
@@ -50,12 +52,11 @@ function reasonOf(
   }
   if (isAlerted) return 'It gave an alert.';
   if (!isActive) return 'The check or its group is not activated: it gives no alert.';
-  if (record?.state.startedSilenced === true) {
-    return 'It began while the check was muted, or in a maintenance window: it gives no alert unless it gets worse.';
-  }
-  if (isMuted) return 'The check or its group is muted: it gives no alert.';
+  if (isMuted) return 'The check or its group is muted: its alert waits.';
   if (isSilenced) return 'A maintenance window silences or pauses the check: its alert waits.';
   if (failing.length > 0) return `It depends on ${failing.join(', ')}: its alert waits.`;
+  // Between degraded and failing there is no threshold.
+  if (record?.state.startedSilenced === true && record.state.notified !== null) return NEXT_RUN;
   if (record?.state.heldAtMs !== undefined) {
     return 'Its alert waits for the checks that it depends on.';
   }
@@ -68,5 +69,7 @@ function thresholdText(subject: AlertSubject): string {
     return `It gives an alert after ${countText(Math.round(escalation.forMs / MINUTE_MS), 'minute')}.`;
   }
   const done = subject.record?.state.runs ?? 0;
+  // It was reached in silence.
+  if (done >= escalation.runs) return NEXT_RUN;
   return `It gives an alert after ${countText(escalation.runs, 'run')} in a row; so far ${done}.`;
 }

@@ -102,7 +102,7 @@ export function createAlertRecipients(parts: AlertRecipientsParts): AlertRecipie
         const isSilencedAt = await silences.from(tx, accountId, atMs);
         const isSilenced = isSilencedAt(subject.tags, atMs);
         const parents = await parentsOf(tx, accountId, [subject]);
-        const failing = parents.failingOf(subject, isSilencedAt, atMs);
+        const failing = parents.failingOf(subject, atMs);
         const names = failing.map(({ name }) => name);
         const unheard = await listUnheard(tx, {
           accountId,

@@ -655,8 +655,14 @@ describe.each(databases)('on %s', (kind) => {
       await check('quiet', { tags: ['quiet'] });
       await check('still', { groupId: group.id });
       await check('timed', own(failingMinutes(5)));
-      for (const checkId of ['shop', 'quiet', 'still']) await run(2, { ...FAILED, checkId });
+      await check('broken', { tags: ['quiet'] });
+      for (const checkId of ['shop', 'quiet', 'still', 'broken'])
+        await run(2, { ...FAILED, checkId });
       expect(await alerts()).toEqual(['ALERT_FAILURE']);
+      // Its trouble began in the silence, and lasts longer.
+      await run(3, { ...FAILED, checkId: 'broken' });
+      expect((await alerts()).slice(1)).toEqual(['ALERT_FAILURE_REMAIN broken']);
+      await run(4, { ...PASSED, checkId: 'broken' });
       for (const checkId of ['shop', 'quiet', 'still']) await run(3, { ...PASSED, checkId });
       for (const checkId of ['quiet', 'still', 'timed']) await run(8, { ...FAILED, checkId });
       await sweepAt(15);
@@ -665,7 +671,7 @@ describe.each(databases)('on %s', (kind) => {
       await run(20, { ...PASSED, checkId: 'quiet' });
       // Its trouble began before the silence, and lasts.
       await run(21, { ...FAILED, checkId: 'timed' });
-      expect((await alerts()).slice(1)).toEqual([
+      expect((await alerts()).slice(3)).toEqual([
         'ALERT_RECOVERY',
         'ALERT_FAILURE quiet',
         'ALERT_FAILURE still',

@@ -72,13 +72,6 @@ function naive(history: readonly Slot[], { escalation }: AlertRules): readonly A
     }
     return null;
   }
-  function startedSilenced(at: number): boolean {
-    const begin = beginOf(at);
-    if (heard(begin) !== null) return false;
-    if (history[begin]?.isSilenced) return true;
-    const eased = conditionAt(begin) === 'degraded' && conditionAt(begin - 1) === 'failing';
-    return eased && startedSilenced(begin - 1);
-  }
   function isReached(at: number): boolean {
     const begin = beginOf(at);
     if (escalation.by === 'runs') return at - begin + 1 >= escalation.runs;
@@ -89,8 +82,9 @@ function naive(history: readonly Slot[], { escalation }: AlertRules): readonly A
     const last = heard(at);
     if (isSilenced) return 'NO_ALERT';
     if (to === 'passing') return last === null ? 'NO_ALERT' : ALERT_OF_STEP[last].passing;
-    if (from === to && last !== null) return 'NO_ALERT';
-    if ((from === to || from === 'failing') && startedSilenced(at)) return 'NO_ALERT';
+    if (last === to) return 'NO_ALERT';
+    // It changed in silence.
+    if (last !== null) return ALERT_OF_STEP[last][to];
     const waits = from === to || from === 'passing';
     return waits && !isReached(at) ? 'NO_ALERT' : ALERT_OF_STEP[from][to];
   }

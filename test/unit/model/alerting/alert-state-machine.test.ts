@@ -238,25 +238,40 @@ describe('alert reminders', () => {
 });
 
 describe('silenced alerts', () => {
-  it('send nothing until the end of a problem that began while they were silenced', () => {
+  it('are sent by the first run afterwards that still has a problem that began meanwhile', () => {
     const sentry = new Sentry({ reminders: { amount: 5, interval: 1 } });
-    expect(sentry.run('failing', true)).toBe(QUIET);
+    expect(sentry.run('failing', true, 1)).toBe(QUIET);
     expect(sentry.dueMinute).toBeNull();
-    expect(sentry.all('failing', 'failing')).toEqual([QUIET, QUIET]);
-    expect(sentry.wait(100)).toBe(QUIET);
-    expect(sentry.run('degraded')).toBe(QUIET);
-    expect(sentry.run('passing')).toBe(QUIET);
-    expect(sentry.run('failing')).toBe('ALERT_FAILURE');
+    expect(sentry.run('failing', true, 2)).toBe(QUIET);
+    expect(sentry.run('failing', false, 3)).toBe('ALERT_FAILURE_REMAIN');
+    expect(sentry.run('failing', false, 3)).toBe(QUIET);
+    expect(sentry.wait(4)).toBe('ALERT_FAILURE_REMAIN 1');
+    expect(sentry.run('passing', false, 5)).toBe('ALERT_RECOVERY');
   });
 
-  it('are sent if the problem gets worse afterwards', () => {
+  it('are not sent afterwards of a problem that began and ended meanwhile', () => {
     const sentry = new Sentry();
-    sentry.run('degraded', true);
-    expect(sentry.all('degraded', 'failing', 'passing')).toEqual([
-      QUIET,
-      'ALERT_DEGRADED_FAILURE',
-      'ALERT_RECOVERY',
+    sentry.run('failing', true);
+    sentry.run('passing', true);
+    expect(sentry.all('passing', 'failing')).toEqual([QUIET, 'ALERT_FAILURE']);
+  });
+
+  it('are not sent of a problem that the first run afterwards has no more', () => {
+    const sentry = new Sentry();
+    sentry.run('failing', true);
+    expect(sentry.run('passing')).toBe(QUIET);
+  });
+
+  it('are sent if the problem is another one afterwards', () => {
+    const eased = new Sentry();
+    eased.run('failing', true);
+    expect(eased.all('degraded', 'passing')).toEqual([
+      'ALERT_FAILURE_DEGRADED',
+      'ALERT_DEGRADED_RECOVERY',
     ]);
+    const worse = new Sentry();
+    worse.run('degraded', true);
+    expect(worse.all('failing', 'passing')).toEqual(['ALERT_DEGRADED_FAILURE', 'ALERT_RECOVERY']);
   });
 
   it('include a recovery, which is not sent later either', () => {
@@ -281,11 +296,23 @@ describe('silenced alerts', () => {
     expect(timed.run('failing', false, 8)).toBe('ALERT_FAILURE_REMAIN');
   });
 
+  it('are sent afterwards of a problem that got worse meanwhile', () => {
+    const sentry = new Sentry();
+    sentry.run('degraded');
+    expect(sentry.run('failing', true)).toBe(QUIET);
+    expect(sentry.all('failing', 'failing', 'passing')).toEqual([
+      'ALERT_DEGRADED_FAILURE',
+      QUIET,
+      'ALERT_RECOVERY',
+    ]);
+  });
+
   it('end a problem with a recovery of the kind that subscribers were notified of', () => {
     const sentry = new Sentry();
     sentry.run('degraded');
     expect(sentry.run('failing', true)).toBe(QUIET);
-    expect(sentry.run('failing')).toBe(QUIET);
+    expect(sentry.all('degraded', 'degraded')).toEqual([QUIET, QUIET]);
+    sentry.run('failing', true);
     expect(sentry.run('passing')).toBe('ALERT_DEGRADED_RECOVERY');
   });
 });

@@ -79,11 +79,9 @@ describe('what is wrong with a check now', () => {
     [failing({}, { settings: minutes }), NOW, 'It gives an alert after 5 minutes.'],
     [failing({ notified: 'degraded' }, { isMuted: true }), NOW, /is muted/],
     [failing({}, { isActive: false }), NOW, /is not activated/],
-    [
-      failing({ startedSilenced: true }, { isMuted: true }),
-      NOW,
-      /^It began while the check was mut/,
-    ],
+    [failing({ startedSilenced: true }, { isMuted: true }), NOW, /is muted: its alert waits/],
+    [failing({ startedSilenced: true, runs: 3 }), NOW, /^The next run/],
+    [failing({ startedSilenced: true, notified: 'degraded' }), NOW, /^The next run/],
     [failing({}), { ...NOW, isSilenced: true }, /^A maintenance window .*: its alert waits/],
     [
       failing({ heldAtMs: 1 }),
