@@ -179,7 +179,7 @@ A value that is the default counts as the default, also if the check names it. T
 computed by the clock of this machine. Where stdout is no terminal, each setting, slot and agent is
 one line, without colours, its fields separated by tabs: setting, name, value, source; slot, time
 (ISO 8601), locations, paused or nothing; agent, location, state of the location, id of the agent,
-why it does not run the check or nothing.
+why it does not run the check, or nothing if it does.
 
 Exit codes: 0 done, 2 bad arguments or key, no such check, or the service cannot be reached.`,
   completion: `

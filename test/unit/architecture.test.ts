@@ -17,6 +17,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cli: ['agent', 'service', 'wire', 'model', 'handbook', 'runtime'],
 };
 
+/** Commands that the agent's image leaves out (docker/assemble.mjs), and the help of all. */
+const OPERATORS_CLI = [
+  'cli/up/',
+  'cli/account/',
+  'cli/commands/service.ts',
+  'cli/commands/operator.ts',
+  'cli/program.ts',
+];
+
 /** Folders of the service on which features stand: what they may import of the service, beside themselves. */
 const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   'service/outgoing': [],
@@ -72,6 +81,17 @@ describe('the import rules', () => {
       if (allowed === undefined) return true;
       return own && top(from) !== top(to) && !allowed.includes(top(to));
     });
+    expect(wrong).toEqual([]);
+  });
+
+  it("keep the service out of the commands of the agent's image", () => {
+    const wrong = offences(
+      ({ from, to, own }) =>
+        from.startsWith('cli/') &&
+        own &&
+        top(to) === 'service' &&
+        !OPERATORS_CLI.some((path) => from.startsWith(path)),
+    );
     expect(wrong).toEqual([]);
   });
 

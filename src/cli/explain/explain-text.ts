@@ -4,8 +4,9 @@ import { cutToFit } from '../print/columns.ts';
 import { harmless, harmlessJsonLine } from '../print/harmless.ts';
 import { type Cell, tableLines } from '../print/table.ts';
 import { ageText, whenText } from '../print/time-text.ts';
+import type { ExplainedAgent } from './explained-agents.ts';
 import type { NextSlot } from './next-slots.ts';
-import type { CheckExplanation, ExplainedAgent, ExplainedLocation } from './read-explanation.ts';
+import type { CheckExplanation, ExplainedLocation } from './read-explanation.ts';
 import type { Setting, SettingSource } from './settings.ts';
 
 export interface ExplainStyle {
@@ -145,7 +146,7 @@ function locationRows({ slug, state, agents }: ExplainedLocation): readonly (rea
 }
 
 function agentText({ id, checks, problem }: ExplainedAgent): string {
-  const what = problem === null ? '' : `, but not this one: ${harmless(problem)}`;
+  const what = problem === null ? ', this one too' : `, but not this one: ${harmless(problem)}`;
   return `agent ${harmless(id, MAX_NAME_CHARS)} runs ${countText(checks, 'check')}${what}`;
 }
 

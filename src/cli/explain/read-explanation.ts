@@ -12,6 +12,7 @@ import {
 import type { Pause } from '../../model/schedule/pause.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
 import { firstPages, getOfCheck, readAs, readTolerantly } from '../service-api/read-responses.ts';
+import { type ExplainedAgent, explainedAgents, shownAgentSchema } from './explained-agents.ts';
 import { type NextSlot, nextSlots } from './next-slots.ts';
 import { effectiveSettings, type Setting } from './settings.ts';
 import {
@@ -36,22 +37,6 @@ const locationSchema = z.object({
   name: z.string(),
   state: z.string(),
 });
-const agentSchema = z.object({
-  id: z.string(),
-  live: z.boolean(),
-  checks: z.int(),
-  capabilities: z.object({ types: z.array(z.string()) }),
-  refused: z.array(z.object({ checkId: z.string(), problem: z.string() })),
-});
-
-/** An agent that polls for a location of the check. */
-export interface ExplainedAgent {
-  readonly id: string;
-  /** How many checks it runs. */
-  readonly checks: number;
-  /** Why it does not run this one; null if nothing is known to stop it. */
-  readonly problem: string | null;
-}
 
 export interface ExplainedLocation {
   readonly slug: string;
@@ -95,7 +80,9 @@ export async function readExplanation(
   const shown = known.filter(({ slug }) => own.includes(slug)).slice(0, MAX_LOCATIONS);
   const locations: ExplainedLocation[] = [];
   for (const { id, slug, name, state } of shown) {
-    locations.push({ slug, name, state, agents: await readAgents(client, id, check, signal) });
+    const path = `/v1/private-locations/${encodeURIComponent(id)}/agents`;
+    const agents = await listOf(client, path, shownAgentSchema, signal);
+    locations.push({ slug, name, state, agents: explainedAgents(subject, agents) });
   }
   return {
     check: { id: check.id, name: check.name, checkType: check.checkType },
@@ -148,24 +135,6 @@ async function readPauses(
     const fields = readTolerantly(maintenanceWindowSchema, window, 'maintenance window');
     return pauseOf(maintenanceWindowOf(fields)) ?? [];
   });
-}
-
-async function readAgents(
-  client: Pick<ApiClient, 'get'>,
-  locationId: string,
-  { id: checkId, checkType }: ShownCheck,
-  signal: AbortSignal,
-): Promise<readonly ExplainedAgent[]> {
-  const path = `/v1/private-locations/${encodeURIComponent(locationId)}/agents`;
-  const agents = await listOf(client, path, agentSchema, signal);
-  return agents
-    .filter(({ live }) => live)
-    .map(({ id, checks, capabilities, refused }) => {
-      const refusal = refused.find((each) => each.checkId === checkId)?.problem ?? null;
-      const isCapable = capabilities.types.includes(checkType);
-      const problem = isCapable ? refusal : `it cannot run ${checkType} checks`;
-      return { id, checks, problem };
-    });
 }
 
 async function listOf<Entry>(

@@ -29,7 +29,7 @@ export const checkSchema = z.looseObject({
 });
 export type ShownCheck = z.output<typeof checkSchema>;
 
-export const groupSchema = z.object({
+export const groupSchema = z.looseObject({
   name: z.string(),
   activated: z.boolean(),
   muted: z.boolean(),

@@ -3,6 +3,7 @@ import { runProgram } from '../../../src/cli/program.ts';
 import { runHere } from '../../support/agent/cli.ts';
 import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { startAgent } from '../../support/service/live-agent.ts';
+import { PollingAgent } from '../../support/service/polling-agent.ts';
 import { NOW, useResultsFixture } from '../../support/service/results-fixture.ts';
 import { useRunningService } from '../../support/service/service-fixture.ts';
 
@@ -50,6 +51,30 @@ describe('vedette explain', () => {
     expect(new Set(slots.map(([, , location]) => location))).toEqual(new Set(['oslo', 'berlin']));
   });
 
+  it('says which of several agents has the check, as the service assigned it, and why others have not', async () => {
+    const env = await given();
+    const { features, mine, berlin } = fixture();
+    const caller = { accountId: mine.accountId, locationId: berlin.id, keyId: 'key' };
+    const old = new PollingAgent(features.agents, caller, 'old', {
+      capabilities: { types: ['ICMP'] },
+    });
+    const others = ['b', 'c', 'd'].map((id) => new PollingAgent(features.agents, caller, id));
+    for (const agent of [old, ...others]) await agent.look();
+    for (const agent of others) await agent.look();
+    const { stdout } = await runHere(['explain', 'shop'], env);
+    const rows = stdout.split('\n').filter((line) => line.startsWith('agent\tberlin\tonline\t'));
+    const why = new Map(rows.map((row) => row.split('\t').slice(3) as [string, string]));
+    expect([...why.keys()].sort()).toEqual(['agent', 'b', 'c', 'd', 'old']);
+    expect(why.get('old')).toBe('it cannot run URL checks; upgrade it');
+    const [owner] = [...why].filter(([, problem]) => problem === '').map(([id]) => id);
+    const having = others.filter(({ ids }) => ids.includes('shop')).map(({ id }) => id);
+    expect(having.length > 0 ? having : ['agent']).toEqual([owner]);
+    const rest = [...why].filter(([id]) => id !== 'old' && id !== owner);
+    expect(rest.map(([, problem]) => problem)).toEqual(
+      rest.map(() => `agent ${owner} has it, by the ids of check and agents`),
+    );
+  });
+
   it('is a page on a terminal, and objects with --output json', async () => {
     const env = { ...(await given()), NO_COLOR: '1' };
     const { terminal, stdout } = memoryTerminal({ isTTY: true, columns: 100 });
@@ -57,7 +82,7 @@ describe('vedette explain', () => {
     expect(stdout()).toMatch(/^Check shop \(shop\), URL\n\nSettings in effect, .*\n/);
     expect(stdout()).toMatch(/^muted +\(group Front\) +yes$/m);
     expect(stdout()).toMatch(/\n\nNext slots\n.* \(in 1 min\) {2}(?:oslo|berlin)\n/);
-    expect(stdout()).toMatch(/^berlin {2}online {2}agent agent runs \d checks?$/m);
+    expect(stdout()).toMatch(/^berlin {2}online {2}agent agent runs \d checks?, this one too$/m);
     expect(
       Math.max(
         ...stdout()

@@ -1,3 +1,5 @@
+import type { AssignableCheck } from '../../../model/assignment/capable-agents.ts';
+import { assign } from '../../../model/assignment/rendezvous.ts';
 import { type RotationRule, rotationRuleOf } from '../../../model/schedule/rotation.ts';
 import { slotRuleOf } from '../../../model/schedule/slot-rule.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
@@ -15,7 +17,6 @@ import {
   listOrphans,
   listUnassigned,
 } from './candidates.sql.ts';
-import type { AssignableCheck } from './capable-agents.ts';
 import {
   claimLocationChanges,
   noteGoneAgent,
@@ -23,7 +24,6 @@ import {
   purgeTombstones,
 } from './location-changes.sql.ts';
 import { type LockedLocation, listSlugs, lockAssignments, setRevision } from './lock.sql.ts';
-import { assign } from './rendezvous.ts';
 import {
   type AgentAssignment,
   type AgentCheck,
@@ -61,7 +61,7 @@ interface Pass extends LockedLocation {
 /**
  * Assigns the checks of a location to its live agents, and writes what differs from before. If an
  * agent came or changed, all checks; otherwise the changed checks and those of gone agents, since no
- * other check moves (rendezvous.ts). Run it in a transaction.
+ * other check moves (src/model/assignment/rendezvous.ts). Run it in a transaction.
  *
  * @returns false if there is nothing to do: another replica does it or has done it, or the location
  *   is gone

@@ -1,14 +1,19 @@
-import type { Check } from '../../../model/check/check.ts';
-import { type CheckFeature, featuresNeededBy } from '../../../model/check/check-features.ts';
-import type { FamilyChoice, RunnableCheckType } from '../../../model/enums.ts';
-import type { Capabilities } from '../../../wire/v1/poll.ts';
+import { type CheckFeature, featuresNeededBy } from '../check/check-features.ts';
+import type { FamilyChoice, RunnableCheckType } from '../enums.ts';
 
 /** What the assignment depends on, of a live agent. */
 export interface AssignableAgent {
   readonly id: string;
   /** Runs at once, 1 or more: the agent's weight. */
   readonly concurrency: number;
-  readonly capabilities: Pick<Capabilities, 'types' | 'ipv6' | 'icmp' | 'features'>;
+  /** As the agent reports them (`Capabilities` in src/wire/v1/poll.ts). */
+  readonly capabilities: {
+    readonly types: readonly string[];
+    readonly ipv6: boolean;
+    readonly icmp: boolean;
+    /** Agents of earlier releases report none. */
+    readonly features?: readonly string[];
+  };
 }
 
 /** What the assignment depends on, of a check. */
@@ -20,30 +25,40 @@ export interface AssignableCheck {
   readonly features: readonly CheckFeature[];
 }
 
-/** A DNS check may ask a server of either family. */
-export function assignableCheckOf(check: Check): AssignableCheck {
-  const ipFamily = 'ipFamily' in check.request ? check.request.ipFamily : 'IPv4';
-  const features = featuresNeededBy(check);
+/**
+ * A DNS check may ask a server of either family.
+ *
+ * @param group of the check; null if it has none
+ */
+export function assignableCheckOf(
+  check: {
+    readonly id: string;
+    readonly checkType: RunnableCheckType;
+    readonly request: { readonly ipFamily?: FamilyChoice; readonly [field: string]: unknown };
+  },
+  group: object | null = null,
+): AssignableCheck {
+  const ipFamily = check.request.ipFamily ?? 'IPv4';
+  const features = featuresNeededBy(check, group);
   return { id: check.id, checkType: check.checkType, ipFamily, features };
 }
 
-/** Why nobody runs a check, in words for its owner. */
-export const UNASSIGNED_REASONS = {
-  no_live_agent: 'No agent of the location is connected.',
-  type_not_supported: 'No connected agent of the location runs checks of this type; upgrade one.',
-  feature_not_supported:
-    'No connected agent of the location knows all settings of the check; upgrade one.',
-  ipv6_not_available:
-    'No connected agent of the location has IPv6, which the check needs beside IPv4 (ipFamily BOTH).',
-  icmp_not_permitted:
-    'No connected agent of the location may open an ICMP socket; see "ICMP without privilege".',
-  too_many_locations: 'The check names more private locations than can take turns.',
-} as const;
-export type UnassignedReason = keyof typeof UNASSIGNED_REASONS;
+/** Why none of the agents of a location can run a check. */
+export type IncapableReason =
+  | 'no_live_agent'
+  | 'type_not_supported'
+  | 'feature_not_supported'
+  | 'ipv6_not_available'
+  | 'icmp_not_permitted';
+/** Why no agent of a location has a check. The last: it names more private locations than can take turns. */
+export type UnassignedReason = IncapableReason | 'too_many_locations';
 
 export type Capable =
   | { readonly agents: readonly AssignableAgent[]; readonly reason: null }
-  | { readonly agents: readonly []; readonly reason: UnassignedReason };
+  | {
+      readonly agents: readonly [];
+      readonly reason: IncapableReason;
+    };
 
 /**
  * Which of the agents can run checks of this kind. An agent without a route to IPv6 runs IPv6 checks

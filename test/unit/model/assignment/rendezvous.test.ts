@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CHECK_FEATURE_NAMES } from '../../../../../src/model/check/check-features.ts';
-import { FAMILY_CHOICES, RUNNABLE_CHECK_TYPES } from '../../../../../src/model/enums.ts';
 import {
   type AssignableAgent,
   type AssignableCheck,
   assignableCheckOf,
-} from '../../../../../src/service/agents/assignment/capable-agents.ts';
-import { assign } from '../../../../../src/service/agents/assignment/rendezvous.ts';
-import { caseCount } from '../../../../support/nightly.ts';
-import { checkOf } from '../../../../support/samples/checks.ts';
+} from '../../../../src/model/assignment/capable-agents.ts';
+import { assign } from '../../../../src/model/assignment/rendezvous.ts';
+import { CHECK_FEATURE_NAMES } from '../../../../src/model/check/check-features.ts';
+import { FAMILY_CHOICES, RUNNABLE_CHECK_TYPES } from '../../../../src/model/enums.ts';
+import { caseCount } from '../../../support/nightly.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
 
 const ABLE = {
   types: RUNNABLE_CHECK_TYPES.slice(),
