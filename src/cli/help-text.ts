@@ -35,6 +35,7 @@ const EXAMPLES = {
   ],
   import: [
     'vedette import blackbox.yml prometheus.yml targets/*.json --output checks.yaml',
+    'vedette import --probe-modules blackbox.yml prometheus.yml --output checks.yaml',
     'vedette import gatus.yaml > checks.yaml',
     'vedette import kuma-backup.json --output checks.yaml --strict',
   ],

@@ -225,6 +225,11 @@ function createProgram(
     .option('--output <file>', 'write the check file to this file, not to stdout', notEmpty)
     .option('--force', 'replace the file of --output if it exists', false)
     .option('--strict', 'exit with 3 if something was left out', false)
+    .option(
+      '--probe-modules',
+      'make one check of each module of blackbox_exporter, which only answers probes of Prometheus (PROBE_ENDPOINT)',
+      false,
+    )
     .addHelpText('after', helpAfter('import'))
     .action(async (files: readonly string[], { from, output, ...flags }: ImportFlags) => {
       loadSequentially(import.meta.url, './commands/import.js');
@@ -433,6 +438,7 @@ interface UpFlags {
 }
 
 interface ImportFlags {
+  readonly probeModules: boolean;
   readonly from?: ImportFormat;
   readonly output?: string;
   readonly force: boolean;

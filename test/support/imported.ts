@@ -22,9 +22,12 @@ export function expectedImport(format: string): unknown {
 }
 
 /** What `vedette import` makes of texts, by the names of their files. */
-export function imported(texts: Readonly<Record<string, string>>) {
+export function imported(
+  texts: Readonly<Record<string, string>>,
+  { probeModules = false }: { readonly probeModules?: boolean } = {},
+) {
   const files = Object.entries(texts).map(([name, text]) => parseSourceText(text, name));
-  const draft = importFiles(files, null);
+  const draft = importFiles(files, { format: null, probeModules });
   const text = checkFileText(draft);
   return {
     text,

@@ -133,11 +133,10 @@ export class ProbeEndpoint {
       return textResponse(503, `the probe has no verdict: ${reason}`);
     }
     const durationMs = clock.monotonicMs() - startMs;
-    const { checkType } = check;
     return {
       status: 200,
       contentType: CONTENT_TYPE,
-      body: probeMetricsText({ checkType, result, durationMs }),
+      body: probeMetricsText({ check, result, durationMs }),
     };
   }
 }

@@ -1,11 +1,15 @@
+import { isIP } from 'node:net';
+import type { Check } from '../../model/check/check.ts';
 import type { RunnableCheckType } from '../../model/enums.ts';
 import type { CheckResult, HttpDetail, HttpResponse } from '../../model/result/result.ts';
 import { tlsFactsOf } from '../../model/result/tls-facts.ts';
 import { labelsText, metricText } from '../../runtime/metrics/exposition.ts';
+import { addressHash, probedAddress } from './probed-address.ts';
 
 /** One probe. Without a result it was ended by its time limit. */
 export interface EndedProbe {
-  readonly checkType: RunnableCheckType;
+  /** With the target that was probed. */
+  readonly check: Check;
   readonly result: CheckResult | null;
   readonly durationMs: number;
 }
@@ -24,12 +28,15 @@ const CONTENT_SOURCES: ReadonlySet<string> = new Set([
   'JSON_ANSWER',
 ]);
 
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
 /**
  * The metrics of one probe, with the names that the blackbox exporter has for them
  * (src/agent/README.md, "Probes for Prometheus"). What an attempt did not reach is 0, as there.
  */
 export function probeMetricsText(probe: EndedProbe): string {
-  const { checkType, result, durationMs } = probe;
+  const { check, result, durationMs } = probe;
+  const address = probedAddress(check, result);
   const passed = result !== null && !result.hasFailures && !result.hasErrors;
   return `${[
     gauge('probe_success', 'Whether the check passed.', passed ? 1 : 0),
@@ -39,8 +46,17 @@ export function probeMetricsText(probe: EndedProbe): string {
       'How long the look-up of the host took.',
       lookup(result),
     ),
-    gauge('probe_ip_protocol', 'The version of IP that was used, 0 for none.', ipVersion(result)),
-    ...metricsOfType(checkType, result),
+    gauge(
+      'probe_ip_protocol',
+      'The version of IP that was used, 0 for none.',
+      address === null ? 0 : isIP(address),
+    ),
+    gauge(
+      'probe_ip_addr_hash',
+      'A hash of the address that was used, 0 for none.',
+      address === null ? 0 : addressHash(address),
+    ),
+    ...metricsOfType(check.checkType, result),
     ...tlsMetrics(result),
   ].join('\n')}\n`;
 }
@@ -87,7 +103,11 @@ function httpMetrics(detail: HttpDetail | null): readonly string[] {
       'The length of the decoded body.',
       response?.bodyBytes ?? 0,
     ),
-    gauge('probe_http_redirects', 'Redirects that were followed.', response?.redirects.length ?? 0),
+    gauge(
+      'probe_http_redirects',
+      'Redirects, with one that was not followed.',
+      (response?.redirects.length ?? 0) + (isRedirect(response) ? 1 : 0),
+    ),
     gauge(
       'probe_http_ssl',
       'Whether the last request went over TLS.',
@@ -191,11 +211,10 @@ function lookup(result: CheckResult | null): number {
   return (ms ?? 0) / 1000;
 }
 
-function ipVersion(result: CheckResult | null): number {
-  const family = (result?.apiCheckResult ?? result?.tcpCheckResult ?? result?.icmpCheckResult)
-    ?.response?.ipFamily;
-  if (family === undefined) return 0;
-  return family === 'IPv6' ? 6 : 4;
+/** The last response asks for a further request. */
+function isRedirect(response: HttpResponse | null): boolean {
+  const isAsking = REDIRECT_STATUSES.has(response?.status ?? 0);
+  return isAsking && header(response, 'location') !== null;
 }
 
 function header(response: HttpResponse | null, name: string): string | null {

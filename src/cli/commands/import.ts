@@ -19,6 +19,8 @@ export interface ImportOptions {
   readonly force: boolean;
   /** Whether something left out is a failure. */
   readonly strict: boolean;
+  /** Whether modules of the exporter become checks for probes, instead of their targets. */
+  readonly probeModules: boolean;
 }
 
 const MAX_FILES = 100;
@@ -33,7 +35,7 @@ const MAX_LINE_CHARS = 2000;
  */
 export async function importCommand(
   names: readonly string[],
-  { from, output, force, strict }: ImportOptions,
+  { from, output, force, strict, probeModules }: ImportOptions,
   { stdout, stderr }: Terminal,
 ): Promise<number> {
   if (names.length > MAX_FILES) {
@@ -46,7 +48,7 @@ export async function importCommand(
   }
   const files: SourceFile[] = [];
   for (const name of names) files.push(await readSourceFile(name));
-  const draft = importFiles(files, from);
+  const draft = importFiles(files, { format: from, probeModules });
   for (const line of draft.report.lines()) stderr.write(`${harmless(line, MAX_LINE_CHARS)}\n`);
   if (draft.isEmpty) {
     const message = `${names.join(', ')}: there is nothing in it that a check could do, so no file is written`;

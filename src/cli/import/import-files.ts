@@ -1,5 +1,6 @@
 import { VedetteError } from '../../runtime/errors.ts';
 import { importBlackbox } from './blackbox/import-blackbox.ts';
+import { importProbeModules } from './blackbox/probe-modules.ts';
 import { Draft } from './common/draft.ts';
 import type { SourceFile } from './common/source-file.ts';
 import { type FileKind, isOfFormat, kindOf } from './format.ts';
@@ -10,13 +11,22 @@ import { importUptimeKuma } from './uptime-kuma/import-uptime-kuma.ts';
 const UNKNOWN =
   'is none of the files that can be imported: modules of blackbox_exporter, scrape jobs of Prometheus, a configuration of Gatus, a backup of Uptime Kuma, or targets for file_sd';
 
+export interface ImportRules {
+  /** That all files must have; null to go by their contents. */
+  readonly format: ImportFormat | null;
+  /** Whether modules of the exporter become checks for probes, instead of their targets. */
+  readonly probeModules: boolean;
+}
+
 /**
  * Makes one draft of all files.
  *
- * @param format that all files must have; null to go by their contents
  * @throws VedetteError of kind `input` where a file has no known format, or another one
  */
-export function importFiles(files: readonly SourceFile[], format: ImportFormat | null): Draft {
+export function importFiles(
+  files: readonly SourceFile[],
+  { format, probeModules }: ImportRules,
+): Draft {
   const draft = new Draft();
   for (const { value } of files) draft.variables.reserveNamesIn(value);
   const byKind = new Map<FileKind, SourceFile[]>();
@@ -35,7 +45,8 @@ export function importFiles(files: readonly SourceFile[], format: ImportFormat |
     scrapeJobs: of('scrape-jobs'),
     targets: of('file-sd'),
   };
-  if (Object.values(blackbox).some((list) => list.length > 0)) importBlackbox(blackbox, draft);
+  if (probeModules) importProbeModules(blackbox, draft);
+  else if (Object.values(blackbox).some((list) => list.length > 0)) importBlackbox(blackbox, draft);
   for (const file of of('gatus')) importGatus(file, draft);
   for (const file of of('uptime-kuma')) importUptimeKuma(file, draft);
   return draft;

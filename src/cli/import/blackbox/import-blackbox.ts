@@ -30,7 +30,7 @@ export function importBlackbox(files: BlackboxFiles, draft: Draft): void {
     const [file] = files.modules;
     const why = 'modules alone have no targets';
     const advice =
-      'give the configuration of Prometheus, or files of targets, on the command line, too';
+      'give the configuration of Prometheus, or files of targets, on the command line, too; or add --probe-modules for an agent that answers Prometheus in place of the exporter';
     if (file !== undefined) draft.report.leftOut({ file, path: ['modules'] }, why, advice);
     return;
   }

@@ -29,10 +29,12 @@ export const SHARED_REASONS: Readonly<Record<string, Reason>> = {
 
 const OWN_CERTIFICATES = 'add an entry to clientCertificates of the file, with cert, key and ca';
 
+const OWN_AUTHORITY = 'name a file of its certificates in NODE_EXTRA_CA_CERTS of the agent';
+
 /** Why fields of `tls_config` do not carry over. */
 export const TLS_REASONS: Readonly<Record<string, Reason>> = {
-  ca_file: ['the file of the authority is not read', OWN_CERTIFICATES],
-  ca: ['authorities stand outside of checks', OWN_CERTIFICATES],
+  ca_file: ['authorities stand outside of checks', OWN_AUTHORITY],
+  ca: ['authorities stand outside of checks', OWN_AUTHORITY],
   cert_file: ['the client certificate is not read', OWN_CERTIFICATES],
   cert: ['client certificates stand outside of checks', OWN_CERTIFICATES],
   key_file: ['the key of the client certificate is not read', OWN_CERTIFICATES],

@@ -15,9 +15,11 @@ const DEFAULT_TIMEOUT_MS = 10 * SECOND_MS;
 /** The exporter answers this much before Prometheus gives up. */
 const TIMEOUT_OFFSET_MS = 500;
 
-interface JobsContext {
+export interface JobsContext {
   readonly modules: ModuleList;
   readonly draft: Draft;
+  /** Receives the targets of modules in place of the checks that they would make. */
+  readonly targetsOfModules?: Map<string, string[]>;
   /** Files of targets that the user gave. */
   readonly targetFiles: readonly SourceFile[];
   /** Receives those that a job names. */
@@ -120,7 +122,7 @@ function addTarget(
   { origin }: Target,
   labels: Labels,
   job: JobFacts,
-  { modules, draft }: JobsContext,
+  { modules, draft, targetsOfModules }: JobsContext,
 ): void {
   const { report } = draft;
   const target = labels.get('__param_target') ?? '';
@@ -129,6 +131,11 @@ function addTarget(
   if (target === '') {
     const why = 'its labels give no __param_target, so nothing is probed';
     report.leftOut(origin, why, 'see relabel_configs of the job');
+    return;
+  }
+  if (targetsOfModules !== undefined) {
+    const known = targetsOfModules.get(moduleName) ?? [];
+    targetsOfModules.set(moduleName, [...known, target]);
     return;
   }
   if (!modules.has(moduleName)) {

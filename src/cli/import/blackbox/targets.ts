@@ -59,6 +59,10 @@ export class ModuleList {
     }
   }
 
+  get origins(): ReadonlyMap<string, Origin> {
+    return new Map([...this.#raw].map(([name, { origin }]) => [name, origin]));
+  }
+
   has(name: string): boolean {
     return this.#raw.has(name);
   }

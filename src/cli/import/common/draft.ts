@@ -45,6 +45,8 @@ export interface NewEntry {
 }
 
 export interface NewCheck extends NewEntry {
+  /** An id that must not be made from the name. */
+  readonly id?: string;
   readonly probe: Probe;
   readonly periodMs: number;
   /** Where period and time limit come from: many checks may share them. */
@@ -133,7 +135,7 @@ export class Draft {
     }
     for (const change of built.changes) this.report.changed(scheduleOrigin, change);
     this.#noteTemplates(built.request, origin);
-    const id = this.#ids.take(check.name);
+    const id = check.id ?? this.#ids.take(check.name);
     const short = assertions.map(shortAssertion);
     const request = { ...built.request, ...(short.length === 0 ? {} : { assertions: short }) };
     this.checks.push({ comment: commentOf(origin), entry: { id, ...common, request } });

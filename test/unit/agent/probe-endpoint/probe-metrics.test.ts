@@ -1,12 +1,16 @@
 import { expect, it } from 'vitest';
 import { probeMetricsText } from '../../../../src/agent/probe-endpoint/probe-metrics.ts';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
 import { resultFor } from '../../../support/samples/results.ts';
 
-function linesOf(fields: Partial<CheckResult>): readonly string[] {
+function linesOf(
+  fields: Partial<CheckResult>,
+  request: Readonly<Record<string, unknown>> = {},
+): readonly string[] {
   const result = resultFor(fields);
-  const { checkType } = result;
-  return probeMetricsText({ checkType, result, durationMs: 250 })
+  const check = checkOf(result.checkType, { request });
+  return probeMetricsText({ check, result, durationMs: 250 })
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
 }
@@ -20,7 +24,10 @@ it('the metrics of a DNS probe over TLS have records, phases and the certificate
   const record = { name: 'example.com', TTL: 60, data: '' };
   const dnsCheckResult = {
     request: { recordType: 'SOA' },
-    response: { answer: { Answer: [{ ...record, type: 'SOA', serial: 7 }], Authority: [record] } },
+    response: {
+      nameServer: { host: '127.0.0.1' },
+      answer: { Answer: [{ ...record, type: 'SOA', serial: 7 }], Authority: [record] },
+    },
     timingPhases: { tcp: 10, tls: 20, query: 5, total: 35 },
     tls: TLS,
   } as never;
@@ -28,7 +35,8 @@ it('the metrics of a DNS probe over TLS have records, phases and the certificate
     'probe_success 1',
     'probe_duration_seconds 0.25',
     'probe_dns_lookup_time_seconds 0',
-    'probe_ip_protocol 0',
+    'probe_ip_protocol 4',
+    'probe_ip_addr_hash 3668918509',
     'probe_dns_duration_seconds{phase="resolve"} 0',
     'probe_dns_duration_seconds{phase="connect"} 0.03',
     'probe_dns_duration_seconds{phase="request"} 0.005',
@@ -44,7 +52,7 @@ it('the metrics of a DNS probe over TLS have records, phases and the certificate
 it('the metrics of an ICMP probe have the mean round trip and the TTL', () => {
   const icmpCheckResult = {
     response: {
-      ipFamily: 'IPv6',
+      resolvedIp: '2001:db8::1',
       dnsResolutionTime: 2,
       latency: { avg: 12 },
       pingResults: [
@@ -59,6 +67,7 @@ it('the metrics of an ICMP probe have the mean round trip and the TTL', () => {
     'probe_duration_seconds 0.25',
     'probe_dns_lookup_time_seconds 0.002',
     'probe_ip_protocol 6',
+    'probe_ip_addr_hash 1851458804',
     'probe_icmp_duration_seconds{phase="resolve"} 0.002',
     'probe_icmp_duration_seconds{phase="setup"} 0',
     'probe_icmp_duration_seconds{phase="rtt"} 0.012',
@@ -71,7 +80,12 @@ it('a probe that failed by what the target sent says so', () => {
     linesOf({ checkType: 'TCP', hasFailures: true, tcpCheckResult: detail as never });
   const timingPhases = { dns: 0, connection: 1, data: 1, total: 2 };
   const yes = 'probe_failed_due_to_regex 1';
-  const step = { requestErrorCode: 'STEP_FAILED', assertions: [], response: null, timingPhases };
+  const step = {
+    requestErrorCode: 'STEP_FAILED',
+    assertions: [],
+    response: null,
+    timingPhases,
+  };
   expect(failing(step)).toContain(yes);
   const assertion = { source: 'RESPONSE_DATA', error: 'does not contain it' };
   expect(failing({ ...step, requestErrorCode: null, assertions: [assertion] })).toContain(yes);

@@ -47,7 +47,7 @@ describe('modules of blackbox_exporter with the jobs of Prometheus', () => {
   it('have no targets alone', () => {
     const { lines } = imported({ 'blackbox.yml': MODULE });
     expect(lines).toEqual([
-      'blackbox.yml:1: modules: left out: modules alone have no targets; give the configuration of Prometheus, or files of targets, on the command line, too',
+      'blackbox.yml:1: modules: left out: modules alone have no targets; give the configuration of Prometheus, or files of targets, on the command line, too; or add --probe-modules for an agent that answers Prometheus in place of the exporter',
     ]);
   });
 

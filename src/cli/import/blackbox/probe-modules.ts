@@ -1,0 +1,111 @@
+import { namesIn } from '../../../model/check/template.ts';
+import { CHECK_ID } from '../../../model/ids.ts';
+import { MINUTE_MS } from '../../../model/time-units.ts';
+import { countText } from '../../../runtime/text/count-text.ts';
+import { Draft } from '../common/draft.ts';
+import { mappingOf } from '../common/fields.ts';
+import { shownTarget } from '../common/import-variables.ts';
+import type { Probe } from '../common/probe.ts';
+import type { Origin, SourceFile } from '../common/source-file.ts';
+import type { BlackboxFiles } from './import-blackbox.ts';
+import type { TargetProbe } from './module-parts.ts';
+import { importScrapeJobs } from './scrape-jobs.ts';
+import { ModuleList } from './targets.ts';
+
+/** RFC 6761, section 6.4: no such host ever exists. Each probe brings its own. */
+const PLACEHOLDERS = ['https://target.invalid/', 'target.invalid:1', 'target.invalid'];
+
+/**
+ * Makes one check of each module of the exporter, with the module's name as its id: not activated, it
+ * only answers probes of Prometheus (src/agent/README.md, "Probes for Prometheus"). Scrape jobs say which
+ * targets a module with credentials is for.
+ */
+export function importProbeModules(files: BlackboxFiles, draft: Draft): void {
+  const modules = new ModuleList(draft);
+  for (const file of files.modules) {
+    modules.add(mappingOf(file.value).modules, { file, path: [] });
+  }
+  const targets = targetsOfModules(files, modules);
+  for (const [name, origin] of modules.origins) {
+    if (!CHECK_ID.test(name)) {
+      const why = 'its name cannot be the id of a check';
+      const advice = 'rename it here and in the scrape configuration; letters, digits, _, . and -';
+      draft.report.leftOut(origin, why, advice);
+      continue;
+    }
+    const module = modules.find(name);
+    if (module === null) continue;
+    const probe = probeWith(module.probeOf, targets.get(name) ?? [], origin, draft);
+    draft.addCheck({
+      id: name,
+      name,
+      origin,
+      tags: [],
+      activated: false,
+      description: null,
+      groupId: null,
+      probe: { ...probe, timeoutMs: module.timeoutMs },
+      periodMs: MINUTE_MS,
+      scheduleOrigin: origin,
+      retryStrategy: null,
+    });
+  }
+}
+
+/** The targets that the jobs probe with each module. What else they say concerns Prometheus alone. */
+function targetsOfModules(
+  { scrapeJobs, targets }: BlackboxFiles,
+  modules: ModuleList,
+): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  const draft = new Draft();
+  const context = {
+    modules,
+    draft,
+    targetFiles: targets,
+    used: new Set<SourceFile>(),
+    targetsOfModules: found,
+  };
+  for (const file of scrapeJobs) importScrapeJobs(file, context);
+  return found;
+}
+
+/**
+ * With any target, or with the first of its own where it has credentials: those are never sent to a
+ * target of the asker's choice.
+ */
+function probeWith(
+  probeOf: TargetProbe,
+  targets: readonly string[],
+  origin: Origin,
+  { report }: Draft,
+): Omit<Probe, 'timeoutMs'> {
+  const usable = (target: string): Omit<Probe, 'timeoutMs'> | null => {
+    const probe = probeOf(target);
+    return 'why' in probe ? null : probe;
+  };
+  const [placeholder] = PLACEHOLDERS.flatMap((target) => usable(target) ?? []);
+  if (placeholder === undefined) throw new Error('no placeholder fits a type of check');
+  if (namesIn(JSON.stringify(placeholder)).length === 0) return placeholder;
+  const [first, ...others] = [...new Set(targets)];
+  const own = first === undefined ? null : usable(first);
+  const rule =
+    'with credentials or variables it takes only targets of its own scheme, host and port';
+  if (first === undefined || own === null) {
+    report.changed(origin, `${rule}: set its target, or give the scrape configuration, too`);
+    return placeholder;
+  }
+  report.changed(origin, `${rule}, those of ${shownTarget(first)}`);
+  const foreign = others.filter((target) => addressOf(target) !== addressOf(first));
+  if (foreign.length > 0) {
+    const those = countText(foreign.length, 'other target');
+    const why = `probes of its ${those} are refused, which have another scheme, host or port`;
+    report.leftOut(origin, why, 'copy the check for each, and name the copy as module there');
+  }
+  return own;
+}
+
+function addressOf(target: string): string {
+  const url = /^https?:/i.test(target) ? target : `http://${target}`;
+  return URL.canParse(url) ? new URL(url).origin : target;
+}

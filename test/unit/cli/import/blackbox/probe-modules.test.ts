@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { imported } from '../../../../support/imported.ts';
+
+const MODULES = `modules:
+  http_2xx: { prober: http }
+  Mail.v2: { prober: tcp, timeout: 4s, tcp: { query_response: [{ expect: "^220" }] } }
+  names: { prober: dns, dns: { query_name: shop.example, query_type: A } }
+  ping: { prober: icmp }
+  rpc: { prober: grpc }
+  "two words": { prober: http }
+  signed_in: { prober: http, http: { basic_auth: { username: probe, password: s3cret } } }
+`;
+const jobOf = (...targets: readonly string[]): string => `scrape_configs:
+  - job_name: web
+    scrape_interval: 15s
+    metrics_path: /probe
+    params: { module: [signed_in] }
+    consul_sd_configs: [{ server: "consul:8500" }]
+    static_configs: [{ targets: ${JSON.stringify(targets)} }]
+    relabel_configs: [{ source_labels: [__address__], target_label: __param_target }]
+`;
+const probes = (texts: Readonly<Record<string, string>>) => imported(texts, { probeModules: true });
+
+describe('modules for probes of Prometheus', () => {
+  it('become one check each with their own name, which runs only for probes', () => {
+    const { value, lines } = probes({ 'blackbox.yml': MODULES });
+    const idle = { activated: false };
+    expect(value).toMatchObject({
+      checks: [
+        { ...idle, id: 'http_2xx', checkType: 'URL' },
+        { ...idle, id: 'Mail.v2', checkType: 'TCP', maxResponseTime: 4000 },
+        { ...idle, id: 'names', checkType: 'DNS', request: { query: 'shop.example' } },
+        { ...idle, id: 'ping', checkType: 'ICMP' },
+        { ...idle, id: 'signed_in', checkType: 'API' },
+      ],
+    });
+    expect(lines).toEqual([
+      expect.stringMatching(/^blackbox\.yml:6: modules\.rpc: left out: no type of check does/),
+      expect.stringMatching(/^blackbox\.yml:7: .*left out: its name cannot be the id of a check/),
+      expect.stringMatching(/^blackbox\.yml:8: .*: changed: with credentials.* set its target/),
+    ]);
+  });
+
+  it('with credentials have the first target that a job probes with them', () => {
+    const job = jobOf('https://shop.example/a', 'https://shop.example/b', 'https://other.example');
+    const { value, lines, text } = probes({ 'blackbox.yml': MODULES, 'prometheus.yml': job });
+    expect(value).toMatchObject({
+      checks: expect.arrayContaining([
+        expect.objectContaining({
+          id: 'signed_in',
+          request: expect.objectContaining({ url: 'https://shop.example/a' }),
+        }),
+      ]),
+    });
+    expect(lines.slice(2)).toEqual([
+      expect.stringMatching(/signed_in: changed: .*, those of https:\/\/shop\.example\/a$/),
+      expect.stringMatching(
+        /signed_in: left out: probes of its 1 other target are refused, which have another/,
+      ),
+    ]);
+    expect(text).not.toContain('s3cret');
+    const one = probes({ 'blackbox.yml': MODULES, 'prometheus.yml': jobOf('https://a.example/') });
+    expect(one.lines).toHaveLength(3);
+  });
+});
