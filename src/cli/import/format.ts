@@ -1,5 +1,6 @@
 import { isMapping } from '../../agent/source/common/check-defaults.ts';
 import type { SourceFile } from './common/source-file.ts';
+import { GATUS_SETTINGS } from './gatus/import-gatus.ts';
 import type { ImportFormat } from './import-formats.ts';
 
 /** What a file is. */
@@ -15,7 +16,9 @@ export function kindOf({ value }: SourceFile): FileKind | null {
   const isGatus = ['endpoints', 'external-endpoints', 'suites'].some((key) =>
     Array.isArray(value[key]),
   );
-  return isGatus ? 'gatus' : null;
+  const keys = Object.keys(value);
+  const isRestOfGatus = keys.length > 0 && keys.every((key) => GATUS_SETTINGS.has(key));
+  return isGatus || isRestOfGatus ? 'gatus' : null;
 }
 
 /** Whether a file can be read as the format that the user named. */

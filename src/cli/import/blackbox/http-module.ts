@@ -66,7 +66,8 @@ export const httpModule: ModuleReader = (section, context) => {
     reasons: TLS_REASONS,
   });
   const statuses = statusRule(section, context);
-  if (statuses === null) return null;
+  const versions = versionAssertions(section, context);
+  if (statuses === null || versions === null) return null;
   const follows = section.follow_redirects;
   const request: Omit<HttpProbe, 'url'> = {
     ...PLAIN_GET,
@@ -80,7 +81,7 @@ export const httpModule: ModuleReader = (section, context) => {
   };
   const assertions = [
     ...statuses.assertions,
-    ...versionAssertions(section),
+    ...versions,
     ...(isTrue(section.fail_if_not_ssl)
       ? [assertion('CERTIFICATE', 'NOT_NULL', '', { property: 'protocol' })]
       : []),
@@ -119,10 +120,21 @@ function statusRule(section: RawMapping, { origin, draft }: ModuleContext) {
   return rule;
 }
 
-function versionAssertions(section: RawMapping): readonly Assertion[] {
-  const versions = textsOf(section.valid_http_versions).map((version) =>
+/** null where only versions are accepted that no check uses, which is reported. */
+function versionAssertions(
+  section: RawMapping,
+  { origin, draft }: ModuleContext,
+): readonly Assertion[] | null {
+  const accepted = textsOf(section.valid_http_versions).map((version) =>
     version.replace(/^HTTP\//i, '').replace(/^2\.0$/, '2'),
   );
+  const versions = accepted.filter((version) => !version.startsWith('3'));
+  if (accepted.length > 0 && versions.length === 0) {
+    const why = 'checks do not use HTTP/3, so the module makes no checks';
+    const advice = 'accept HTTP/2.0 or HTTP/1.1, too';
+    draft.report.leftOut(below(origin, 'valid_http_versions'), why, advice);
+    return null;
+  }
   const [only] = versions;
   if (only === undefined) return [];
   if (versions.length === 1) return [assertion('HTTP_VERSION', 'EQUALS', only)];

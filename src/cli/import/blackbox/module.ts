@@ -35,17 +35,25 @@ export function readModule(
   const reader = Object.hasOwn(readers, prober) ? readers[prober] : undefined;
   if (reader === undefined) {
     const why = `no type of check does what the prober ${JSON.stringify(prober.slice(0, 40))} does`;
-    draft.report.leftOut(origin, why, 'a TCP check can at least see that the port is open');
+    draft.report.leftOut(origin, why, ADVICE[prober] ?? 'write the check by hand');
     return null;
   }
   reportOthers(module, origin, draft.report, {
-    handled: ['prober', 'timeout', 'http', 'tcp', 'dns', 'icmp', 'grpc'],
+    handled: ['prober', 'timeout', 'http', 'tcp', 'dns', 'icmp', 'grpc', 'websocket', 'unix'],
     reasons: {},
   });
   const context = { name, origin: below(origin, prober), draft };
   const probeOf = reader(mappingOf(module[prober]), context);
   return probeOf === null ? null : { timeoutMs: durationMs(module.timeout), probeOf };
 }
+
+/** For probers without a type of check. */
+const ADVICE: Readonly<Record<string, string>> = {
+  grpc: 'a TCP check can at least see that the port is open',
+  websocket:
+    'an API check of its URL sees that the server answers; a TCP check, that the port is open',
+  unix: 'let a script on that machine ping a heartbeat',
+};
 
 const icmpModule: ModuleReader = (section, { origin, draft }) => {
   reportOthers(section, origin, draft.report, {

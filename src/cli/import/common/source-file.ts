@@ -46,7 +46,7 @@ export function parseSourceText(text: string, name: string): SourceFile {
   if (plain !== null) return { name, value: plain.value, lineAt: () => null };
   const problems = new ProblemList();
   const language = extname(name).toLowerCase() === '.json' ? 'JSON' : 'YAML';
-  const document = readDocument(text, language, problems);
+  const document = readDocument(text, language, problems, 'binary');
   if (document === null || !problems.isEmpty) {
     const [first = `${name} cannot be read`] = problems.toError(name, []).lines();
     throw new VedetteError('input', 'IMPORT_NOT_VALID', first);
@@ -59,11 +59,12 @@ export function parseSourceText(text: string, name: string): SourceFile {
 }
 
 /**
- * Carries out the merge keys of YAML 1.1 (`<<`), which the parsers of Go know: a key of the mapping
+ * Makes text of `!!binary`, as the parsers of Go do, and carries out the merge keys of YAML 1.1 (`<<`), which the parsers of Go know: a key of the mapping
  * itself wins, then that of the first merged mapping. `seen` keeps what aliases share shared.
  */
 function withMergedKeys(value: unknown, seen: Map<object, unknown>): unknown {
   if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Uint8Array) return textIfUtf8(value);
   const known = seen.get(value);
   if (known !== undefined) return known;
   const merged = Array.isArray(value)
@@ -71,6 +72,15 @@ function withMergedKeys(value: unknown, seen: Map<object, unknown>): unknown {
     : mergedMapping(value as Readonly<Record<string, unknown>>, seen);
   seen.set(value, merged);
   return merged;
+}
+
+/** Bytes that are no text stay bytes. */
+function textIfUtf8(bytes: Uint8Array): string | Uint8Array {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return bytes;
+  }
 }
 
 function mergedMapping(

@@ -45,10 +45,15 @@ const TOP_REASONS: Readonly<Record<string, Reason>> = {
   tunneling: ['checks have no tunnels', 'run an agent in that network'],
 };
 /** Besides endpoints, what is about Gatus itself, not about what it monitors. */
-const HANDLED = [
+const HANDLED: readonly string[] = [
   ...['endpoints', 'external-endpoints', 'web', 'ui', 'storage', 'metrics', 'security'],
   ...['debug', 'concurrency', 'disable-monitoring-lock', 'skip-invalid-config-update'],
 ];
+/** Fields of a file that has no endpoints: Gatus reads several files as one. */
+export const GATUS_SETTINGS: ReadonlySet<string> = new Set([
+  ...HANDLED,
+  ...Object.keys(TOP_REASONS),
+]);
 const SSH: Reason = [
   'no type of check signs in over SSH',
   'a TCP check sees that the port is open',
@@ -112,7 +117,11 @@ function importEndpoint(endpoint: RawMapping, origin: Origin, draft: Draft): voi
   const names = { name: textOf(endpoint.name) ?? facts.name, group: facts.group };
   const found = targetOf(endpoint, names, draft);
   if ('why' in found) {
-    report.leftOut(origin, found.why, 'a TCP check can at least see that a port is open');
+    report.leftOut(
+      origin,
+      found.why,
+      'a TCP check can see that a TCP port is open, and a script of your own can ping a heartbeat',
+    );
     return;
   }
   reportOthers(endpoint, origin, report, { handled: ENDPOINT_FIELDS, reasons: ENDPOINT_REASONS });

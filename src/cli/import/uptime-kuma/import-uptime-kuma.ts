@@ -39,6 +39,10 @@ const MONITOR_REASONS: Readonly<Record<string, Reason>> = {
   conditions: ['the import does not read conditions', 'write assertions by hand'],
   packetSize: ['echo requests of checks have 56 data bytes', 'nothing is needed'],
   tlsCa: ['authorities stand outside of checks', 'add an entry to clientCertificates of the file'],
+  retryOnlyOnStatusCodeFailure: [
+    'a check repeats a failed run whatever failed',
+    'set retryStrategy of the check to null for no retries',
+  ],
   cacheBust: ['checks add no random parameter to the URL', 'let the target send Cache-Control'],
 };
 /** Its default, which every monitor has, changes nothing. */
@@ -65,7 +69,7 @@ export function importUptimeKuma(file: SourceFile, draft: Draft): void {
     if (monitor.type !== 'group') importMonitor(monitor, origin, groups, draft);
   }
   reportLists(backup, { file, path: [] }, draft);
-  reportCertificates(
+  reportExpiries(
     monitors.map(({ monitor }) => monitor),
     { file, path: ['monitorList'] },
     draft,
@@ -110,7 +114,7 @@ function importMonitor(
     report.leftOut(
       origin,
       probe.why,
-      'a check of another type may do: TCP sees that a port is open',
+      'a TCP check can see that a port is open, and a script of your own can ping a heartbeat',
     );
     return;
   }
@@ -175,16 +179,19 @@ function reportLists(backup: RawMapping, origin: Origin, { report }: Draft): voi
 }
 
 /** Most monitors have it: one line for all. */
-function reportCertificates(
-  monitors: readonly RawMapping[],
-  origin: Origin,
-  { report }: Draft,
-): void {
+function reportExpiries(monitors: readonly RawMapping[], origin: Origin, { report }: Draft): void {
   const count = monitors.filter(
     ({ expiryNotification, url }) =>
       isTrue(expiryNotification) && /^https:/i.test(textOf(url) ?? ''),
   ).length;
-  if (count === 0) return;
-  const why = `expiryNotification of ${countText(count, 'monitor')}: alert channels tell of certificates`;
-  report.leftOut(origin, why, 'set sslExpiry of a channel');
+  if (count > 0) {
+    const why = `expiryNotification of ${countText(count, 'monitor')}: alert channels tell of certificates`;
+    report.leftOut(origin, why, 'set sslExpiry of a channel');
+  }
+  const domains = monitors.filter(({ domainExpiryNotification }) =>
+    isTrue(domainExpiryNotification),
+  ).length;
+  if (domains === 0) return;
+  const why = `domainExpiryNotification of ${countText(domains, 'monitor')}: checks do not ask when domains expire`;
+  report.leftOut(origin, why, 'keep another reminder for the domains');
 }

@@ -12,6 +12,7 @@ import {
   type Probe,
 } from '../common/probe.ts';
 import { below, type Origin } from '../common/source-file.ts';
+import { type AskedTcp, portRequest, smtpRequest } from './tcp-request.ts';
 
 export interface MonitorContext {
   readonly name: string;
@@ -26,7 +27,8 @@ const MAKERS: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ['http', httpProbe],
   ['keyword', httpProbe],
   ['json-query', httpProbe],
-  ['port', portProbe],
+  ['port', (monitor) => tcpProbe(portRequest(monitor), monitor)],
+  ['smtp', (monitor) => tcpProbe(smtpRequest(monitor), monitor)],
   ['ping', pingProbe],
   ['dns', dnsProbe],
 ]);
@@ -70,11 +72,14 @@ function httpProbe(monitor: RawMapping, context: MonitorContext): ReturnType<Mak
     const what = 'upside down, it passes on a status of 400 or more, and without a response';
     draft.report.changed(below(origin, 'upsideDown'), what);
   }
+  const url = draft.variables.url(textOf(monitor.url) ?? '', name);
+  const content = contentOf(monitor, context);
   const target: HttpProbe = {
     ...PLAIN_GET,
-    url: draft.variables.url(textOf(monitor.url) ?? '', name),
+    url,
     method: (textOf(monitor.method) ?? 'GET').toUpperCase(),
-    ...contentOf(monitor, context),
+    ...content,
+    headers: [...content.headers, ...bearerOf(monitor, context)],
     ...credentialsOf(monitor, context),
     followRedirects: numberOf(monitor.maxredirects) !== 0,
     skipSSL: isTrue(monitor.ignoreTls),
@@ -152,6 +157,7 @@ function credentialsOf(
     const given = textOf(monitor.oauth_client_secret);
     const meaning = `the client secret of ${name}`;
     const scope = textOf(monitor.oauth_scopes) ?? '';
+    const audience = textOf(monitor.oauth_audience) ?? '';
     const isInBody = monitor.oauth_auth_method === 'client_secret_post';
     const auth = {
       type: 'OAUTH2_CLIENT_CREDENTIALS',
@@ -159,6 +165,7 @@ function credentialsOf(
       clientId: textOf(monitor.oauth_client_id) ?? '',
       clientSecret: variables.secret(given, `${name}_CLIENT_SECRET`, meaning),
       ...(scope === '' ? {} : { scope }),
+      ...(audience === '' ? {} : { audience }),
       ...(isInBody ? { clientAuthentication: 'BODY' } : {}),
     };
     return { auth };
@@ -170,11 +177,21 @@ function credentialsOf(
       'client certificates stand outside of checks',
       advice,
     );
-  } else if (method !== '') {
+  } else if (method !== '' && method !== 'bearer') {
     const why = `checks do not authenticate with ${method.slice(0, 20)}`;
     report.leftOut(below(origin, 'authMethod'), why, 'use basicAuth, or auth of the type DIGEST');
   }
   return {};
+}
+
+function bearerOf(
+  { authMethod, bearer_token }: RawMapping,
+  { name, draft }: MonitorContext,
+): readonly KeyValue[] {
+  if (authMethod !== 'bearer') return [];
+  const meaning = `the bearer token of ${name}`;
+  const token = draft.variables.secret(textOf(bearer_token), `${name}_TOKEN`, meaning);
+  return [{ key: 'Authorization', value: `Bearer ${token}` }];
 }
 
 function contentAssertions(monitor: RawMapping, context: MonitorContext): readonly Assertion[] {
@@ -188,7 +205,10 @@ function contentAssertions(monitor: RawMapping, context: MonitorContext): readon
   const property = jsonPathOf(textOf(monitor.jsonPath) ?? '$');
   const comparison = COMPARISONS.get(textOf(monitor.jsonPathOperator) ?? '==');
   if (property === null || comparison === undefined) {
-    const why = 'the expression (JSONata) has no simple translation to JSONPath (RFC 9535)';
+    const why =
+      property === null
+        ? 'the expression (JSONata) has no simple translation to JSONPath (RFC 9535)'
+        : 'assertions compare with LESS_THAN and GREATER_THAN only';
     draft.report.leftOut(below(origin, 'jsonPath'), why, 'write an assertion on JSON_BODY');
     return [];
   }
@@ -206,10 +226,8 @@ const COMPARISONS = new Map<string, Assertion['comparison']>([
   ['contains', 'CONTAINS'],
 ]);
 
-function portProbe(monitor: RawMapping): ReturnType<Maker> {
-  const hostname = (textOf(monitor.hostname) ?? '').trim();
-  const request = { hostname, port: numberOf(monitor.port) ?? 0 };
-  return other({ type: 'TCP', request }, monitor);
+function tcpProbe(asked: AskedTcp, monitor: RawMapping): ReturnType<Maker> {
+  return 'why' in asked ? asked : other({ type: 'TCP', request: asked.request }, monitor);
 }
 
 function pingProbe(monitor: RawMapping): ReturnType<Maker> {

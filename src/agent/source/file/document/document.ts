@@ -25,14 +25,16 @@ export interface SourceDocument {
  * the list; null if values are missing because of them.
  *
  * @param language the name of the language in messages
+ * @param tags whether `!!binary` is read, as a Uint8Array; no other tag ever is
  */
 export function readDocument(
   text: string,
   language: 'YAML' | 'JSON',
   problems: ProblemList,
+  tags: 'none' | 'binary' = 'none',
 ): SourceDocument | null {
   const lines = new LineIndex(text);
-  const { contents, problems: found } = parseYaml(text);
+  const { contents, problems: found } = parseYaml(text, tags);
   let lastLine = 0;
   for (const problem of found.toSorted((a, b) => a.offset - b.offset)) {
     const position = lines.positionAt(problem.offset);

@@ -18,17 +18,26 @@ const MAX_PIECE_CHARS = 4 * 1024 * 1024;
  * The library's own `parseDocument` recurses as deep as a text is nested, until the stack ends.
  * There V8 may need stack to compile a regular expression, and then ends the process. Therefore the
  * depth is checked token by token.
+ *
+ * @param tags whether `!!binary` is read, as bytes; no other tag ever is
  */
-export function parseYaml(text: string): {
+export function parseYaml(
+  text: string,
+  tags: 'none' | 'binary' = 'none',
+): {
   readonly contents: unknown;
   readonly problems: readonly YamlProblem[];
 } {
   const problems = new YamlProblems();
-  const document = problems.upToEnough(() => firstDocument(text, problems));
+  const document = problems.upToEnough(() => firstDocument(text, tags, problems));
   return { contents: document?.contents ?? null, problems: problems.list };
 }
 
-function firstDocument(text: string, problems: YamlProblems): Document.Parsed | null {
+function firstDocument(
+  text: string,
+  tags: 'none' | 'binary',
+  problems: YamlProblems,
+): Document.Parsed | null {
   const composer = new Composer({
     prettyErrors: false,
     stringKeys: true,
@@ -38,6 +47,7 @@ function firstDocument(text: string, problems: YamlProblems): Document.Parsed | 
     schema: 'core',
     merge: false,
     resolveKnownTags: false,
+    ...(tags === 'binary' ? { customTags: ['binary'] } : {}),
   });
   // The library makes an Error with a stack for each: 1.4 KB and 10 µs, possibly a million times.
   Reflect.set(composer, 'onError', (source: Source, code: string, message: string) =>

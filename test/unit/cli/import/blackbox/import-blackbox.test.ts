@@ -113,6 +113,65 @@ describe('files of targets alone', () => {
   });
 });
 
+describe('modules that send or expect bytes', () => {
+  const stepsOf = (...items: readonly string[]) => {
+    const module = `modules:\n  m:\n    prober: tcp\n    tcp: { query_response: [${items.join(', ')}] }\n`;
+    const job = `scrape_configs:
+  - job_name: j
+    scrape_timeout: 5s
+    params: { module: [m] }
+    static_configs: [{ targets: ["db.example:5432"] }]
+    relabel_configs: [{ source_labels: [__address__], target_label: __param_target }]
+`;
+    return imported({ 'blackbox.yml': module, 'prometheus.yml': job });
+  };
+
+  it('begin TLS as the protocol of their request does', () => {
+    const { value, lines } = stepsOf(
+      '{ send: !!binary AAAACATSFi8= }',
+      '{ expect_bytes: S }',
+      '{ starttls: true }',
+      '{ send: hello }',
+    );
+    expect(lines).toEqual([]);
+    const upgrade = { tls: 'STARTTLS', startTlsProtocol: 'POSTGRESQL' };
+    expect(value).toMatchObject({
+      checks: [{ request: { ...upgrade, steps: [{ send: 'hello\n' }] } }],
+    });
+  });
+
+  it('have steps of the same bytes, with the line feed that the exporter adds', () => {
+    const { value } = stepsOf('{ send: !!binary /wA= }', '{ expect_bytes: "ok" }', '{ send: "é" }');
+    const steps = [{ send: 'ff000a', expect: '6f6b', format: 'HEX' }, { send: 'é\n' }];
+    expect(value).toMatchObject({ checks: [{ request: { steps } }] });
+    expect(stepsOf('{ send: !!binary aGk= }').value).toMatchObject({
+      checks: [{ request: { steps: [{ send: 'hi\n' }] } }],
+    });
+  });
+
+  it('with a pattern that repeats its start are left out, with what to write', () => {
+    expect(stepsOf('{ expect: "^+OK" }').lines).toEqual([
+      expect.stringContaining('its pattern repeats ^ instead of matching a + or *, so the module'),
+    ]);
+  });
+});
+
+describe('modules of protocols that no check speaks', () => {
+  it('are left out, with what comes nearest', () => {
+    const modules = `modules:
+  quic: { prober: http, http: { enable_http3: true, valid_http_versions: [HTTP/3.0] } }
+  socket: { prober: unix, unix: { query_response: [{ expect: PONG }] } }
+`;
+    const { lines, value } = imported({ 'blackbox.yml': modules }, { probeModules: true });
+    expect(lines).toEqual([
+      expect.stringContaining('enable_http3: left out'),
+      expect.stringContaining('valid_http_versions: left out: checks do not use HTTP/3, so the'),
+      expect.stringContaining('let a script on that machine ping a heartbeat'),
+    ]);
+    expect(value).toEqual({});
+  });
+});
+
 describe('modules with settings that are seldom used', () => {
   const probeOf = (module: string, target: string) => {
     const job = `scrape_configs:

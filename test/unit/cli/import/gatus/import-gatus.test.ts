@@ -25,6 +25,27 @@ describe('a configuration of Gatus', () => {
     expect(leftOut).toBe(5);
   });
 
+  it('may be several files, of which some have settings only', () => {
+    const { value, lines } = imported({
+      'global.yaml':
+        'metrics: true\nalerting: { slack: { webhook-url: "https://chat.example" } }\n',
+      'shop.yaml': `endpoints:
+  - { name: shop, group: web, url: "https://shop.example/", conditions: ["[STATUS] == 200"] }
+`,
+      'cart.yaml': `endpoints:
+  - { name: cart, group: web, url: "https://cart.example/", conditions: ["[STATUS] == 200"] }
+`,
+    });
+    expect(value).toMatchObject({
+      groups: [{ id: 'web' }],
+      checks: [
+        { id: 'web-shop', groupId: 'web' },
+        { id: 'web-cart', groupId: 'web' },
+      ],
+    });
+    expect(lines).toEqual([expect.stringMatching(/^global\.yaml:2: alerting: left out/)]);
+  });
+
   it('names the variables to set, and contains no secret', () => {
     const { text, lines, variables } = importedSources('gatus.yaml');
     expect(variables.map(({ name }) => name)).toEqual(['SHOP_HOST', 'CART_AUTHORIZATION']);

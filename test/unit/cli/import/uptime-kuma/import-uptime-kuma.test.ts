@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectedImport, importedSources } from '../../../../support/imported.ts';
+import { expectedImport, imported, importedSources } from '../../../../support/imported.ts';
 
 const FILE = 'uptime-kuma.json';
 
@@ -17,11 +17,57 @@ describe('a backup of Uptime Kuma', () => {
       `${FILE}:47: monitorList[2].upsideDown: changed: upside down, it passes on a status of 400 or more, and without a response`,
       `${FILE}:81: monitorList[6].dns_resolve_server: left out: a check asks one name server, and only the first is taken; copy the check for each of the others`,
       `${FILE}:87: monitorList[7]: changed: it is a heartbeat, which only a service has: run vedette apply, and let the job ping the address that the service shows for backup`,
-      `${FILE}:96: monitorList[8]: left out: no type of check does what the type "mqtt" does; a check of another type may do: TCP sees that a port is open`,
+      `${FILE}:96: monitorList[8]: left out: no type of check does what the type "mqtt" does; a TCP check can see that a port is open, and a script of your own can ping a heartbeat`,
       `${FILE}:3: notificationList: left out: 1 notification: their settings contain secrets, and belong to alert channels; add alertChannels to the file`,
       `${FILE}:11: monitorList: left out: expiryNotification of 1 monitor: alert channels tell of certificates; set sslExpiry of a channel`,
     ]);
     expect(leftOut).toBe(5);
+  });
+
+  it('carries over what later releases added, or says that it does not', () => {
+    const https = { type: 'http', url: 'https://shop.example/', domainExpiryNotification: true };
+    const port = { type: 'port', hostname: 'mail.example', expiryNotification: true };
+    const { value, lines, text } = imported({
+      [FILE]: JSON.stringify({
+        monitorList: [
+          { ...https, name: 'Token', authMethod: 'bearer', bearer_token: 's3cret-token' },
+          {
+            ...https,
+            name: 'OAuth',
+            authMethod: 'oauth2-cc',
+            oauth_token_url: 'https://id.example/token',
+            oauth_client_id: 'probe',
+            oauth_client_secret: 's3cret-client',
+            oauth_audience: 'shop',
+            retryOnlyOnStatusCodeFailure: true,
+          },
+          { type: 'smtp', name: 'Mail', hostname: 'mail.example', port: 25 },
+          { type: 'smtp', name: 'Mails', hostname: 'a', port: 587, smtpSecurity: 'starttls' },
+          { ...port, name: 'Imaps', port: 993, smtpSecurity: 'secure', ignoreTls: true },
+          { ...port, name: 'Pop', port: 110, smtpSecurity: 'starttls' },
+          { ...port, name: 'Odd', port: 1234, smtpSecurity: 'starttls' },
+          { ...port, name: 'Alert', port: 443, expectedTlsAlert: 'certificate_required' },
+        ].map((monitor, id) => ({ interval: 60, active: true, ...monitor, id })),
+      }),
+    });
+    const bearer = { key: 'Authorization', value: 'Bearer {{TOKEN_TOKEN}}' };
+    expect(value).toMatchObject({
+      checks: [
+        { id: 'token', request: { headers: [bearer] } },
+        { id: 'oauth', request: { auth: { audience: 'shop' } } },
+        { id: 'mail', checkType: 'TCP', request: { steps: [{ expect: '^220[ -]' }] } },
+        { id: 'mails', request: { tls: 'STARTTLS', startTlsProtocol: 'SMTP' } },
+        { id: 'imaps', request: { tls: 'ON', skipSSL: true } },
+        { id: 'pop', request: { tls: 'STARTTLS', startTlsProtocol: 'POP3' } },
+      ],
+    });
+    expect(lines.filter((line) => line.includes('left out'))).toEqual([
+      expect.stringContaining('retryOnlyOnStatusCodeFailure: left out: a check repeats'),
+      expect.stringContaining('which protocol begins TLS by STARTTLS on port 1234'),
+      expect.stringContaining('it expects an alert of TLS'),
+      expect.stringContaining('domainExpiryNotification of 2 monitors'),
+    ]);
+    expect(text + lines.join('\n')).not.toContain('s3cret');
   });
 
   it('names the variables to set, and contains no secret', () => {
