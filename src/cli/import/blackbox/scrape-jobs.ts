@@ -154,6 +154,10 @@ function addTarget(
     report.leftOut(origin, probe.why, 'write a check by hand');
     return;
   }
+  if (labels.has('__param_hostname')) {
+    const why = 'its parameter hostname, the name for Host and TLS, is not carried over';
+    report.leftOut(origin, why, 'use a URL with that name, or a header Host of an API check');
+  }
   const scrapeMs = job.scrapeTimeoutMs - TIMEOUT_OFFSET_MS;
   const instance = labels.get('instance') ?? target;
   draft.addCheck({

@@ -70,6 +70,19 @@ describe('modules of blackbox_exporter with the jobs of Prometheus', () => {
     ]);
   });
 
+  it('with a hostname beside the target say that it is lost', () => {
+    const job = `scrape_configs:
+  - job_name: up
+    params: { module: [web], hostname: [shop.example] }
+    static_configs: [{ targets: ["https://192.0.2.1/"] }]
+    relabel_configs: [{ source_labels: [__address__], target_label: __param_target }]
+`;
+    const { lines } = imported({ 'blackbox.yml': MODULE, 'prometheus.yml': job });
+    expect(lines).toEqual([
+      expect.stringContaining('left out: its parameter hostname, the name for Host and TLS'),
+    ]);
+  });
+
   it('leave out a rule that is not understood, and go on', () => {
     const job = `scrape_configs:
   - job_name: up
