@@ -3,20 +3,20 @@ import { createSecureServer } from 'node:http2';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
-import { type Sample, startPrometheus } from '../support/compose/prometheus.ts';
-import { runCommand } from '../support/compose/scripts.ts';
-import { icmpCapability } from '../support/network/icmp-capability.ts';
-import { startExporter } from '../support/probes/exporter.ts';
-import { COMPILED_PROGRAM } from '../support/process/compiled-program.ts';
-import { lacking } from '../support/process/system-needs.ts';
-import { makeTestFolder } from '../support/process/test-folder.ts';
-import { createAuthority } from '../support/servers/certificates.ts';
-import { startDnsResponder } from '../support/servers/dns-responder.ts';
-import { servingZone } from '../support/servers/dns-zone.ts';
-import { listen, servedBy } from '../support/servers/http-servers.ts';
-import { listenTcp, refusingPort } from '../support/servers/tcp-servers.ts';
-import { listenTls } from '../support/servers/tls-servers.ts';
-import { startProcess, until } from '../support/service/deployment.ts';
+import { startExporter } from '../../support/compose/exporter.ts';
+import { type Sample, startPrometheus } from '../../support/compose/prometheus.ts';
+import { runCommand } from '../../support/compose/scripts.ts';
+import { icmpCapability } from '../../support/network/icmp-capability.ts';
+import { COMPILED_PROGRAM } from '../../support/process/compiled-program.ts';
+import { lacking } from '../../support/process/system-needs.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { createAuthority } from '../../support/servers/certificates.ts';
+import { startDnsResponder } from '../../support/servers/dns-responder.ts';
+import { servingZone } from '../../support/servers/dns-zone.ts';
+import { servedBy } from '../../support/servers/http-servers.ts';
+import { listening, listenTcp, refusingPort } from '../../support/servers/tcp-servers.ts';
+import { listenTls } from '../../support/servers/tls-servers.ts';
+import { startProcess, until } from '../../support/service/deployment.ts';
 
 const EXPORTER = 'prometheus-blackbox-exporter';
 const lacks = lacking({ commands: [EXPORTER, 'prometheus'], files: [] });
@@ -145,8 +145,7 @@ async function startTargets() {
   const secure = createSecureServer({ ...identity, allowHTTP1: true }, (_request, response) =>
     response.end('All is well'),
   );
-  const securePort = await listen(secure as never);
-  onTestFinished(() => void secure.close());
+  const https = await listening(secure);
   const tls = await listenTls(identity);
   const mail = await listenTcp((socket) => {
     socket.write('220 mail.example ESMTP\r\n');
@@ -161,14 +160,14 @@ async function startTargets() {
       ],
     }),
   });
-  for (const server of [tls, mail, closed, dns]) onTestFinished(() => server.close());
+  for (const server of [https, tls, mail, closed, dns]) onTestFinished(() => server.close());
   const pings = (await icmpCapability()) !== 'none';
   const targets: Record<string, string> = {
     http_2xx: `${http}/`,
     http_post: `${http}/echo`,
     http_redirected: `${http}/old`,
     http_redirect: `${http}/old`,
-    https_own_ca: `https://127.0.0.1:${securePort}/`,
+    https_own_ca: `https://127.0.0.1:${https.port}/`,
     http_maintenance: `${http}/maintenance`,
     http_basic: `${http}/private`,
     http_denied: `${http}/private`,
