@@ -40,7 +40,9 @@ export class ProbeEndpoint {
   #modules: ReadonlyMap<string, Check> = new Map();
 
   constructor(parts: RunnerParts) {
-    this.#parts = { ...parts, handover: null, artifacts: null, evidence: null };
+    // A target that never answers is no missed run to warn of at each scrape.
+    const log = parts.log.child({}, { level: 'error' });
+    this.#parts = { ...parts, log, handover: null, artifacts: null, evidence: null };
   }
 
   /** The checks that are modules from now on, deactivated ones included. */

@@ -49,7 +49,7 @@ function startProbe(query: Readonly<Record<string, string>>, parts: Partial<Runn
   endpoint.setChecks([checkOf('URL', { id: 'http_2xx', ...MODULE })]);
   const { signal } = new AbortController();
   const request = { query: new URLSearchParams(query), timeoutSeconds: '5', signal };
-  return { clock, answer: endpoint.answer(request) };
+  return { clock, logRecords: fixture.logRecords, answer: endpoint.answer(request) };
 }
 
 /** A target that accepts connections and never answers. */
@@ -146,6 +146,15 @@ describe('a probe', () => {
     expect(body).toContain('probe_http_status_code 0\n');
     await target.allClosed();
     expect((await probe({ target: 'a', module: 'tcp' }, 'soon')).status).toBe(400);
+  });
+
+  it('logs nothing of a target that never answers', async () => {
+    const target = await startSilent();
+    const { clock, logRecords, answer } = startProbe({ target: `127.0.0.1:${target.port}` });
+    await eventually(() => target.accepted > 0);
+    await clock.advance(4_500);
+    expect((await answer).body).toContain('probe_success 0\n');
+    expect(logRecords()).toEqual([]);
   });
 
   it('has no verdict after a fault of the agent', async () => {
