@@ -367,14 +367,14 @@ function createProgram(
     .summary('invite a user to an account, and print the link')
     .description('Invites a user to an account and prints the link, which works once, for 7 days.')
     .argument('<email>', 'the email of the user', notEmpty)
-    .option('--account <id>', 'the account (needed where there are several)', notEmpty)
+    .option('--account <account>', 'its id or name (needed where there are several)', notEmpty)
     .addOption(roleOption())
     .addHelpText('after', variableTable(variables.user, NAMED_DATABASE))
     .addHelpText('after', helpAfter('user'))
     .action(async (email: string, { account, role }: InviteFlags) => {
       loadSequentially(import.meta.url, './commands/operator.js');
       const { addUserCommand } = await import('./commands/operator.ts');
-      finished(await addUserCommand({ email, role, accountId: account ?? null }, terminal));
+      finished(await addUserCommand({ email, role, account: account ?? null }, terminal));
     });
   user
     .command('reset-password')

@@ -15,7 +15,8 @@ import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { createUserFeatures } from '../sessions/create-feature.ts';
 import { emailSchema } from '../users/email.ts';
-import { countAccounts, findAccount, findFirstAccount, insertAccount } from './sql.ts';
+import { namedAccount } from './named-account.ts';
+import { countAccounts, findFirstAccount, insertAccount } from './sql.ts';
 
 interface OperatorParts {
   readonly store: Store;
@@ -66,17 +67,17 @@ export async function addAccount(
 /**
  * Invites a user to an account.
  *
- * @param accountId null if there is only one account
+ * @param account its id or name; null if there is only one
  * @returns the token of the link, which works once
  * @throws VedetteError where the account or the email cannot be used
  */
 export async function inviteUser(
   parts: OperatorParts,
-  given: { readonly email: string; readonly role: Role; readonly accountId: string | null },
+  given: { readonly email: string; readonly role: Role; readonly account: string | null },
 ): Promise<{ readonly token: string; readonly accountName: string; readonly expiresAt: Date }> {
   const { email, role } = given;
   if (!isEmail(email)) throw refused(`${JSON.stringify(email)} is not an email address`);
-  const account = await accountOf(parts.store, given.accountId);
+  const account = await accountOf(parts.store, given.account);
   const { auditLog, invitations } = userFeatures(parts);
   const show = async (id: string | number) => {
     const found = await invitations.list(account.id, WHOLE_LIST);
@@ -113,19 +114,14 @@ export async function resetPassword(
 
 async function accountOf(
   store: Store,
-  id: string | null,
+  idOrName: string | null,
 ): Promise<{ readonly id: string; readonly name: string }> {
-  if (id === null) {
-    const count = await countAccounts(store, 2);
-    if (count > 1) throw refused('there are several accounts: name one with --account ID');
-    const first = await findFirstAccount(store);
-    if (first === null)
-      throw refused('there is no account: make one with vedette account add NAME');
-    return first;
-  }
-  const found = unstorableTexts(id).length > 0 ? null : await findAccount(store, id);
-  if (found === null) throw refused(`there is no account with the id ${JSON.stringify(id)}`);
-  return found;
+  if (idOrName !== null) return await namedAccount(store, idOrName);
+  const count = await countAccounts(store, 2);
+  if (count > 1) throw refused('there are several accounts: name one with --account ID');
+  const first = await findFirstAccount(store);
+  if (first === null) throw refused('there is no account: make one with vedette account add NAME');
+  return first;
 }
 
 function userFeatures({ clock, log, ids, ...parts }: OperatorParts) {

@@ -171,8 +171,7 @@ describe('vedette service', () => {
     expect(several.stderr).toBe(
       'vedette: there are several accounts: name one with --account ID\n',
     );
-    const [, accountId = ''] = /account {2}(\S+)/.exec(made.stdout) ?? [];
-    const bob = await runHere(['user', 'add', 'bob@example.com', '--account', accountId], env);
+    const bob = await runHere(['user', 'add', 'bob@example.com', '--account', 'Shop team'], env);
     expect(bob.stdout).toContain('to Shop team with the role read.');
     const reset = await runHere(['user', 'reset-password', 'bob@example.com'], env);
     expect(reset).toMatchObject({

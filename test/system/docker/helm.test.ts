@@ -195,6 +195,28 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     expect(config).toMatchObject({ dataDir: '/data', artifacts: { s3: null } });
   });
 
+  it('single variables come from entries of other secrets, in the job too', () => {
+    const refs = { DATABASE_URL: { name: 'database-app', key: 'uri' }, SMTP_URL: { name: 'mail' } };
+    const objects = rendered([
+      ...[...CHART_SERVICE, '--set', 'agent.enabled=false'],
+      ...['--set-json', `service.secretRefs=${JSON.stringify(refs)}`],
+    ]);
+    const needed = secretsOf(objects);
+    expect([...needed]).toEqual(expect.arrayContaining(['database-app/uri', 'mail/SMTP_URL']));
+    expect([...needed].filter((name) => /^vedette\/(DATABASE_URL|SMTP_URL)/.test(name))).toEqual(
+      [],
+    );
+    expect(needed.has('vedette/OIDC_CLIENT_SECRET?')).toBe(true);
+    expect(brokenReferences(objects)).toEqual([]);
+  });
+
+  it('an ingress behind which TLS has ended names no certificate', () => {
+    const ingress = 'service.ingress.enabled=true,service.ingress.tlsSecret=';
+    const objects = rendered([...CHART_SERVICE, '--set', ingress]);
+    const { spec } = objects.find(({ kind }) => kind === 'Ingress') ?? {};
+    expect(spec).not.toHaveProperty('tls');
+  });
+
   it('the operator of Prometheus gets the alert rules and the labels that it selects by', () => {
     const objects = rendered([
       ...[...CHART_SERVICE, '--set', 'agent.podMonitor=true,service.serviceMonitor=true'],
@@ -259,6 +281,16 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
       'a pull secret without a name',
       [...CHART_SETTINGS, '--set-json', 'agent.imagePullSecrets=[{"nam":"registry"}]'],
       'name',
+    ],
+    [
+      'a secret among the plain variables',
+      [...CHART_SERVICE, '--set', 'service.env.OIDC_CLIENT_SECRET=abc'],
+      'put OIDC_CLIENT_SECRET into the secret vedette',
+    ],
+    [
+      'the entry of a variable that is no secret',
+      [...CHART_SERVICE, '--set', 'service.secretRefs.LOG_LEVEL.name=a'],
+      'LOG_LEVEL',
     ],
     ['a slip', [...CHART_SETTINGS, '--set', 'agent.replica=3'], "additional properties 'replica'"],
     ['a number out of range', [...CHART_SETTINGS, '--set', 'agent.jobConcurrency=0'], 'minimum'],

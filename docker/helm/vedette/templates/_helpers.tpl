@@ -36,6 +36,28 @@ would be no whole number.
 {{ (index . 1).repository }}:{{ (index . 1).tag | default (index . 0).Chart.AppVersion }}
 {{- end }}
 
+{{/*
+A variable with a secret value. Takes a list: the values of the service, the name of the variable, and whether pods need it.
+*/}}
+{{- define "vedette.secretVariable" -}}
+{{- $service := index . 0 }}
+{{- $name := index . 1 }}
+{{- $given := get $service.secretRefs $name }}
+- name: {{ $name }}
+  valueFrom:
+    secretKeyRef:
+      {{- if $given }}
+      name: {{ $given.name }}
+      key: {{ $given.key | default $name }}
+      {{- else }}
+      name: {{ $service.secret }}
+      key: {{ $name }}
+      {{- if not (index . 2) }}
+      optional: true
+      {{- end }}
+      {{- end }}
+{{- end }}
+
 {{- define "vedette.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 10001

@@ -14,7 +14,8 @@ export function noticeOfAlert(
     alertId,
     alertType,
     atMs,
-    check: { id, name, checkType, tags, groupName },
+    // A check and its group may have the same tag.
+    check: { id, name, checkType, tags: [...new Set(tags)], groupName },
     reminder,
     ...(sinceMs === null ? {} : { sinceMs }),
     ...(flapping === undefined ? {} : { flapping }),

@@ -304,8 +304,8 @@ describe.each(databases)('on %s', (kind) => {
     it('has what the operator made on the machine of the service', async () => {
       const { store, clock, clientOf } = service();
       const parts = { store, clock, log: silentLog(), ids: randomUUID };
-      const { accountId, key } = await addAccount(parts, 'Shop team');
-      const given = { email: 'ann@example.com', role: 'admin', accountId } as const;
+      const { key } = await addAccount(parts, 'Shop team');
+      const given = { email: 'ann@example.com', role: 'admin', account: 'Shop team' } as const;
       const { token } = await inviteUser(parts, given);
       const [invited, made] = await entries(clientOf(key));
       const operator = { kind: 'operator', id: null, name: null };
@@ -319,7 +319,7 @@ describe.each(databases)('on %s', (kind) => {
       const rows = JSON.stringify(await store.query('select * from audit_log'));
       expect(rows).not.toContain(key);
       expect(rows).not.toContain(token);
-      await expect(inviteUser(parts, { ...given, accountId: null })).rejects.toThrow(
+      await expect(inviteUser(parts, { ...given, account: null })).rejects.toThrow(
         'there are several accounts: name one with --account ID',
       );
     });
