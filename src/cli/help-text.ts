@@ -45,6 +45,7 @@ const EXAMPLES = {
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette apply checks.yaml --dry-run',
     'SERVICE_URL=https://vedette.example.com API_KEY_FILE=key vedette apply checks.yaml --prune',
     'vedette apply checks.yaml --dry-run --exit-code',
+    'vedette apply checks.yaml --env-file secrets.env',
   ],
   trigger: [
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette trigger --check homepage --wait',
@@ -135,6 +136,9 @@ Stop it with Ctrl-C; a second Ctrl-C does not wait for running checks.`,
 The variables of a file become those of the account, before its checks; that needs a key with the
 role admin. Secret values of variables and checks are never read back from the service, so they are
 written again each time. Variables that are not in the file are never deleted.
+
+With --env-file the file needs no secrets: {{NAME}} in the config of alert channels (except templates
+of webhooks) and in values of secret variables is filled in. A name without a value is an error.
 
 Channels, groups, heartbeats, status pages and windows are found by their id in the file, which the
 service keeps as logicalId. Those without one were not made by a file and are never changed.

@@ -297,12 +297,17 @@ function createProgram(
       'private location of checks that name none (needed where there are several)',
       notEmpty,
     )
+    .option(
+      '--env-file <file>',
+      'values for {{NAME}} in alert channels and secret variables: KEY=VALUE lines',
+      notEmpty,
+    )
     .addHelpText('after', variableTable(variables.apply))
     .addHelpText('after', helpAfter('apply'))
-    .action(async (file: string, { location, ...flags }: ApplyFlags) => {
+    .action(async (file: string, { location, envFile, ...flags }: ApplyFlags) => {
       loadSequentially(import.meta.url, './commands/apply.js');
       const { applyCommand } = await import('./commands/apply.ts');
-      const options = { ...flags, location: location ?? null };
+      const options = { ...flags, location: location ?? null, envFile: envFile ?? null };
       finished(await applyCommand(file, options, terminal, exitNow));
     });
 
@@ -455,6 +460,7 @@ interface ApplyFlags {
   readonly exitCode: boolean;
   readonly prune: boolean;
   readonly location?: string;
+  readonly envFile?: string;
 }
 
 function checkOption(): Option {

@@ -1,6 +1,7 @@
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { ApplyRefusal, ApplyStep } from '../apply/check-plan.ts';
+import { filledSecrets } from '../apply/fill-secrets.ts';
 import { knownLocations, refusedByLocation, withDefaultLocation } from '../apply/locations.ts';
 import { type ApplyPlan, makePlan } from '../apply/plan.ts';
 import { certificatesNote, doneText, isDrift, planText, totalsText } from '../apply/plan-text.ts';
@@ -8,6 +9,7 @@ import { refusalLines, warningLines } from '../apply/refusal-lines.ts';
 import { hasDone, nothingDone, writePlan } from '../apply/write-plan.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
+import { readEnvFile } from '../run/env-file.ts';
 import { ApiClient, isInterrupted, waitPrinter } from '../service-api/api-client.ts';
 import { loadConnection } from '../service-api/connection.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
@@ -21,6 +23,8 @@ export interface ApplyOptions {
   readonly prune: boolean;
   /** The slug for checks that name no location; null for the only one that there is. */
   readonly location: string | null;
+  /** The path of an env file with the values of {{NAME}} in channels and secret variables. */
+  readonly envFile: string | null;
 }
 
 /**
@@ -43,7 +47,10 @@ export async function applyCommand(
     throw new VedetteError('usage', 'EXIT_CODE_WITHOUT_DRY_RUN', message);
   }
   const connection = loadConnection(env);
-  const checkFile = await loadCheckFile(file);
+  const { envFile } = options;
+  const read = await loadCheckFile(file);
+  const checkFile =
+    envFile === null ? read : filledSecrets(read, await readEnvFile(envFile), envFile);
   const log = createTerminalLog(terminal, 'error');
   const interruption = watchForInterruption(terminal, log, exitNow);
   const client = new ApiClient({ ...connection, clock, onWait: waitPrinter(terminal) });

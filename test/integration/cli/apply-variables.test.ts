@@ -89,6 +89,32 @@ describe('the variables of a file', () => {
     await locationWithAgent(service(), { slug: 'office', name: 'Office' });
   });
 
+  it('and the secrets of channels come from an env file that is named', async () => {
+    const { mine } = service();
+    const template = 'Since {{SINCE}}';
+    const hook = { name: 'hook', url: 'https://a.example/{{PATH}}', template };
+    const folder = makeTempFolder();
+    onTestFinished(() => folder.remove());
+    const [file, secrets] = [folder.file('shop.json'), folder.file('secrets.env')];
+    const variables = [{ key: 'TOKEN', value: '{{SHOP_TOKEN}}', secret: true }];
+    const alertChannels = [{ id: 'hook', type: 'WEBHOOK', config: hook }];
+    writeFileSync(file, JSON.stringify({ variables, alertChannels }));
+    writeFileSync(secrets, 'PATH=s3cret-1\n');
+    const lacking = await runHere(['apply', file, '--env-file', secrets], env);
+    expect(lacking).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('secrets.env has no value for SHOP_TOKEN'),
+    });
+    expect(await stored()).toEqual([]);
+    writeFileSync(secrets, 'PATH=s3cret-1\nSHOP_TOKEN=s3cret-2\n');
+    const { code, stdout } = await runHere(['apply', file, '--env-file', secrets], env);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('s3cret');
+    expect(await stored()).toMatchObject([{ key: 'TOKEN', value: 's3cret-2' }]);
+    const [channel] = (await mine.get('/v1/alert-channels')).json;
+    expect(channel.config).toMatchObject({ url: 'https://a.example/s3cret-1', template });
+  });
+
   it('become those of the account, and no value of theirs is shown', async () => {
     const file = checkFile({
       variables: [

@@ -288,6 +288,16 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
       'put OIDC_CLIENT_SECRET into the secret vedette',
     ],
     [
+      'the key of a location among the plain variables',
+      [...CHART_SETTINGS, '--set', 'agent.env.API_KEY=pl_1'],
+      'put API_KEY into the secret vedette-agent-key',
+    ],
+    [
+      'a check file beside the service',
+      [...CHART_SETTINGS, '--set', 'agent.env.CHECKS_FILE=/checks.yaml'],
+      'leave out agent.env.CHECKS_FILE',
+    ],
+    [
       'the entry of a variable that is no secret',
       [...CHART_SERVICE, '--set', 'service.secretRefs.LOG_LEVEL.name=a'],
       'LOG_LEVEL',
