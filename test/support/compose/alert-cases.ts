@@ -72,7 +72,14 @@ export const ALERT_CASES: readonly AlertCase[] = [
     alert: 'VedetteCheckFileUnusable',
     series: { [`vedette_check_file_usable{${AGENT}}`]: '0x15' },
   },
-  { alert: 'VedetteServiceDown', series: { [`up{${SERVICE}}`]: '0x15' } },
+  {
+    alert: 'VedetteServiceDown',
+    series: {
+      [`up{${SERVICE}}`]: '1x2 0x17',
+      // Its last word about agents is no news of them.
+      [`vedette_service_agents_live{${LOCATION}}`]: '2x2 _x17',
+    },
+  },
   {
     alert: 'VedetteServiceErrors',
     series: {
@@ -175,6 +182,8 @@ export const ALL_IS_WELL: AlertCase['series'] = {
   [`vedette_runs_total{${AGENT}, type="URL", result="failed"}`]: '0+10x40',
   [`vedette_runs_total{${AGENT}, type="URL", result="error"}`]: '0x40',
   [`vedette_missed_slots_total{${AGENT}, reason="agent_busy"}`]: '4x40',
+  // Runs of a target that is down take long by their retries.
+  [`vedette_missed_slots_total{${AGENT}, reason="previous_run_active"}`]: '0+1x40',
   [`vedette_check_file_usable{${AGENT}}`]: '1x40',
   [`vedette_service_http_requests_total{${SERVICE}, ${POLL}, status="200"}`]: '0+6000x40',
   [`vedette_service_http_requests_total{${SERVICE}, ${POLL}, status="500"}`]: '0+4x40',
@@ -198,6 +207,8 @@ export const ALL_IS_WELL: AlertCase['series'] = {
   [`vedette_service_agents_live{${LOCATION}}`]: '2x20 1x19',
   // It never had an agent.
   [`vedette_service_agents_live{${SERVICE}, account_id="acme", location="empty"}`]: '0x40',
+  // It was deleted.
+  [`vedette_service_agents_live{${SERVICE}, account_id="acme", location="deleted"}`]: '2x20 _x19',
 };
 
 /** For `promtool test rules`: each case separately, and the alerts that fire at its end. */
