@@ -12,6 +12,8 @@ export interface TableLayout {
   readonly width: number;
   /** The most columns of each but the last column. */
   readonly maxColumns: readonly number[];
+  /** The column that may be wider where the last one stands below; none by default. */
+  readonly growing?: number;
 }
 
 const GAP = 2;
@@ -25,20 +27,26 @@ const INDENT = 4;
  */
 export function tableLines(
   rows: readonly (readonly Cell[])[],
-  { width, maxColumns }: TableLayout,
+  { width, maxColumns, growing }: TableLayout,
 ): readonly string[] {
-  const widths = maxColumns.map((most, at) =>
-    Math.min(most, Math.max(0, ...rows.map((row) => columnsOf(row[at]?.text ?? '')))),
+  const widest = maxColumns.map((_, at) =>
+    Math.max(0, ...rows.map((row) => columnsOf(row[at]?.text ?? ''))),
   );
+  const widths = maxColumns.map((most, at) => Math.min(most, widest[at] ?? 0));
   const used = widths.reduce((sum, columns) => sum + (columns === 0 ? 0 : columns + GAP), 0);
   const rest = width - used;
+  const isBelow = rest < MIN_LAST;
+  const room = isBelow ? Math.max(0, rest + GAP) : 0;
+  const shown = widths.map((columns, at) =>
+    at === growing ? Math.min(columns + room, widest[at] ?? columns) : columns,
+  );
   return rows.flatMap((row) => {
     const last = row[widths.length];
-    if (last === undefined || last.text === '') return [lineOf(row, widths, width)];
-    if (rest >= MIN_LAST) return [lineOf(row, [...widths, rest], width)];
+    if (last === undefined || last.text === '') return [lineOf(row, shown, width)];
+    if (!isBelow) return [lineOf(row, [...widths, rest], width)];
     const indent = width > 2 * INDENT ? INDENT : 0;
     const below = painted(last, width - indent);
-    return [lineOf(row, widths, width), `${' '.repeat(indent)}${below.text}`];
+    return [lineOf(row, shown, width), `${' '.repeat(indent)}${below.text}`];
   });
 }
 

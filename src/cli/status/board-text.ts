@@ -13,7 +13,12 @@ const SILENT_LABEL = 'SILENT';
 
 const MAX_NAME_CHARS = 100;
 const MAX_WHERE = 3;
-/** Columns of the label, the time and the location; the name gets a third of the width. */
+/** The column of the name. */
+const NAME_AT = 1;
+/**
+ * Columns of the label, the time and the location. The name gets a third of the width, and what is left of
+ * the line where the reason stands below it: the names of many checks begin alike.
+ */
 const [LABEL_COLUMNS, SINCE_COLUMNS, WHERE_COLUMNS] = [8, 30, 24];
 
 export interface BoardStyle {
@@ -31,7 +36,7 @@ export function boardLines(board: Board, style: BoardStyle): readonly string[] {
     ...board.silentLocations.map((location) => silentRow(location, style)),
   ];
   const maxColumns = [LABEL_COLUMNS, Math.floor(width / 3), SINCE_COLUMNS, WHERE_COLUMNS];
-  const table = tableLines(rows, { width, maxColumns });
+  const table = tableLines(rows, { width, maxColumns, growing: NAME_AT });
   const note = cutToFit('only the first of them are listed', width);
   const more = board.isCut ? [palette.faint(note)] : [];
   return [countsLine(board, style), ...(table.length === 0 ? [] : ['', ...table]), ...more];
@@ -109,7 +114,7 @@ function silentRow(location: SilentLocation, { palette, nowMs }: BoardStyle): re
 }
 
 function silentText({ checks }: SilentLocation): string {
-  return `no agent polls: ${countText(checks, 'check is', 'checks are')} unknown`;
+  return `no agent polls: ${countText(checks, 'check does', 'checks do')} not run there`;
 }
 
 function nameAndId(name: string, id: string): string {

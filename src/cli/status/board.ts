@@ -36,16 +36,14 @@ const statusSchema = z.looseObject({
 /** A check that does not pass, as the API has it (src/service/README.md, "Check statuses"). */
 export type ListedStatus = z.output<typeof statusSchema>;
 
-const breakdownSchema = z.object({
-  entries: z.array(
-    z.object({
-      value: z.string().nullable(),
-      name: z.string().nullable(),
-      silentSince: z.string().nullable(),
-      counts: z.object({ unknown: z.int() }),
-    }),
-  ),
-});
+const locationsSchema = z.array(
+  z.looseObject({
+    slug: z.string(),
+    name: z.string(),
+    silentSince: z.string().nullable(),
+    checks: z.int(),
+  }),
+);
 
 /** A private location of which no agent polls. */
 export interface SilentLocation {
@@ -53,7 +51,7 @@ export interface SilentLocation {
   readonly name: string;
   /** ISO 8601. */
   readonly since: string;
-  /** How many checks are unknown for it. */
+  /** How many checks do not run there. They may pass in another location. */
   readonly checks: number;
 }
 
@@ -88,8 +86,7 @@ export async function readBoard(
     (json) => readAs(list, json, 'list of statuses'),
     { maxPages: MAX_PAGES, signal },
   );
-  const silentLocations =
-    onlyDown || counts.unknown === 0 ? [] : await readSilentLocations(client, signal);
+  const silentLocations = onlyDown ? [] : await readSilentLocations(client, signal);
   // While checks change their states, pages shift, and an entry may come twice.
   const byId = new Map(entries.map((entry) => [entry.checkId, entry]));
   return { counts, statuses: [...byId.values()], isCut, silentLocations };
@@ -99,9 +96,13 @@ async function readSilentLocations(
   client: Pick<ApiClient, 'get'>,
   signal: AbortSignal,
 ): Promise<readonly SilentLocation[]> {
-  const path = '/v1/check-state-breakdown?by=location&silent=true';
-  const { entries } = readAs(breakdownSchema, await client.get(path, signal), 'list of locations');
-  return entries.flatMap(({ value, name, silentSince: since, counts: { unknown: checks } }) =>
-    value === null || since === null ? [] : [{ slug: value, name: name ?? value, since, checks }],
+  const { entries } = await firstPages(
+    client,
+    '/v1/private-location-statuses',
+    (json) => readAs(locationsSchema, json, 'list of locations'),
+    { maxPages: MAX_PAGES, signal },
+  );
+  return entries.flatMap(({ slug, name, silentSince: since, checks }) =>
+    since === null ? [] : [{ slug, name, since, checks }],
   );
 }

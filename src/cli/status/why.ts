@@ -37,8 +37,9 @@ function slowText({ checkType, lastResponseTime, usualResponseTime: usual }: Lis
   return usual === null ? took : `${took}, usually ${prettyDuration(usual)}`;
 }
 
-function unknownText({ unknownReason, hasErrors }: ListedStatus): string {
+function unknownText({ checkType, unknownReason, hasErrors }: ListedStatus): string {
   if (unknownReason === 'location_silent') return 'no agent of its locations polls';
+  if (checkType === 'HEARTBEAT') return 'no ping has come yet';
   return hasErrors
     ? 'the last run could not be judged, because of a fault of the system'
     : 'no run has ended yet';

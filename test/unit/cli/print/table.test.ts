@@ -35,6 +35,12 @@ describe('a table', () => {
     ]);
   });
 
+  it('gives the room of a last column below to the growing one', () => {
+    const layout = { width: 40, maxColumns: [8, 5, 20], growing: 1 };
+    expect(tableLines(ROWS, layout)[0]).toBe('FAIL  The shop  office');
+    expect(tableLines(ROWS, { ...layout, width: 29 })[0]).toBe('FAIL  The…  office');
+  });
+
   it.each([1, 3, 9, 20, 37, 44, 60, 79])('has no line longer than %i columns', (width) => {
     const wide = row('FAIL', '東京'.repeat(9), 'office', '東京'.repeat(40));
     const columns = table(width, [...ROWS, wide]).map(columnsOf);

@@ -51,7 +51,7 @@ describe('the board for people', () => {
       'FAIL | The shop (shop) | 10:48:00 (1 h 12 min) | cellar | CONNECT_REFUSED: it refused the connection',
       'SLOW | mail | 11:57:00 (3 min) | office | took 4200 ms, usually 300 ms',
       'UNKNOWN | The shop (new) | 10:48:00 (1 h 12 min) | office, cellar | no run has ended yet',
-      'SILENT | The attic (attic) | 11:30:00 (30 min) | no agent polls: 12 checks are unknown',
+      'SILENT | The attic (attic) | 11:30:00 (30 min) | no agent polls: 12 checks do not run there',
     ]);
   });
 
@@ -62,11 +62,24 @@ describe('the board for people', () => {
     expect(pretty({ ...BOARD, isCut: true }).at(-1)).toBe('only the first of them are listed');
   });
 
+  it('tells apart checks whose names begin alike in a terminal of 80 columns', () => {
+    const statuses = ['https://shop.example/cart', 'https://shop.example/pay'].map((target, n) =>
+      status({ checkId: `probes-${n}`, name: `blackbox-http: ${target}` }),
+    );
+    const lines = pretty({ ...BOARD, statuses, silentLocations: [] }, 79);
+    expect(lines.filter((line) => line.startsWith('FAIL'))).toEqual([
+      expect.stringContaining('https://shop.example/cart'),
+      expect.stringContaining('https://shop.example/pay'),
+    ]);
+  });
+
   it('names the reason where no code and no message says it', () => {
     const why = (fields: Partial<ListedStatus>) =>
       pretty({ ...BOARD, statuses: [status(fields)], silentLocations: [] }).at(-1);
     expect(why({ lastError: null, checkType: 'HEARTBEAT' })).toMatch(/no ping came in time$/);
     expect(why({ lastError: null })).toMatch(/ it failed$/);
+    const fresh = { state: 'unknown', unknownReason: 'no_result', lastError: null } as const;
+    expect(why({ ...fresh, checkType: 'HEARTBEAT' })).toMatch(/ no ping has come yet$/);
     const answered = { code: null, message: 'status 500', location: 'office' };
     expect(why({ lastError: answered })).toMatch(/ {2}status 500$/);
     expect(why({ state: 'unknown', hasErrors: true })).toMatch(/because of a fault of the system$/);
@@ -98,7 +111,7 @@ describe('the board for programs', () => {
       ],
       [
         ...['silent', 'attic', ago(30), 'attic', 'location_silent'],
-        ...['no agent polls: 12 checks are unknown', 'The attic'],
+        ...['no agent polls: 12 checks do not run there', 'The attic'],
       ],
     ]);
   });
