@@ -19,7 +19,7 @@ import type { Store } from './database/store.ts';
 import { createFeatures, type Features } from './features.ts';
 import { buildApp } from './http/app.ts';
 import { InFlight } from './http/in-flight.ts';
-import { closeApp, listen } from './http/listen.ts';
+import { closeApp, expectFreePort, listen } from './http/listen.ts';
 import { openArtifactStore } from './object-store/artifacts-config.ts';
 import { withStore } from './open-service-store.ts';
 import { createCredentialSealing } from './secrets/credential-sealing.ts';
@@ -61,6 +61,7 @@ export async function runService(parts: ServiceParts): Promise<void> {
   const { config, log } = parts;
   const plans = await loadPlans(config.plansFile);
   const handbook = await loadHandbook();
+  await expectFreePort(config);
   await withStore(config, log, async (store) => {
     await migrate(store, log);
     const epochs = createListEpochs({ store, clock: systemClock, log });

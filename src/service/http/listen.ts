@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { InFlight } from './in-flight.ts';
@@ -30,6 +31,33 @@ export async function listen(
   }
   const address = app.server.address();
   return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+/**
+ * Opens the port and closes it again, so that a taken one is reported before the database is made, which
+ * takes seconds. It may still be taken afterwards.
+ *
+ * @throws VedetteError as `listen`
+ */
+export async function expectFreePort({
+  port,
+  host,
+}: {
+  readonly port: number;
+  readonly host: string | null;
+}): Promise<void> {
+  if (port === 0) return;
+  const server = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      // Without a host: all addresses, as `listen`.
+      server.listen({ port, ...(host === null ? {} : { host }) }, resolve);
+    });
+  } catch (error) {
+    throw portProblem(error, port, host);
+  }
+  await new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
 function portProblem(error: unknown, port: number, host: string | null): VedetteError {

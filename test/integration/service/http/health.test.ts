@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { FastifyPluginAsync } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import { closeApp } from '../../../../src/service/http/listen.ts';
+import { closeApp, expectFreePort } from '../../../../src/service/http/listen.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type ServiceApp, startServiceApp } from '../../../support/service/service-app.ts';
@@ -185,6 +185,13 @@ describe('the port', () => {
       code: 'PORT_TAKEN',
       message: expect.stringContaining(`port ${port} (PORT) is already in use`),
     });
+    // So the service asks before it makes a database.
+    await expect(expectFreePort({ port, host: '127.0.0.1' })).rejects.toMatchObject({
+      code: 'PORT_TAKEN',
+    });
+    await service.close();
+    await expectFreePort({ port, host: '127.0.0.1' });
+    await expectFreePort({ port, host: null });
   });
 
   it('at the address of another machine is one, too', async () => {
