@@ -20,11 +20,15 @@ export const RUN_LABELS: Readonly<Record<RunResult, string>> = {
 };
 const LABEL_WIDTH = 8;
 const MAX_SKIPPED = 10;
+/** Enough for the error of an API, in a line or three of a terminal. */
+const MAX_BODY_CHARS = 200;
+/** Responses from here on often say what went wrong. */
+const FIRST_ERROR_STATUS = 400;
 
 /**
  * A result for people: one line with how it ended, and under it a line for each reason where it
- * did not pass, and what to try. Nothing that a target sent can steer the terminal. Ends with a line
- * feed.
+ * did not pass, the beginning of an error response, and what to try. Nothing that a target sent can
+ * steer the terminal. Ends with a line feed.
  *
  * @param check the check that ran, if known
  * @param width columns of the terminal; null for lines of any length
@@ -42,7 +46,10 @@ export function prettyResult(
     const same = check?.checkType === result.checkType ? check : null;
     lines.push(...reasonsOf(result, ended, same).flatMap((line) => indented(line, width)));
     // Another attempt follows by itself.
-    const advice = result.resultType === 'FINAL' ? adviceOf(result) : null;
+    const isLast = result.resultType === 'FINAL';
+    const body = isLast && ended === 'failed' ? errorBodyOf(result) : null;
+    if (body !== null) lines.push(...indented(`body: ${body}`, width));
+    const advice = isLast ? adviceOf(result) : null;
     if (advice !== null) {
       lines.push(...indented(`try: ${advice.advice}`, width).map((line) => palette.faint(line)));
     }
@@ -91,6 +98,23 @@ function headline(
   const whole = phases.length > 1 ? `${line}  ${palette.faint(phases.join(' · '))}` : line;
   if (width === null || fits(whole, width)) return whole;
   return cutStyled(line, width);
+}
+
+/**
+ * The beginning of the text that came with the status of an error, on one line; null without any, or where an
+ * assertion on it says what it was.
+ */
+function errorBodyOf({ apiCheckResult }: CheckResult): string | null {
+  const response = apiCheckResult?.response;
+  if (!response || response.status < FIRST_ERROR_STATUS || response.bodyEncoding !== 'text') {
+    return null;
+  }
+  const isShown = apiCheckResult?.assertions.some(
+    ({ source, error }) => source === 'TEXT_BODY' && error !== null,
+  );
+  const text = (response.body ?? '').trim().replaceAll(/\s+/g, ' ');
+  if (isShown || text === '') return null;
+  return text.length <= MAX_BODY_CHARS ? text : `${text.slice(0, MAX_BODY_CHARS)}…`;
 }
 
 function nameAndId(name: string, id: string, palette: Palette): string {

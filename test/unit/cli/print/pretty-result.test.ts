@@ -65,7 +65,7 @@ describe('a result', () => {
         attempts: 2,
         apiCheckResult: {
           ...HTTP_DETAIL,
-          response: { ...HTTP_RESPONSE, status: 503 },
+          response: { ...HTTP_RESPONSE, status: 503, body: '' },
           assertions: [passed, ASSERTION],
         },
       }),
@@ -75,6 +75,24 @@ describe('a result', () => {
       ),
       '        expected the status code to equal 200, but got 503',
     ]);
+  });
+
+  it('with the status of an error shows the beginning of its body, on one line', () => {
+    const failed = (body: string, fields: Partial<CheckResult> = {}): readonly string[] =>
+      lines({
+        hasFailures: true,
+        apiCheckResult: { ...HTTP_DETAIL, response: { ...HTTP_RESPONSE, status: 503, body } },
+        ...fields,
+      }).slice(2);
+    const [steering = '', ...more] = failed('{\n  "error": "no database\u001b[2J"\n}');
+    expect(steering).toMatch(/^ {8}body: \{ "error": "no database.+" \}$/);
+    expect(steering).not.toContain('\u001b');
+    expect(more).toEqual([]);
+    expect(failed('x'.repeat(1000))).toEqual([`        body: ${'x'.repeat(200)}…`]);
+    expect(failed(' ')).toEqual([]);
+    expect(failed('tried again', { resultType: 'ATTEMPT' })).toEqual([]);
+    const wrong = { ...HTTP_DETAIL, assertions: [ASSERTION] };
+    expect(lines({ hasFailures: true, apiCheckResult: wrong })).toHaveLength(2);
   });
 
   it('without a response says why, with its code, and not once more for each assertion', () => {
@@ -178,7 +196,7 @@ describe('a result', () => {
     [200, { shouldFail: true }, 'status 200; 400 or more, or no answer, is needed (shouldFail)'],
     [200, undefined, 'status 200 is not what the check asks for'],
   ])('whose status is %i says what is needed (%j)', (status, check, reason) => {
-    const response = { ...HTTP_RESPONSE, status };
+    const response = { ...HTTP_RESPONSE, status, body: '' };
     const apiCheckResult = { ...HTTP_DETAIL, response };
     expect(lines({ hasFailures: true, apiCheckResult }, check).slice(1)).toEqual([
       `        ${reason}`,
