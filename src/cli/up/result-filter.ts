@@ -62,11 +62,11 @@ export class ResultFilter {
   }
 
   /**
-   * Not slots of checks that the file does not have (any more), nor those from before all was up: then
-   * nobody expected runs. The service has both.
+   * Not slots of checks that the file does not have (any more), nor those from before all was up, with the
+   * few of the start that came in one report with them: then nobody expected runs. The service has both.
    */
-  wantsMissed({ checkId, lastSlot, reason }: MissedSlots): boolean {
-    if (!this.#ids.has(checkId) || lastSlot < this.#sinceMs) return false;
+  wantsMissed({ checkId, slot, reason }: MissedSlots): boolean {
+    if (!this.#ids.has(checkId) || slot < this.#sinceMs) return false;
     const isNew = this.#missing.get(checkId) !== reason;
     this.#missing.set(checkId, reason);
     return !this.#changesOnly || isNew;

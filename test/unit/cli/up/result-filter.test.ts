@@ -9,8 +9,8 @@ const checks = (count: number) =>
   Array.from({ length: count }, (_, n) => checkOf('URL', { id: `check-${n}` }));
 const of = (n: number, fields: Partial<CheckResult> = {}) =>
   resultOf({ checkId: `check-${n}`, ...fields });
-const missed = (checkId: string, lastSlot: number) =>
-  ({ checkId, slot: 0, lastSlot, count: 2, reason: 'agent_stopped' }) as const;
+const missed = (checkId: string, slot: number) =>
+  ({ checkId, slot, lastSlot: slot + 60_000, count: 2, reason: 'agent_stopped' }) as const;
 
 function filterOf(count: number, all = false): ResultFilter {
   const filter = new ResultFilter({ all });
