@@ -11,7 +11,7 @@ Examples:
   $ vedette init checks.yaml         write such a file, by three questions
   $ vedette validate checks.yaml     check the file for mistakes
   $ vedette run checks.yaml          run each check once, now
-  $ vedette up --file checks.yaml    run the checks on their schedule and save the results
+  $ vedette up checks.yaml           run the checks on their schedule and save the results
 
 Handbook:
   $ vedette help                     list the topics
@@ -40,7 +40,7 @@ const EXAMPLES = {
     'vedette import kuma-backup.json --output checks.yaml --strict',
   ],
   agent: ['CHECKS_FILE=checks.yaml JOB_CONCURRENCY=50 vedette agent'],
-  up: ['vedette up', 'vedette up --file checks.yaml --data ~/vedette --all'],
+  up: ['vedette up', 'vedette up checks.yaml --data ~/vedette --all'],
   apply: [
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette apply checks.yaml --dry-run',
     'SERVICE_URL=https://vedette.example.com API_KEY_FILE=key vedette apply checks.yaml --prune',

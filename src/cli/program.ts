@@ -262,16 +262,18 @@ function createProgram(
     .description(
       'Starts the service on an embedded database and one agent, gives the service the checks of a file, runs each at once and then on its schedule, and prints the results.',
     )
-    .option('--file <file>', FILE, notEmpty, 'vedette.yaml')
+    .argument('[file]', `${FILE} (default: "vedette.yaml")`, notEmpty)
+    .option('--file <file>', 'the same, as an option', notEmpty)
     .option('--data <dir>', 'folder of the database, results and keys', notEmpty, './.vedette')
     .option('--open', 'open the page for signing in in the browser', false)
     .option('--all', 'print every run, also of more than 20 checks', false)
     .addHelpText('after', variableTable(variables.up))
     .addHelpText('after', helpAfter('up'))
-    .action(async ({ data, ...flags }: UpFlags) => {
+    .action(async (named: string | undefined, { data, file, ...flags }: UpFlags) => {
       loadSequentially(import.meta.url, './commands/up.js');
-      const { upCommand } = await import('./commands/up.ts');
-      daemonEnded(await upCommand({ ...flags, dataDir: data }, terminal));
+      const { fileToRun, upCommand } = await import('./commands/up.ts');
+      const options = { ...flags, file: fileToRun(named, file), dataDir: data };
+      daemonEnded(await upCommand(options, terminal));
     });
 
   program
@@ -436,7 +438,7 @@ interface RunFlags {
 }
 
 interface UpFlags {
-  readonly file: string;
+  readonly file?: string;
   readonly data: string;
   readonly open: boolean;
   readonly all: boolean;

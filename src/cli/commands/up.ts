@@ -1,5 +1,7 @@
+import { VedetteError } from '../../runtime/errors.ts';
 import { guardAgainstFaults } from '../../runtime/fault-guard.ts';
 import { StopSignals } from '../../runtime/lifecycle.ts';
+import { quoted } from '../../runtime/text/quoted.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { createTerminalLog } from '../terminal-log.ts';
@@ -18,6 +20,20 @@ export interface UpOptions {
 }
 
 const MAX_LINE_CHARS = 2000;
+const STANDARD_FILE = 'vedette.yaml';
+
+/**
+ * The check file that the argument or `--file` names.
+ *
+ * @throws VedetteError of kind `usage` where they name two
+ */
+export function fileToRun(argument: string | undefined, option: string | undefined): string {
+  if (argument !== undefined && option !== undefined && argument !== option) {
+    const message = `two files are named, ${quoted(argument)} and ${quoted(option)}: name one`;
+    throw new VedetteError('usage', 'TWO_FILES', message);
+  }
+  return argument ?? option ?? STANDARD_FILE;
+}
 
 /**
  * The service and one agent as two processes, for people: runs the checks of a file at once, then on

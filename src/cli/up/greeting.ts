@@ -60,11 +60,15 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
       first === undefined ? 'Checks' : 'Results',
       `curl -H ${authorizationText(facts)} ${results.href}`,
     ),
+    row(
+      'What is down',
+      `SERVICE_URL=${serviceUrl.origin} API_KEY=${keyText(facts)} vedette status`,
+    ),
     row('Service', lookAt(serviceUrl)),
     row('Agent', lookAt(agentUrl)),
     row(
       'Other checks',
-      `edit ${harmless(facts.file)} (reloaded on change), or run: vedette up --file FILE`,
+      `edit ${harmless(facts.file)} (reloaded on change), or run: vedette up FILE`,
     ),
     ...(changesOnly
       ? [row('Printed', `only changes of the ${count}; every run: vedette up --all`)]
@@ -82,10 +86,14 @@ function keyHint({ apiKey }: KeyFacts): string {
   return `vk_…${apiKey.slice(-4)}`;
 }
 
-/** The header for a shell, with the key at its first start, and later with a command that reads it. */
-function authorizationText({ apiKey, isNewKey, stateFile }: KeyFacts): string {
-  if (isNewKey) return `'Authorization: Bearer ${apiKey}'`;
-  return `"Authorization: Bearer $(grep -o 'vk_[0-9a-f]*' ${shellWord(stateFile)})"`;
+/** For a shell: the key at its first start, and later a command that reads it. */
+function keyText({ apiKey, isNewKey, stateFile }: KeyFacts): string {
+  return isNewKey ? apiKey : `$(grep -o 'vk_[0-9a-f]*' ${shellWord(stateFile)})`;
+}
+
+function authorizationText(facts: KeyFacts): string {
+  const quote = facts.isNewKey ? "'" : '"';
+  return `${quote}Authorization: Bearer ${keyText(facts)}${quote}`;
 }
 
 /** A path as one word of a shell. */

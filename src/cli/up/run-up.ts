@@ -22,6 +22,7 @@ import { Processes } from './processes.ts';
 import { removedEntriesText } from './removed-entries.ts';
 import { printsChangesOnly } from './result-filter.ts';
 import { openResults } from './shown-results.ts';
+import { unsentChannelNotes } from './unsent-channels.ts';
 import { openState, saveState, type UpState } from './up-state.ts';
 
 export interface UpParts {
@@ -59,6 +60,8 @@ export async function runUp(parts: UpParts): Promise<void> {
   if (first === null) return;
   const note = certificatesNote(first);
   if (note !== null) log.warn(note);
+  let unsent = '';
+  warnOfUnsent(first);
 
   const results = openResults(parts, first.checks);
   const processes = new Processes({ terminal, now: stop.now, onResult: results.line });
@@ -87,11 +90,20 @@ export async function runUp(parts: UpParts): Promise<void> {
     await rm(folders.openedPage, { force: true });
   }
 
+  /** Again only where it is another channel. */
+  function warnOfUnsent(set: CheckSet): void {
+    const notes = unsentChannelNotes(set, terminal.env);
+    const before = unsent;
+    unsent = notes.join('\n');
+    if (unsent !== before) for (const each of notes) log.warn(each);
+  }
+
   async function follow(applier: FileApplier): Promise<void> {
     const { stopping } = stop;
     await applier.runFirst(first?.checks ?? [], stopping);
     for (let set = await files.next(); set !== null; set = await files.next()) {
       results.know(set.checks);
+      warnOfUnsent(set);
       while (!(await applier.reapply(set, stopping))) {
         if (!(await sleep(clock, RETRY_MS, stopping))) return;
         set = files.takeNewest() ?? set;
