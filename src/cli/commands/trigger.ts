@@ -1,6 +1,7 @@
 import { VedetteError } from '../../runtime/errors.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
+import { harmless } from '../print/harmless.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { askService, type ServiceQuestion } from '../service-api/ask-service.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
@@ -31,6 +32,8 @@ const POLL_MS = 1_000;
 /** With many open runs: one request for each would fill the rate limit of the service. */
 const POLL_MANY_MS = 5_000;
 const MANY = 10;
+/** After so long, a run that has not ended may wait for an agent that is not there. */
+const EXPLAINED_WAIT_MS = 15_000;
 
 /**
  * Runs checks of a service now, outside their schedule; with `wait` until all have ended.
@@ -58,9 +61,14 @@ export function triggerCommand(
         const isOpen = ({ ending }: TriggeredRun): boolean => wait && ending === 'queued';
         for (const run of runs) if (!isOpen(run)) printer.print(run);
         let open: readonly TriggeredRun[] = runs.filter(isOpen);
+        let waitedMs = 0;
         while (open.length > 0) {
-          if (!(await sleep(terminal.clock, pollMs(open.length), signal))) break;
+          const delayMs = pollMs(open.length);
+          if (!(await sleep(terminal.clock, delayMs, signal))) break;
           open = await stillOpen(client, open, (run) => printer.print(run), signal);
+          const isExplained = waitedMs >= EXPLAINED_WAIT_MS;
+          waitedMs += delayMs;
+          if (!isExplained && waitedMs >= EXPLAINED_WAIT_MS) explainWait(open, terminal);
         }
       }
       printer.end();
@@ -95,6 +103,15 @@ async function triggerGroup(
     if (isEnded || !(await sleep(clock, POLL_MS, signal))) return;
     run = await readGroupRun(client, run.id, signal);
   }
+}
+
+/** Without an agent in the location a run expires only after minutes. */
+function explainWait([first, ...others]: readonly TriggeredRun[], { stderr }: Terminal): void {
+  if (first === undefined) return;
+  const id = harmless(first.checkId);
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const line = `still waiting for ${id}${more}; see whether an agent of the location is online: vedette explain ${id}`;
+  stderr.write(`vedette: ${line}\n`);
 }
 
 function pollMs(open: number): number {

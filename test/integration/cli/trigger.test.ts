@@ -48,7 +48,7 @@ describe('vedette trigger', () => {
     args: readonly string[],
     count: number,
     fieldsOf: (checkId: string) => object,
-    meanwhile = async (): Promise<void> => {},
+    meanwhile = async (_clock: FakeClock, _errors: () => string): Promise<void> => {},
   ) => {
     const clock = new FakeClock();
     const { terminal, stdout, stderr } = memoryTerminal({ isTTY: true, columns: 120 });
@@ -59,7 +59,7 @@ describe('vedette trigger', () => {
     });
     let runs = await requested();
     while (runs.length < count && code === null) runs = await requested();
-    await meanwhile();
+    await meanwhile(clock, stderr);
     runs = await requested();
     await fixture().deliver(fixture().berlin, {
       results: runs.map(({ checkId, slot }) =>
@@ -91,6 +91,24 @@ describe('vedette trigger', () => {
     expect(reason).toBe('        CONNECT_REFUSED: the connection was refused');
     expect(advice).toMatch(/^ {8}try: Check that the service is running/);
     expect(failed.lines.at(-2)).toBe('1 run: 1 failed');
+  });
+
+  it('says after a while how to see whether an agent is there at all', async () => {
+    const { code, stderr } = await triggered(
+      ['--check', 'shop'],
+      1,
+      () => ({}),
+      async (clock, errors) => {
+        while (errors() === '') {
+          await eventually(() => (clock.nextTimerInMs ?? Number.POSITIVE_INFINITY) <= 1000);
+          await clock.advance(1000);
+        }
+      },
+    );
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      'vedette: still waiting for shop; see whether an agent of the location is online: vedette explain shop\n',
+    );
   });
 
   it('runs the activated checks with a tag', async () => {
