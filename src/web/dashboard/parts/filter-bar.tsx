@@ -1,8 +1,18 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ApiError } from '../api/errors.ts';
 import { useUrlState } from '../shell/url-state.ts';
 import { Button } from './button.tsx';
 import { Menu, MenuItem } from './menu.tsx';
+
+/** Choices that a hook reads. */
+export interface ReadChoices {
+  /** Null before they are read. */
+  readonly choices: readonly FilterChoice[] | null;
+  /** The error of the last reading. */
+  readonly error: ApiError | null;
+  readonly retry: () => void;
+}
 
 export interface FilterChoice {
   readonly value: string;
@@ -15,8 +25,8 @@ export interface Filter {
   readonly label: string;
   /** The name of the choice without a value. Default: any. */
   readonly any?: string;
-  /** Those to offer, or a hook that reads them when they are shown first: null until then. */
-  readonly choices: readonly FilterChoice[] | (() => readonly FilterChoice[] | null);
+  /** Those to offer, or a hook that reads them when they are shown first. */
+  readonly choices: readonly FilterChoice[] | (() => ReadChoices);
   /** Removed from the address with each choice. */
   readonly resets?: readonly string[];
 }
@@ -83,8 +93,12 @@ export function FilterMenu({ name, label, any = 'any', choices, resets = [] }: F
 
 type ChoicesOf = Pick<Filter, 'choices'>;
 
+function readOf(choices: Filter['choices']): ReadChoices {
+  return typeof choices === 'function' ? choices() : { choices, error: null, retry: () => {} };
+}
+
 function ChosenLabel({ value, choices }: ChoicesOf & { readonly value: string }) {
-  const known = typeof choices === 'function' ? choices() : choices;
+  const { choices: known } = readOf(choices);
   return <>{known?.find((choice) => choice.value === value)?.label ?? value}</>;
 }
 
@@ -93,7 +107,29 @@ function Choices({
   value,
   choose,
 }: ChoicesOf & { readonly value: string | null; readonly choose: (value: string) => void }) {
-  const known = typeof choices === 'function' ? choices() : choices;
+  const { choices: known, error, retry } = readOf(choices);
+  if (known === null && error !== null) {
+    return (
+      <>
+        <div role="menuitem" aria-disabled="true" tabIndex={-1} class="menu-item failing">
+          The choices could not be read: {error.message}
+        </div>
+        <button
+          type="button"
+          role="menuitem"
+          tabIndex={-1}
+          class="menu-item"
+          onClick={({ currentTarget }) => {
+            // The button goes as soon as they are read, and the menu stays open.
+            currentTarget.closest<HTMLElement>('[role=menu]')?.focus();
+            retry();
+          }}
+        >
+          Try again
+        </button>
+      </>
+    );
+  }
   if (known === null) {
     return (
       <div role="menuitem" aria-disabled="true" tabIndex={-1} class="menu-item muted">

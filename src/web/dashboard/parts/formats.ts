@@ -17,6 +17,11 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
+/** A total of a list; the API does not count further than some: `more than 10,000`. */
+export function totalText(total: number, isAtLeast: boolean): string {
+  return isAtLeast ? `more than ${count(total)}` : count(total);
+}
+
 /** A measured time with two or three digits: `0.42 ms`, `3.1 ms`, `184 ms`, `1.42 s`, `30 s`. Null: `–`. */
 export function responseTime(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return '–';

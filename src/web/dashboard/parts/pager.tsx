@@ -1,10 +1,11 @@
 import { Button } from './button.tsx';
-import { count } from './formats.ts';
+import { count, totalText } from './formats.ts';
 
 /** For lists that go on by a cursor: shows more below what is there. */
 export function Pager({
   shown,
   total,
+  isAtLeast = false,
   hasMore,
   isLoading,
   more,
@@ -12,16 +13,19 @@ export function Pager({
   readonly shown: number;
   /** Null if it is not known. */
   readonly total: number | null;
+  /** There are more than `total`. */
+  readonly isAtLeast?: boolean;
   readonly hasMore: boolean;
   readonly isLoading: boolean;
   readonly more: () => void;
 }) {
-  if (!hasMore && total === null) return null;
+  // Of a list that is shown wholly, the count says nothing.
+  if (!hasMore && (total === null || (shown >= total && !isAtLeast))) return null;
   return (
     <div class="pager">
       <span class="muted">
         {count(shown)}
-        {total === null ? '' : ` of ${count(total)}`}
+        {total === null ? '' : ` of ${totalText(total, isAtLeast)}`}
       </span>
       {hasMore && (
         <Button onClick={more} isBusy={isLoading}>

@@ -103,6 +103,7 @@ function AlertList({ state }: { readonly state: UrlState }) {
       <Pager
         shown={found.alerts.length}
         total={found.total}
+        isAtLeast={found.isAtLeast}
         hasMore={found.total !== null && found.alerts.length < found.total && pages < MAX_PAGES}
         isLoading={isLoading.value}
         more={() => setPages(pages + 1)}
@@ -218,7 +219,11 @@ interface Asked {
 async function readAlerts(
   { isOpenOnly, checkId, types, days, pages }: Asked,
   signal: AbortSignal,
-): Promise<{ readonly alerts: readonly Alert[]; readonly total: number | null }> {
+): Promise<{
+  readonly alerts: readonly Alert[];
+  readonly total: number | null;
+  readonly isAtLeast: boolean;
+}> {
   const to = Math.ceil(Date.now() / 1_000 / MINUTE_S + 1) * MINUTE_S;
   const query = {
     ...(isOpenOnly ? { open: true } : { from: to - days * DAY_S, to }),
@@ -228,14 +233,15 @@ async function readAlerts(
   };
   const found = new Map<string, Alert>();
   let total: number | null = null;
+  let isAtLeast = false;
   for (let page = 1; page <= pages; page += 1) {
     const read = await pageOf(
       api.GET('/v1/check-alerts', { params: { query: { ...query, page } }, signal }),
     );
-    total = read.total;
+    ({ total, isAtLeast } = read);
     // New alerts move the pages: an entry may come twice.
     for (const alert of read.entries) found.set(alert.id, alert);
     if (read.entries.length < PER_PAGE) break;
   }
-  return { alerts: [...found.values()], total };
+  return { alerts: [...found.values()], total, isAtLeast };
 }

@@ -88,6 +88,7 @@ export function Page() {
           <Pager
             shown={found.entries.length}
             total={found.total}
+            isAtLeast={found.isAtLeast}
             hasMore={found.total !== null && found.entries.length < found.total}
             isLoading={isLoading.value}
             more={() => setPages(pages + 1)}
@@ -132,12 +133,13 @@ export function ChannelKinds() {
 async function readChannels(pages: number, signal: AbortSignal) {
   const entries: Channel[] = [];
   let total: number | null = null;
+  let isAtLeast = false;
   for (let page = 1; page <= pages; page += 1) {
     const query = { limit: PER_PAGE, page };
     const read = await pageOf(api.GET('/v1/alert-channels', { params: { query }, signal }));
-    total = read.total;
+    ({ total, isAtLeast } = read);
     entries.push(...read.entries);
     if (read.entries.length < PER_PAGE) break;
   }
-  return { entries, total };
+  return { entries, total, isAtLeast };
 }

@@ -80,6 +80,7 @@ export function Deliveries({ of }: { readonly of: Of }) {
           <Pager
             shown={found.entries.length}
             total={found.total}
+            isAtLeast={found.isAtLeast}
             hasMore={
               found.total !== null && found.entries.length < found.total && pages < MAX_PAGES
             }
@@ -263,6 +264,7 @@ function Resend({
 async function read(of: Of, pages: number, signal: AbortSignal) {
   const entries: Delivery[] = [];
   let total: number | null = null;
+  let isAtLeast = false;
   for (let page = 1; page <= pages; page += 1) {
     const query = { limit: PER_PAGE, page };
     const read = await pageOf(
@@ -276,9 +278,9 @@ async function read(of: Of, pages: number, signal: AbortSignal) {
             signal,
           }),
     );
-    total = read.total;
+    ({ total, isAtLeast } = read);
     entries.push(...read.entries);
     if (read.entries.length < PER_PAGE) break;
   }
-  return { entries, total };
+  return { entries, total, isAtLeast };
 }

@@ -5,7 +5,7 @@ import { useQuery } from '../../api/query.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { CheckField } from '../../parts/field.tsx';
-import { count } from '../../parts/formats.ts';
+import { count, totalText } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { servedBy } from './channel-form.ts';
@@ -124,7 +124,8 @@ export function SubscribedChecks({
       )}
       {found !== null && found.total !== null && found.total > found.entries.length && (
         <p class="alerting-panel-foot muted">
-          {count(found.entries.length)} of {count(found.total)} shown: search for the others.
+          {count(found.entries.length)} of {totalText(found.total, found.isAtLeast)} shown: search
+          for the others.
         </p>
       )}
       {isWriter && found !== null && found.entries.length > 0 && (

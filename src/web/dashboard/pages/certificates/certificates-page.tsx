@@ -71,7 +71,7 @@ export function Page() {
   return (
     <>
       <PageHeader title="Certificates" />
-      <nav class="certificates-views" aria-label="Kinds of certificates">
+      <nav class="tabs" aria-label="Kinds of certificates">
         <Link to="/certificates" {...current(!isClient)}>
           Of targets
         </Link>
@@ -129,6 +129,7 @@ function OfTargets() {
             <Pager
               shown={data.entries.length}
               total={data.total}
+              isAtLeast={data.isAtLeast}
               hasMore
               isLoading={query.isLoading.value}
               more={more}

@@ -1,5 +1,6 @@
+import type { Query } from '../../api/query.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { ErrorState } from '../../parts/error-state.tsx';
+import { ChoicesError, ErrorState } from '../../parts/error-state.tsx';
 import { responseTime } from '../../parts/formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -75,6 +76,7 @@ function CheckView({
   const statusQuery = useStatus(check.id);
   const run = useRunNow(check.id);
   const known = statusQuery.data.value;
+  const statusError = statusQuery.error.value;
   const status = known?.status ?? null;
   const state = stateOf(check, status);
   return (
@@ -86,7 +88,16 @@ function CheckView({
         title={check.name}
         actions={<CheckActions check={check} query={query} onRun={run.start} />}
       >
-        <StateMark state={state} word={wordOf(check, status, state)} />
+        <StateMark
+          state={state}
+          word={
+            known === null && state === 'unknown'
+              ? statusError === null
+                ? 'Loading'
+                : 'Not known'
+              : wordOf(check, status, state)
+          }
+        />
         <span class="chip">{check.checkType}</span>
         {check.muted && <span class="chip">muted</span>}
         <span class="muted">
@@ -108,6 +119,7 @@ function CheckView({
         </span>
       </PageHeader>
       <Target check={check} />
+      <ChoicesError what="state of the check" error={statusError} retry={statusQuery.reload} />
       {run.runId !== null && <FollowedRun checkId={check.id} runId={run.runId} close={run.close} />}
       <OpenAlert checkId={check.id} />
       <WhyNoAlert checkId={check.id} />
@@ -199,10 +211,14 @@ function LatestProblem({
     page: 1,
   });
   const run = query.data.value?.runs[0];
-  if (run === undefined) return null;
+  if (run === undefined) return <NoReason query={query} />;
   return (
     <Problem checkId={check.id} resultId={run.resultId} slot={run.slot} location={run.location} />
   );
+}
+
+function NoReason({ query: { error, reload } }: { readonly query: Query<unknown> }) {
+  return <ChoicesError what="reason of its state" error={error.value} retry={reload} />;
 }
 
 function Problem({
@@ -218,7 +234,7 @@ function Problem({
 }) {
   const query = useExplanation(checkId, resultId);
   const explanation = query.data.value;
-  if (explanation === null) return null;
+  if (explanation === null) return <NoReason query={query} />;
   return (
     <>
       <WhatToTry explanation={explanation} />

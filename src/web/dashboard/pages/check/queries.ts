@@ -54,11 +54,15 @@ const AHEAD_MS = 86_400_000;
 export function useRuns(
   checkId: string,
   { result, location, to, page }: RunFilter,
-): Query<{ readonly runs: readonly Run[]; readonly total: number | null }> {
+): Query<{
+  readonly runs: readonly Run[];
+  readonly total: number | null;
+  readonly isAtLeast: boolean;
+}> {
   return useQuery(
     `runs ${checkId} ${result} ${location} ${to} ${page}`,
     async (signal) => {
-      const { entries, total } = await pageOf(
+      const { entries, total, isAtLeast } = await pageOf(
         api.GET('/v1/checks/{checkId}/runs', {
           params: {
             path: { checkId },
@@ -74,7 +78,7 @@ export function useRuns(
           signal,
         }),
       );
-      return { runs: entries, total };
+      return { runs: entries, total, isAtLeast };
     },
     {
       on: ['check.status_changed', 'check_run'],

@@ -3,7 +3,7 @@ import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { count, counted, responseTime } from '../../parts/formats.ts';
+import { counted, responseTime, totalText } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import { nowMs, TimeText } from '../../parts/time-text.tsx';
@@ -23,8 +23,6 @@ import { RUNS_A_PAGE, useRuns } from './queries.ts';
 import { Reason } from './why.tsx';
 
 const RESULTS = Object.keys(RESULT_WORDS) as RunResult[];
-/** More are not counted by the API. */
-const MAX_TOTAL = 10_000;
 
 /** The runs of a check, newest first, with their retries folded. */
 export function RunList({ check }: { readonly check: Check }) {
@@ -56,8 +54,8 @@ export function RunList({ check }: { readonly check: Check }) {
       aside={
         <span class="muted">
           {found?.total != null &&
-            (found.total >= MAX_TOTAL
-              ? `${count(MAX_TOTAL)} or more`
+            (found.isAtLeast
+              ? `${totalText(found.total, true)} runs`
               : counted(found.total, 'run'))}
         </span>
       }

@@ -159,6 +159,7 @@ export function Page() {
             <Pager
               shown={found.entries.length}
               total={found.total}
+              isAtLeast={found.isAtLeast}
               hasMore
               isLoading={query.isLoading.value}
               more={more}

@@ -1,22 +1,22 @@
 import { api, bodyOf } from '../../api/client.ts';
 import { useQuery } from '../../api/query.ts';
-import type { Filter, FilterChoice } from '../../parts/filter-bar.tsx';
+import type { Filter, FilterChoice, ReadChoices } from '../../parts/filter-bar.tsx';
 import { GROUP_BY_LABELS, type GroupBy, STATE_LABELS, TYPE_LABELS } from './check-filter.ts';
 
 const choicesOf = (labels: Readonly<Record<string, string>>): readonly FilterChoice[] =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
 
 /** What checks have at all, by name: read when its menu opens, or to name what is chosen. */
-function useValuesOf(by: GroupBy): readonly FilterChoice[] | null {
-  const found = useQuery(
+function useValuesOf(by: GroupBy): ReadChoices {
+  const { data, error, reload } = useQuery(
     `values for filters, by ${by}`,
     (signal) => bodyOf(api.GET('/v1/check-state-breakdown', { params: { query: { by } }, signal })),
     { on: ['check.created', 'check.updated', 'check.deleted', 'group', 'location.updated'] },
-  ).data.value;
-  if (found === null) return null;
-  return found.entries
+  );
+  const choices = data.value?.entries
     .flatMap(({ value, name }) => (value === null ? [] : [{ value, label: name ?? value }]))
     .sort((one, next) => one.label.localeCompare(next.label));
+  return { choices: choices ?? null, error: error.value, retry: () => void reload() };
 }
 
 export const FILTERS: readonly Filter[] = [

@@ -1,4 +1,4 @@
-import { count, counted, duration } from '../../parts/formats.ts';
+import { count, counted, duration, totalText } from '../../parts/formats.ts';
 import { MAX_CHECKS } from './report-data.ts';
 
 /** How far a report is read. */
@@ -14,7 +14,7 @@ export interface ReportProgress {
 /** `400 of 900 checks`, and why not all where it does not go on. */
 export function progressText({ read, total, isAtLeast, isReading }: ReportProgress): string {
   if (read >= total && !isAtLeast) return counted(read, 'check');
-  const of = isAtLeast ? `more than ${count(total)}` : count(total);
+  const of = totalText(total, isAtLeast);
   const text = `${count(read)} of ${of} checks`;
   if (isReading) return text;
   return read >= MAX_CHECKS

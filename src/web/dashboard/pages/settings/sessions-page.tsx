@@ -38,7 +38,7 @@ function Sessions() {
   const [isEverywhere, setEverywhere] = useState(false);
   const list = useList<Session>('sessions', async (_page, signal) => {
     const entries = await bodyOf(api.GET('/v1/sessions', { signal }));
-    return { entries, total: entries.length };
+    return { entries, total: entries.length, isAtLeast: false };
   });
   const end = async ({ id }: Session): Promise<void> => {
     try {

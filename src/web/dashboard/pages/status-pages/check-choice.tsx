@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks';
 import { api, pageOf } from '../../api/client.ts';
 import type { operations } from '../../api/openapi.d.ts';
 import { useQuery } from '../../api/query.ts';
-import { count, counted } from '../../parts/formats.ts';
+import { count, counted, totalText } from '../../parts/formats.ts';
 
 type CheckType = NonNullable<
   NonNullable<operations['listCheckStatuses']['parameters']['query']>['type']
@@ -90,7 +90,7 @@ export function CheckChoice({
           : found === null
             ? 'Loading…'
             : total > found.entries.length
-              ? `${counted(total, 'match', 'matches')}, the first ${SHOWN} are shown.`
+              ? `${totalText(total, found.isAtLeast)} matches, the first ${SHOWN} are shown.`
               : total === 0
                 ? text === ''
                   ? 'There are none yet.'

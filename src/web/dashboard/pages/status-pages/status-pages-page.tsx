@@ -4,6 +4,7 @@ import { api } from '../../api/client.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ErrorState } from '../../parts/error-state.tsx';
 import { FormError, problemOf, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { counted } from '../../parts/formats.ts';
@@ -53,7 +54,8 @@ const COLUMNS: readonly Column<StatusPage>[] = [
 export function Page() {
   const [isMaking, setMaking] = useState(false);
   const list = usePages();
-  const isEmpty = list.query.data.value?.entries.length === 0;
+  const { data, error, reload } = list.query;
+  const isEmpty = data.value?.entries.length === 0;
   return (
     <>
       <PageHeader
@@ -66,6 +68,7 @@ export function Page() {
           )
         }
       />
+      {isEmpty && error.value !== null && <ErrorState error={error.value} retry={reload} />}
       {isEmpty ? (
         <div class="panel">
           <EmptyState title="There is no status page yet">

@@ -44,6 +44,7 @@ export function ListPanel<Entry>({
         <Pager
           shown={data.entries.length}
           total={data.total}
+          isAtLeast={data.isAtLeast}
           hasMore
           isLoading={query.isLoading.value}
           more={more}

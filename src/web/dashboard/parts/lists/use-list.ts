@@ -4,6 +4,8 @@ import { type Query, type QueryOptions, useQuery } from '../../api/query.ts';
 export interface Part<Entry> {
   readonly entries: readonly Entry[];
   readonly total: number | null;
+  /** There are more than `total`. */
+  readonly isAtLeast: boolean;
 }
 
 export const PART = 100;
@@ -20,13 +22,14 @@ export function useList<Entry>(
     async (signal) => {
       const entries: Entry[] = [];
       let total: number | null = null;
+      let isAtLeast = false;
       for (let page = 1; page <= pages; page += 1) {
         const part = await load(page, signal);
         entries.push(...part.entries);
-        total = part.total;
+        ({ total, isAtLeast } = part);
         if (part.entries.length < PART) break;
       }
-      return { entries, total };
+      return { entries, total, isAtLeast };
     },
     options,
   );
