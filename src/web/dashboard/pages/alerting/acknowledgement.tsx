@@ -67,8 +67,11 @@ export function AcknowledgeButton({
 
 /** Who has an alert, since when. */
 export function AcknowledgedBy({ alert }: { readonly alert: Alert }) {
-  const { acknowledgement } = alert;
-  if (acknowledgement === null) return <span class="muted">nobody</span>;
+  const { acknowledgement, alertType } = alert;
+  if (acknowledgement === null) {
+    const isGood = alertType.endsWith('RECOVERY');
+    return <span class="muted">{isGood ? '–' : 'nobody'}</span>;
+  }
   const { by, at } = acknowledgement;
   return (
     <span class="alerting-taken">

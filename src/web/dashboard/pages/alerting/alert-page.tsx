@@ -102,10 +102,14 @@ function Facts({ alert }: { readonly alert: Alert }) {
         <div>
           <dt>Check</dt>
           <dd>
-            <Link to={`/alerts?show=all&checkId=${encodeURIComponent(checkId)}`}>
-              All alerts of this check
+            <Link to={`/${isHeartbeat ? 'heartbeats' : 'checks'}/${encodeURIComponent(checkId)}`}>
+              {alert.name}
             </Link>{' '}
             <span class="chip">{alert.checkType}</span>
+            <br />
+            <Link to={`/alerts?show=all&checkId=${encodeURIComponent(checkId)}`}>
+              All of its alerts
+            </Link>
           </dd>
         </div>
         {!isHeartbeat && (

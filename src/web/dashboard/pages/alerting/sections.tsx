@@ -9,7 +9,7 @@ const SECTIONS = [
 /** Leads from alerts to channels and back. */
 export function Sections({ current }: { readonly current: (typeof SECTIONS)[number]['to'] }) {
   return (
-    <nav class="alerting-sections" aria-label="Alerting">
+    <nav class="tabs" aria-label="Alerting">
       {SECTIONS.map(({ to, label }) => (
         <Link key={to} to={to} aria-current={to === current ? 'page' : undefined}>
           {label}

@@ -53,7 +53,7 @@ export function Page() {
         title="Checks"
         actions={
           may('write') && (
-            <Link class="button" to="/checks/new">
+            <Link class="button primary" to="/checks/new">
               New check
             </Link>
           )

@@ -35,7 +35,7 @@ export function SettingsFrame({
   const isAllowed = may(entry?.role ?? 'admin');
   return (
     <>
-      <nav class="settings-nav" aria-label="Settings">
+      <nav class="tabs" aria-label="Settings">
         {ENTRIES.filter(({ role }) => may(role)).map(({ name, label }) => (
           <Link
             to={DASHBOARD_PATHS[name]}
