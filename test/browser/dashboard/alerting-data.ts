@@ -113,3 +113,24 @@ export async function prepareAlerting(
   await data.run('login', 4, FAILED);
   await data.run('checkout', 3, FAILED);
 }
+
+/** A location that misses slots, and channels that fail. The service finds nothing that ends them. */
+export async function addMonitoringProblems(
+  { accountId }: DashboardAccount,
+  { store }: DashboardService,
+): Promise<void> {
+  await store.query(
+    `insert into monitoring_problems (id, account_id, kind, subject_id, subject, message, since,
+       seen_at, begun_at)
+     select $1 || l.id, l.account_id, 'SLOTS_MISSED', l.id, jsonb_build_object('kind', 'location',
+       'id', l.id, 'slug', l.slug, 'name', l.name), 'Of 60 slots 12 were not run.',
+       now() - interval '1 hour', timestamptz '2100-01-01', now()
+     from private_locations l where l.account_id = $2
+     union all
+     select $1 || c.id, c.account_id, 'CHANNEL_FAILING', c.id::text, jsonb_build_object('kind',
+       'channel', 'id', c.id, 'type', c.type, 'name', c.config ->> 'address'),
+       'The answer was the status 404.', now(), timestamptz '2100-01-01', now()
+     from alert_channels c where c.account_id = $2`,
+    [`${accountId}-`, accountId],
+  );
+}

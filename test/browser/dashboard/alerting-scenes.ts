@@ -1,5 +1,6 @@
-import { prepareAlerting } from './alerting-data.ts';
-import type { Scene } from './scenes.ts';
+import { CHANNEL_TYPES } from '../../../src/web/dashboard/pages/alerting/channel-form.ts';
+import { addMonitoringProblems, prepareAlerting } from './alerting-data.ts';
+import { fail, type Scene } from './scenes.ts';
 
 /** Alerts and channels: without any, and with some of each kind. */
 export const ALERTING_SCENES: readonly Scene[] = [
@@ -15,9 +16,71 @@ export const ALERTING_SCENES: readonly Scene[] = [
       await page.getByRole('region', { name: 'Who would be notified next time' }).waitFor();
     },
   },
+  {
+    name: 'alert-acknowledged',
+    path: '/alerts',
+    prepare: prepareAlerting,
+    act: async ({ page }) => {
+      await page.getByRole('link', { name: 'Payments API' }).click();
+      await page.getByRole('button', { name: /^Acknowledge/ }).click();
+      await page.getByRole('button', { name: /^Undo the acknowledgement/ }).waitFor();
+    },
+  },
+  {
+    name: 'alerts-monitoring-problems',
+    path: '/alerts',
+    prepare: async (account, service) => {
+      await prepareAlerting(account, service);
+      await addMonitoringProblems(account, service);
+    },
+    act: async ({ page }) =>
+      await page.getByRole('list', { name: 'Problems of monitoring itself' }).waitFor(),
+  },
+  {
+    name: 'alerts-error',
+    path: '/alerts',
+    act: async ({ page }) => {
+      await fail(page, /\/v1\/(?:check-alerts|monitoring-problems)/);
+      await page.reload();
+      await page.getByRole('alert').first().waitFor();
+    },
+  },
   { name: 'channels-empty', path: '/channels' },
   { name: 'channels', path: '/channels', prepare: prepareAlerting },
-  { name: 'channel-new', path: '/channels/new?type=WEBHOOK', prepare: prepareAlerting },
+  { name: 'channel-kinds', path: '/channels/new' },
+  ...CHANNEL_TYPES.map(({ type }) => ({
+    name: `channel-new-${type.toLowerCase().replaceAll('_', '-')}`,
+    path: `/channels/new?type=${type}`,
+  })),
+  {
+    name: 'channel-texts',
+    path: '/channels/new?type=SLACK',
+    act: async ({ page }) => {
+      await page.getByText('Texts of its messages').click();
+      await page.getByLabel('First line').fill('{{CHECK_NAME}} is down at {{RUN_LOCATION}}');
+      await page.getByLabel('What follows').fill('{{ERROR_MESSAGE}} since {{SINCE}}');
+      await page.getByRole('button', { name: 'Preview' }).click();
+      await page.locator('.alerting-preview').first().waitFor();
+    },
+  },
+  {
+    name: 'channel-texts-refused',
+    path: '/channels/new?type=SLACK',
+    act: async ({ page }) => {
+      await page.getByText('Texts of its messages').click();
+      await page.getByLabel('First line').fill('{{CHECK_NAME} is down');
+      await page.getByRole('button', { name: 'Preview' }).click();
+      await page.locator('[aria-invalid=true]').first().waitFor();
+    },
+  },
+  {
+    name: 'channel-refused',
+    path: '/channels/new?type=PAGERDUTY',
+    act: async ({ page }) => {
+      await page.getByRole('button', { name: 'Make the channel' }).click();
+      await page.locator('[aria-invalid=true]').first().waitFor();
+    },
+  },
   {
     name: 'channel',
     path: '/channels',

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { hookServer } from '../../support/servers/hook-server.ts';
 import { LACKING, THEMES } from '../support/browser.ts';
 import { useDashboard } from '../support/dashboard.ts';
-import { alertingData, FAILED, PASSED, prepareAlerting } from './alerting-data.ts';
+import {
+  addMonitoringProblems,
+  alertingData,
+  FAILED,
+  PASSED,
+  prepareAlerting,
+} from './alerting-data.ts';
 
 describe.skipIf(LACKING !== null)('the pages of alerts', () => {
   const { service, newAccount, open } = useDashboard();
@@ -83,21 +89,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
       type: 'EMAIL',
       config: { address: 'ops@example.com' },
     });
-    // The service finds nothing that ends them.
-    await service().store.query(
-      `insert into monitoring_problems (id, account_id, kind, subject_id, subject, message, since,
-         seen_at, begun_at)
-       select $1 || l.id, l.account_id, 'SLOTS_MISSED', l.id, jsonb_build_object('kind', 'location',
-         'id', l.id, 'slug', l.slug, 'name', l.name), 'Of 60 slots 12 were not run.',
-         now() - interval '1 hour', timestamptz '2100-01-01', now()
-       from private_locations l where l.account_id = $2
-       union all
-       select $1 || c.id, c.account_id, 'CHANNEL_FAILING', c.id::text, jsonb_build_object('kind',
-         'channel', 'id', c.id, 'type', c.type, 'name', c.config ->> 'address'),
-         'The answer was the status 404.', now(), timestamptz '2100-01-01', now()
-       from alert_channels c where c.account_id = $2`,
-      [`${account.accountId}-`, account.accountId],
-    );
+    await addMonitoringProblems(account, service());
     const { page, goto, axe, faults } = await open(account);
     const problems = page
       .getByRole('list', { name: 'Problems of monitoring itself' })

@@ -1,5 +1,5 @@
 import { addCheck, addFailingCheck, addLocations, ORDERS } from './check-data.ts';
-import type { Scene } from './scenes.ts';
+import { fail, type Scene } from './scenes.ts';
 
 /** By account: scenes have accounts of their own. */
 const failedIds = new Map<string, string>();
@@ -13,6 +13,17 @@ async function prepare(
 }
 
 export const CHECK_SCENES: readonly Scene[] = [
+  { name: 'check-gone', path: '/checks/none' },
+  {
+    name: 'check-parts-error',
+    path: '/checks/orders',
+    prepare,
+    act: async ({ page }) => {
+      await fail(page, /\/v1\/(?:check-statuses|checks\/orders\/(?:availability|runs)|analytics)/);
+      await page.reload();
+      await page.getByRole('alert').first().waitFor();
+    },
+  },
   { name: 'check-failing', path: '/checks/orders', prepare },
   {
     name: 'check-run-failed',

@@ -72,6 +72,32 @@ export const EDITING_SCENES: readonly Scene[] = [
       await page.locator('[aria-invalid=true]').first().waitFor();
     },
   },
+  ...['URL', 'TCP', 'ICMP'].map((type) => ({
+    name: `editing-new-${type.toLowerCase()}`,
+    path: `/checks/new?type=${type}`,
+  })),
+  {
+    name: 'editing-scripts-dependencies',
+    path: '/checks/orders/edit',
+    prepare: async (account, service) => {
+      await addRich(account, service);
+      await addCheck(account, service, 'gateway', {
+        ...ORDERS,
+        name: 'Gateway',
+        privateLocations: ['office'],
+      });
+      const { json: snippet } = await account.post('/v1/snippets', {
+        name: 'Sign out',
+        script: 'log()',
+      });
+      await account.patch('/v1/checks/orders', {
+        dependsOn: ['gateway'],
+        setupScript:
+          "const { token } = await request.get('https://login.example.com/')\nsetVariable('TOKEN', token)",
+        teardownSnippetId: snippet.id,
+      });
+    },
+  },
   { name: 'editing-stored', path: '/checks/orders/edit', prepare: addRich },
   {
     name: 'editing-outdated',

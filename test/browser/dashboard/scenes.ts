@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import type {
   DashboardAccount,
   DashboardService,
@@ -7,6 +8,7 @@ import { ALERTING_SCENES } from './alerting-scenes.ts';
 import { CHECK_SCENES } from './check-scenes.ts';
 import { EDITING_SCENES } from './editing-scenes.ts';
 import { LOCATION_SCENES } from './location-scenes.ts';
+import { GUEST_SCENES } from './more/guest-scenes.ts';
 import { MORE_SCENES } from './more/scenes.ts';
 import { addBadDay, addManyChecks } from './overview-samples.ts';
 import { HEARTBEAT_SCENES } from './planned/heartbeat-scenes.ts';
@@ -22,8 +24,17 @@ export interface Scene {
   readonly path: string | ((account: DashboardAccount) => string);
   /** Makes what the account has. Default: nothing. */
   readonly prepare?: (account: DashboardAccount, service: DashboardService) => Promise<void>;
+  /** Opened without a session. */
+  readonly isGuest?: boolean;
   /** What a reader does there, before the picture. */
   readonly act?: (opened: OpenDashboard, account: DashboardAccount) => Promise<void>;
+}
+
+/** Lets a part of the API fail, as it does while its database is away. */
+export async function fail(page: Page, part: RegExp): Promise<void> {
+  const json = { statusCode: 503, error: 'Service Unavailable', message: 'The database is away' };
+  const headers = { 'x-request-id': '3f0c7c1a-8d52-4d0e-9a54-6d2f0c1b7e11' };
+  await page.route(part, (route) => route.fulfill({ status: 503, headers, json }));
 }
 
 /** One line or more for each page. Scenes have an account of their own. */
@@ -39,6 +50,7 @@ export const SCENES: readonly Scene[] = [
   ...LOCATION_SCENES,
   ...MORE_SCENES,
   ...SETTINGS_SCENES,
+  ...GUEST_SCENES,
   { name: 'overview-40', path: '/', prepare: addBadDay },
   {
     name: 'overview-grouped',
@@ -51,10 +63,52 @@ export const SCENES: readonly Scene[] = [
     prepare: (account, service) => addManyChecks(account, service, 10_000),
   },
   {
+    name: 'overview-selected',
+    path: '/?search=e',
+    prepare: addBadDay,
+    act: async ({ page }) => {
+      for (const name of ['Select Orders API', 'Select Search']) {
+        await page.getByRole('checkbox', { name, exact: true }).check();
+      }
+    },
+  },
+  { name: 'overview-nothing-found', path: '/?search=nothing', prepare: addBadDay },
+  {
+    name: 'overview-menu',
+    path: '/',
+    prepare: addBadDay,
+    act: async ({ page }) => {
+      await page.getByRole('button', { name: 'Tag: any' }).click();
+      await page.getByRole('menuitemradio', { name: 'production' }).waitFor();
+    },
+  },
+  {
+    name: 'overview-menu-error',
+    path: '/',
+    act: async ({ page }) => {
+      await fail(page, /\/v1\/check-state-breakdown/);
+      await page.getByRole('button', { name: 'Tag: any' }).click();
+      await page.getByText('could not be read').waitFor();
+    },
+  },
+  {
+    name: 'shell-drawer',
+    path: '/locations',
+    act: async ({ page }) => {
+      await page.setViewportSize({ width: 360, height: 900 });
+      await page.getByRole('button', { name: 'Menu', exact: true }).click();
+    },
+  },
+  {
+    name: 'shell-user-menu',
+    path: '/locations',
+    act: async ({ page }) => await page.getByRole('button', { name: /^Acme|mira\.roth/ }).click(),
+  },
+  {
     name: 'overview-error',
     path: '/',
     act: async ({ page }) => {
-      await page.route(/\/v1\/check-s/, (route) => route.fulfill({ status: 503, body: '{}' }));
+      await fail(page, /\/v1\/check-s/);
       await page.reload();
       await page.getByRole('alert').waitFor();
     },

@@ -13,12 +13,16 @@ import {
 } from '../support/dashboard-service.ts';
 import { SCENES } from './scenes.ts';
 
-const MAX_PICTURE_PIXELS = 8_000;
+const MIN_HEIGHT = 900;
+/** Chromium takes no picture of ten thousand rows. */
+const MAX_HEIGHT = 4_000;
+/** A list that is laid out anew may be higher than before. */
+const MAX_FITS = 4;
 
 /**
  * Writes a picture of each scene, in both themes and widths.
  *
- * @param only a part of the names of the scenes; null for all
+ * @param only parts of the names of the scenes, with commas in between; null for all
  * @returns how many
  */
 export async function dashboardScreenshots(
@@ -27,30 +31,30 @@ export async function dashboardScreenshots(
   only: string | null,
 ): Promise<number> {
   mkdirSync(folder, { recursive: true });
-  const scenes = SCENES.filter(({ name }) => only === null || name.includes(only));
+  const scenes = SCENES.filter(
+    ({ name }) => only === null || only.split(',').some((part) => name.includes(part)),
+  );
   if (scenes.length === 0) return 0;
   const log = silentLog();
   const store = await openStore(storeConfig(), { clock: systemClock, log });
   await migrate(store, log);
   const service = await startDashboardService(store);
   try {
-    for (const { name, path, prepare, act } of scenes) {
+    for (const { name, path, prepare, act, isGuest = false } of scenes) {
       const account = await newDashboardAccount(service);
       await prepare?.(account, service);
-      for (const theme of THEMES) {
-        for (const width of WIDTHS) {
-          const opened = await openDashboardPage(browser, service, account, { theme, width });
-          await opened.goto(typeof path === 'string' ? path : path(account));
-          await act?.(opened, account);
-          // Not until the network is idle: the stream of events never ends.
-          await waitUntilLoaded(opened.page);
-          await opened.page.screenshot({
-            path: join(folder, `${name}-${theme}-${width}.png`),
-            fullPage: await isWithinAPicture(opened.page),
-          });
-          await opened.context.close();
+      const opened = await openDashboardPage(browser, service, account);
+      if (isGuest) await opened.context.clearCookies();
+      await opened.goto(typeof path === 'string' ? path : path(account));
+      await act?.(opened, account);
+      for (const width of WIDTHS) {
+        for (const theme of THEMES) {
+          await opened.page.emulateMedia({ colorScheme: theme });
+          await fitWindow(opened.page, width);
+          await opened.page.screenshot({ path: join(folder, `${name}-${theme}-${width}.png`) });
         }
       }
+      await opened.context.close();
     }
   } finally {
     await service.close();
@@ -58,20 +62,31 @@ export async function dashboardScreenshots(
   return scenes.length * THEMES.length * WIDTHS.length;
 }
 
+/**
+ * Makes the window as high as what it shows. A picture of a page that is higher than the window would lack the rows
+ * of lists that show only what is within the window.
+ */
+async function fitWindow(page: Page, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: MIN_HEIGHT });
+  await waitUntilLoaded(page);
+  for (let tries = 0; tries < MAX_FITS; tries += 1) {
+    const box = await page.locator('html').boundingBox();
+    const height = Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, Math.ceil(box?.height ?? 0)));
+    if (page.viewportSize()?.height === height) return;
+    await page.setViewportSize({ width, height });
+    await waitUntilLoaded(page);
+  }
+}
+
+/** Not until the network is idle: the stream of events never ends. */
 async function waitUntilLoaded(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor();
   // Not by waitForFunction: it evaluates text in the page, which its policy forbids.
-  const skeletons = page.locator('.skeleton');
-  while ((await skeletons.count()) > 0) {
-    await skeletons
+  const loading = page.locator('.skeleton, .overview-placeholder');
+  while ((await loading.count()) > 0) {
+    await loading
       .first()
       .waitFor({ state: 'detached' })
       .catch(() => {});
   }
-}
-
-/** Chromium takes no picture of ten thousand rows. */
-async function isWithinAPicture(page: Page): Promise<boolean> {
-  const box = await page.locator('html').boundingBox();
-  return box !== null && box.height <= MAX_PICTURE_PIXELS;
 }

@@ -49,6 +49,15 @@ export const MORE_SCENES: readonly Scene[] = [
   },
   { name: 'analyses-empty', path: '/analyses' },
   { name: 'analyses', path: '/analyses', prepare: addFailures },
+  {
+    name: 'analysis',
+    path: '/analyses',
+    prepare: addFailures,
+    act: async ({ page }) => {
+      await page.locator('main table a').first().click();
+      await page.waitForURL(/analyses\/./);
+    },
+  },
   { name: 'reports-empty', path: '/reports' },
   {
     name: 'reports',

@@ -1,8 +1,25 @@
-import type { Scene } from '../scenes.ts';
+import { fail, type Scene } from '../scenes.ts';
 import { makePage, prepareIncidents } from './incident-scenes.ts';
 
 export const STATUS_PAGE_SCENES: readonly Scene[] = [
   { name: 'status-pages-empty', path: '/status-pages' },
+  {
+    name: 'status-pages-new',
+    path: '/status-pages',
+    act: async ({ page }) => {
+      await page.getByRole('button', { name: 'New page' }).click();
+      await page.getByLabel('Name', { exact: true }).fill('Acme status');
+    },
+  },
+  {
+    name: 'status-pages-error',
+    path: '/status-pages',
+    act: async ({ page }) => {
+      await fail(page, /\/v1\/status-pages/);
+      await page.reload();
+      await page.getByRole('alert').waitFor();
+    },
+  },
   {
     name: 'status-pages',
     path: '/status-pages',
