@@ -130,7 +130,7 @@ export async function addMonitoringProblems(
      select $1 || c.id, c.account_id, 'CHANNEL_FAILING', c.id::text, jsonb_build_object('kind',
        'channel', 'id', c.id, 'type', c.type, 'name', c.config ->> 'address'),
        'The answer was the status 404.', now(), timestamptz '2100-01-01', now()
-     from alert_channels c where c.account_id = $2`,
+     from alert_channels c where c.account_id = $2 and c.type = 'EMAIL'`,
     [`${accountId}-`, accountId],
   );
 }

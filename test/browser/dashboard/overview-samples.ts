@@ -28,14 +28,16 @@ export async function addBadDay(
   const timeout = {
     code: 'CONNECT_TIMEOUT',
     message: '10.80.4.2:443 did not answer within 30 s; the trace ends after 10.80.2.2',
+    afterMs: 30_014,
   };
   const expired = {
     code: 'TLS_CERT_EXPIRED',
     message: 'The certificate expired on 22 Nov 2026, 06:00 UTC',
+    afterMs: 38,
   };
   const broken: readonly SampleCheck[] = [
     { id: 'orders', name: 'Orders API', cells: p(94) + f(2), error: timeout },
-    { id: 'smtp', name: 'smtp.example.com certificate', cells: p(80) + f(16), error: expired },
+    { id: 'smtp', name: 'smtp.example.com certificate', cells: p(80) + f(16), responseTimeMs: 37, error: expired },
     { id: 'search', name: 'Search', cells: `${p(40)}d${p(48)}${d(7)}`, responseTimeMs: 260 },
     { id: 'new', name: 'Warehouse interface', cells: '' },
   ].map((check) => ({ ...check, fields: { groupId: group.id, tags: ['production', 'shop'] } }));

@@ -66,6 +66,25 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     },
   );
 
+  it('says that nobody is notified until there is a channel', async () => {
+    const account = await newAccount();
+    const { page, goto } = await open(account);
+    await account.put('/v1/checks/url/home', {
+      name: 'Home',
+      request: { url: 'https://shop.example.com/' },
+      activated: false,
+    });
+    await goto('/');
+    const hint = page.getByRole('link', { name: 'Nobody is notified: add a channel' });
+    await hint.waitFor();
+    await page.getByRole('status').filter({ hasText: 'Live' }).filter({ visible: true }).waitFor();
+    await account.post('/v1/alert-channels', {
+      type: 'EMAIL',
+      config: { address: 'ops@example.com' },
+    });
+    await hint.waitFor({ state: 'detached' });
+  });
+
   it('keeps filters and search in the address, and Back leaves them', async () => {
     const { page, goto } = await open(await sharedBadDay());
     await goto('/');

@@ -51,7 +51,17 @@ export const SCENES: readonly Scene[] = [
   ...MORE_SCENES,
   ...SETTINGS_SCENES,
   ...GUEST_SCENES,
-  { name: 'overview-40', path: '/', prepare: addBadDay },
+  {
+    name: 'overview-40',
+    path: '/',
+    prepare: async (account, service) => {
+      await addBadDay(account, service);
+      await account.post('/v1/alert-channels', {
+        type: 'EMAIL',
+        config: { address: 'on-call@example.com' },
+      });
+    },
+  },
   {
     name: 'overview-grouped',
     path: '/?group-by=tag&open=shop',

@@ -7,11 +7,13 @@ import { openStore } from '../../../src/service/database/open-store.ts';
 import { silentLog, storeConfig } from '../../support/database/silent-store.ts';
 import { THEMES, WIDTHS } from '../support/browser.ts';
 import {
+  type DashboardService,
   newDashboardAccount,
+  type OpenDashboard,
   openDashboardPage,
   startDashboardService,
 } from '../support/dashboard-service.ts';
-import { SCENES } from './scenes.ts';
+import { SCENES, type Scene } from './scenes.ts';
 
 const MIN_HEIGHT = 900;
 /** Chromium takes no picture of ten thousand rows. */
@@ -24,6 +26,7 @@ const MAX_FITS = 4;
  *
  * @param only parts of the names of the scenes, with commas in between; null for all
  * @returns how many
+ * @throws Error with the scenes that could not be shown, after the others
  */
 export async function dashboardScreenshots(
   browser: Browser,
@@ -35,31 +38,92 @@ export async function dashboardScreenshots(
     ({ name }) => only === null || only.split(',').some((part) => name.includes(part)),
   );
   if (scenes.length === 0) return 0;
+  const failed: string[] = [];
+  await withService(async (service) => {
+    for (const scene of scenes) {
+      try {
+        await picturesOf(browser, service, scene, folder);
+      } catch (error) {
+        failed.push(`${scene.name}: ${String(error)}`);
+      }
+    }
+  });
+  if (failed.length > 0) throw new Error(`no pictures of\n${failed.join('\n')}`);
+  return scenes.length * THEMES.length * WIDTHS.length;
+}
+
+async function picturesOf(
+  browser: Browser,
+  service: DashboardService,
+  scene: Scene,
+  folder: string,
+): Promise<void> {
+  const { page, context } = await openScene(browser, service, scene);
+  for (const width of WIDTHS) {
+    for (const theme of THEMES) {
+      await page.emulateMedia({ colorScheme: theme });
+      await fitWindow(page, width);
+      await page.screenshot({ path: join(folder, `${scene.name}-${theme}-${width}.png`) });
+    }
+  }
+  await context.close();
+}
+
+/**
+ * Writes a picture of a scene in light colours.
+ *
+ * @param height of the picture, in pixels; null for all of the page
+ */
+export async function dashboardPicture(
+  browser: Browser,
+  {
+    scene: wanted,
+    file,
+    width,
+    height,
+  }: {
+    readonly scene: string;
+    readonly file: string;
+    readonly width: number;
+    readonly height: number | null;
+  },
+): Promise<void> {
+  const scene = SCENES.find(({ name }) => name === wanted);
+  if (scene === undefined) throw new Error(`there is no scene ${wanted}`);
+  await withService(async (service) => {
+    const { page, context } = await openScene(browser, service, scene);
+    await fitWindow(page, width);
+    if (height !== null) await page.setViewportSize({ width, height });
+    await page.screenshot({ path: file });
+    await context.close();
+  });
+}
+
+async function withService(act: (service: DashboardService) => Promise<void>): Promise<void> {
   const log = silentLog();
   const store = await openStore(storeConfig(), { clock: systemClock, log });
   await migrate(store, log);
   const service = await startDashboardService(store);
   try {
-    for (const { name, path, prepare, act, isGuest = false } of scenes) {
-      const account = await newDashboardAccount(service);
-      await prepare?.(account, service);
-      const opened = await openDashboardPage(browser, service, account);
-      if (isGuest) await opened.context.clearCookies();
-      await opened.goto(typeof path === 'string' ? path : path(account));
-      await act?.(opened, account);
-      for (const width of WIDTHS) {
-        for (const theme of THEMES) {
-          await opened.page.emulateMedia({ colorScheme: theme });
-          await fitWindow(opened.page, width);
-          await opened.page.screenshot({ path: join(folder, `${name}-${theme}-${width}.png`) });
-        }
-      }
-      await opened.context.close();
-    }
+    await act(service);
   } finally {
     await service.close();
   }
-  return scenes.length * THEMES.length * WIDTHS.length;
+}
+
+/** Shows a scene with an account of its own. */
+async function openScene(
+  browser: Browser,
+  service: DashboardService,
+  { path, prepare, act, isGuest = false }: Scene,
+): Promise<OpenDashboard> {
+  const account = await newDashboardAccount(service);
+  await prepare?.(account, service);
+  const opened = await openDashboardPage(browser, service, account);
+  if (isGuest) await opened.context.clearCookies();
+  await opened.goto(typeof path === 'string' ? path : path(account));
+  await act?.(opened, account);
+  return opened;
 }
 
 /**

@@ -21,7 +21,12 @@ export interface SampleCheck {
    */
   readonly cells?: string;
   readonly responseTimeMs?: number;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: {
+    readonly code: string;
+    readonly message: string;
+    /** Default: as long as a run that passes. */
+    readonly afterMs?: number;
+  };
 }
 
 /** A private location with an agent that is connected. */
@@ -116,9 +121,8 @@ export function sampleResult(
   letter: string,
 ): CheckResult {
   const isFailed = letter === 'f';
-  const took = Math.round(
-    responseTimeMs * (letter === 'd' ? 6 : 1 + ((slot / QUARTER_MS) % 7) / 40),
-  );
+  const usual = responseTimeMs * (letter === 'd' ? 6 : 1 + ((slot / QUARTER_MS) % 7) / 40);
+  const took = Math.round(isFailed ? (error?.afterMs ?? usual) : usual);
   const sequenceId = sequenceIdOf(id, slug, slot);
   const at = (ms: number) => new Date(slot + ms).toISOString();
   return resultOf({

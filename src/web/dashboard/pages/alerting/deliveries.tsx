@@ -211,6 +211,9 @@ function WaitsFor({
 
 function Answer({ delivery }: { readonly delivery: Delivery }) {
   const { lastStatus, lastError, lastAnswer, nextAttemptAt } = delivery;
+  if (lastStatus === null && lastError === null && delivery.attempts === 0) {
+    return <span class="muted">–</span>;
+  }
   return (
     <div class="alerting-answer">
       {lastStatus !== null && <span class="nowrap">Status {lastStatus}</span>}

@@ -12,6 +12,7 @@ import { CheckLine } from './check-line.tsx';
 import { FILTERS, GROUP_BY } from './filters.ts';
 import { useHeights } from './heights.ts';
 import { CountsStrip, NoChecks, NothingFound, type RowLine } from './list-parts.tsx';
+import { NobodyNotified } from './nobody-notified.tsx';
 import { OverviewData } from './overview-data.ts';
 import { SectionList } from './section-list.tsx';
 import { useSelection } from './selection.ts';
@@ -60,6 +61,7 @@ export function Page() {
         }
       >
         <CountsStrip counts={data.allCounts.value} />
+        {total > 0 && may('write') && <NobodyNotified />}
       </PageHeader>
       <FilterBar search="Search checks" filters={FILTERS}>
         <FilterMenu {...GROUP_BY} />
