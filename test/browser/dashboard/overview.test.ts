@@ -223,6 +223,18 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     expect(await choices(/^Location/)).toEqual(['Any', 'office']);
   });
 
+  it.each([360, 1_440])('opens its menus within the window (%i px wide)', async (width) => {
+    const { page, goto } = await open(await newAccount(), { width });
+    await goto('/');
+    for (const name of ['Tag: any', 'Location: any', 'Group by: nothing']) {
+      await page.getByRole('button', { name }).click();
+      const box = await page.getByRole('menu').boundingBox();
+      expect(box?.x, name).toBeGreaterThanOrEqual(0);
+      expect((box?.x ?? 0) + (box?.width ?? 0), name).toBeLessThanOrEqual(width);
+      await page.keyboard.press('Escape');
+    }
+  });
+
   it('shows by itself that a check fails and that it recovers', async () => {
     const account = await newAccount();
     const location = await addSampleLocation(account, service(), 'office');

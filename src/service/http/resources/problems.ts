@@ -175,7 +175,8 @@ function allowedText(issue: z.core.$ZodIssue): string | null {
 
 function boundText(origin: string, relation: string, bound: number | bigint): string {
   const unit = UNITS[origin];
-  return unit === undefined ? `${relation} ${bound}` : `${relation} ${bound} ${unit} long`;
+  if (unit === undefined) return `${relation} ${bound}`;
+  return `${relation} ${bound} ${Number(bound) === 1 ? unit.slice(0, -1) : unit} long`;
 }
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -213,7 +214,9 @@ function shownInput(input: unknown, textIsHarmless: boolean): string {
     case 'string':
       return textIsHarmless && input.length <= MAX_SHOWN_CHARS
         ? `, not ${JSON.stringify(input)}`
-        : `, not text of ${input.length} characters`;
+        : input === ''
+          ? ', not empty'
+          : `, not text of ${input.length} characters`;
     case 'number':
     case 'boolean':
       return `, not ${input}`;

@@ -10,7 +10,7 @@ a { color: var(--link) }
 .brand { display: flex; align-items: center; gap: 8px; font-size: 15px; font-weight: 660; color: var(--ink); text-decoration: none }
 main { width: 100%; max-width: 384px; padding: 24px; background: var(--surface); border: 1px solid var(--line); border-radius: 8px }
 main.wide { max-width: 560px }
-h1 { margin: 0 0 4px; font-size: 18px; line-height: 24px; font-weight: 620; letter-spacing: -.01em }
+h1 { margin: 0 0 12px; font-size: 18px; line-height: 24px; font-weight: 620; letter-spacing: -.01em }
 h2 { margin: 28px 0 8px; font-size: 14px; line-height: 20px; font-weight: 620 }
 p { margin: 0 0 16px; color: var(--muted) }
 p strong { color: var(--ink); font-weight: 600; overflow-wrap: anywhere }
@@ -26,8 +26,10 @@ label small { display: block; margin-top: 4px; font-size: 12px; line-height: 16p
 .note.pass { background: var(--pass-soft); border-left: 3px solid var(--pass) }
 .or { display: flex; align-items: center; gap: 12px; margin: 16px 0; color: var(--muted); font-size: 12px }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line) }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margin: 0 }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margin: 0 0 16px }
 dt { color: var(--muted) }
 dd { margin: 0; overflow-wrap: anywhere }
+main > form + *, main > .button + * { margin-top: 16px }
+main > :last-child { margin-bottom: 0 }
 @media (max-width: 480px) { body { padding-top: 32px } main { padding: 20px 16px } }
 `;

@@ -29,7 +29,7 @@ export const CHANNEL_TYPES: readonly {
     label: SERVICES[type].label,
     says: SERVICES[type].closes
       ? 'Opens an incident, and closes it when the check recovers.'
-      : 'A message in its own form.',
+      : 'A message for each alert and recovery.',
   })),
 ];
 

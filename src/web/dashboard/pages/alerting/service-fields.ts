@@ -86,6 +86,14 @@ function flagOf(name: string): string {
   return `has${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 
+/** What the form says about a field: the words of the API, without what concerns requests. */
+export function hintOf(text: string): string {
+  return text
+    .replaceAll('`', '')
+    .replace('; null for', '; empty for')
+    .replace(' It is never returned; an update that omits it keeps the stored one.', '');
+}
+
 /** `Bot token` of `botToken`. */
 export function labelOf(name: string): string {
   if (name === 'url') return 'URL';

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../api/errors.ts';
 import { CheckField, problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import {
+  hintOf,
   labelOf,
   SERVICES,
   type ServiceField,
@@ -20,7 +21,7 @@ export function ServiceForm(props: ServiceFormProps) {
   const { setup, fields } = SERVICES[props.type];
   return (
     <>
-      <p class="muted">{setup}</p>
+      <p class="muted alerting-setup">{setup}</p>
       {fields.map((field) => (
         <OneField key={field.name} {...props} field={field} />
       ))}
@@ -52,7 +53,7 @@ function OneField({
     <>
       <TextField
         label={label}
-        hint={isStored ? 'One is stored. Leave this empty to keep it.' : text.replaceAll('`', '')}
+        hint={isStored ? 'One is stored. Leave this empty to keep it.' : hintOf(text)}
         type={
           isSecret ? 'password' : name === 'url' ? 'url' : kind === 'integer' ? 'number' : 'text'
         }

@@ -23,6 +23,17 @@ const said = (body: unknown): string => {
 };
 
 describe('a problem of a request', () => {
+  it('says of a text that is too short how long it must be, in words that fit', () => {
+    const problems = (least: number, text: string) => {
+      const { error } = z
+        .object({ key: z.string().min(least) })
+        .safeParse({ key: text }, { reportInput: true });
+      return problemsOf(error ?? new z.ZodError([]), 'body').map(({ message }) => message);
+    };
+    expect(problems(1, '')).toEqual(['must be at least 1 character long, not empty']);
+    expect(problems(2, 'a')).toEqual(['must be at least 2 characters long, not text of 1 characters']);
+  });
+
   it.each([
     [{ type: 'HOOK' }, 'body.channel.type must be one of EMAIL, SMS, not "HOOK"'],
     [{ type: 5 }, 'body.channel.type must be one of EMAIL, SMS, not 5'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  hintOf,
   labelOf,
   newServiceValues,
   serviceConfigOf,
@@ -9,6 +10,14 @@ import {
 const NTFY = { name: 'Phone', topic: 'alerts', url: 'https://ntfy.sh', hasToken: true };
 
 describe('the form of a channel to a service', () => {
+  it('says about a field what concerns a form', () => {
+    expect(
+      hintOf(
+        'A token, or `-`; null for none. It is never returned; an update that omits it keeps the stored one.',
+      ),
+    ).toBe('A token, or -; empty for none.');
+  });
+
   it('begins with the defaults, and leaves out what is empty and may be', () => {
     const values = newServiceValues('TELEGRAM');
     expect(values.texts).toMatchObject({ name: 'Telegram', url: 'https://api.telegram.org' });
