@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { LACKING } from '../../support/browser.ts';
 import { useDashboard } from '../../support/dashboard.ts';
+import type { DashboardAccount } from '../../support/dashboard-service.ts';
 import { addCheck, addLocations, ORDERS } from '../check-data.ts';
 
 const MESSAGE = 'The database is not available';
@@ -55,15 +56,47 @@ describe.skipIf(LACKING !== null)('a page of which a part cannot be read', () =>
     await page.getByRole('button', { name: 'Tag: shop' }).waitFor();
   });
 
-  it('says that the status pages could not be read again where there were none before', async () => {
+  it.each([
+    {
+      path: '/status-pages',
+      empty: 'There is no status page yet',
+      part: /\/v1\/status-pages/,
+      change: ({ accountId, post }: DashboardAccount) =>
+        post('/v1/status-pages', { name: 'Acme', url: `acme-${accountId}` }),
+    },
+    {
+      path: '/incidents',
+      empty: 'There is no incident',
+      part: /\/v1\/status-pages\/incidents/,
+      change: ({ post }: DashboardAccount) =>
+        post('/v1/status-pages/incidents', {
+          name: 'Slow',
+          severity: 'MINOR',
+          services: [],
+          isDraft: true,
+          incidentUpdates: [{ status: 'MONITORING', description: 'It may become slow.' }],
+        }),
+    },
+    {
+      path: '/alerts',
+      empty: 'No open alerts',
+      part: /\/v1\/check-alerts/,
+      change: ({ put }: DashboardAccount) =>
+        put('/v1/checks/url/home', {
+          name: 'Home',
+          request: { url: 'https://shop.example.com/' },
+          activated: false,
+        }),
+    },
+  ])('says that $path could not be read again where it was empty', async (view) => {
     const account = await newAccount();
     const { page, goto } = await open(account);
-    await goto('/status-pages');
-    await page.getByText('There is no status page yet').waitFor();
+    await goto(view.path);
+    await page.getByText(view.empty).waitFor();
     await page.getByRole('status').filter({ hasText: 'Live' }).filter({ visible: true }).waitFor();
-    await failOnly(page, /\/v1\/status-pages/);
-    await account.post('/v1/status-pages', { name: 'Acme', url: `acme-${account.accountId}` });
-    await page.getByRole('alert').filter({ hasText: MESSAGE }).waitFor();
+    await failOnly(page, view.part);
+    expect((await view.change(account)).status).toBeLessThan(300);
+    await page.getByRole('alert').filter({ hasText: MESSAGE }).first().waitFor();
   });
 
   it('shows as the least what the API does not count further', async () => {

@@ -88,8 +88,14 @@ function AlertList({ state }: { readonly state: UrlState }) {
     return <Skeleton lines={8} height={40} label="Loading alerts" />;
   }
   const isFiltered = kind !== undefined || checkId !== null;
-  if (found.alerts.length === 0)
-    return <NoAlerts isOpenOnly={isOpenOnly} isFiltered={isFiltered} />;
+  if (found.alerts.length === 0) {
+    return (
+      <>
+        {error.value !== null && <ErrorState error={error.value} retry={reload} />}
+        <NoAlerts isOpenOnly={isOpenOnly} isFiltered={isFiltered} />
+      </>
+    );
+  }
   return (
     <section class="panel" aria-label="Alerts">
       {error.value !== null && <ErrorState error={error.value} retry={reload} />}

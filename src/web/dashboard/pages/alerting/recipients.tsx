@@ -48,7 +48,7 @@ export function Recipients({ checkId }: { readonly checkId: string }) {
       <header class="panel-head">
         <h2 id="recipients-title">Who would be notified next time</h2>
       </header>
-      {found === null && error.value !== null && <ErrorState error={error.value} retry={reload} />}
+      {error.value !== null && <ErrorState error={error.value} retry={reload} />}
       {found === null && error.value === null && (
         <div class="panel-body">
           <Skeleton lines={3} label="Loading who would be notified" />

@@ -94,7 +94,7 @@ export function SubscribedChecks({
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         />
       </div>
-      {found === null && error.value !== null && <ErrorState error={error.value} retry={reload} />}
+      {error.value !== null && <ErrorState error={error.value} retry={reload} />}
       {found === null && error.value === null && (
         <div class="panel-body">
           <Skeleton lines={6} height={32} label="Loading checks" />

@@ -21,8 +21,10 @@ export function Page() {
   const open = useIncidents('open');
   const resolved = useIncidents('resolved');
   const services = useServices().data.value;
-  const isEmpty =
-    open.query.data.value?.entries.length === 0 && resolved.query.data.value?.entries.length === 0;
+  // With an error the lists are shown, which say it.
+  const isEmpty = [open, resolved].every(
+    ({ query }) => query.data.value?.entries.length === 0 && query.error.value === null,
+  );
   const columns = columnsOf(services);
   return (
     <>
