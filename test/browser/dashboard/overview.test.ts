@@ -69,11 +69,8 @@ describe.skipIf(LACKING !== null)('the overview', () => {
   it('says that nobody is notified until there is a channel', async () => {
     const account = await newAccount();
     const { page, goto } = await open(account);
-    await account.put('/v1/checks/url/home', {
-      name: 'Home',
-      request: { url: 'https://shop.example.com/' },
-      activated: false,
-    });
+    const heartbeat = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };
+    await account.post('/v1/checks/heartbeats', { name: 'Backup', heartbeat });
     await goto('/');
     const hint = page.getByRole('link', { name: 'Nobody is notified: add a channel' });
     await hint.waitFor();

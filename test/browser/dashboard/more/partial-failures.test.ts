@@ -81,11 +81,10 @@ describe.skipIf(LACKING !== null)('a page of which a part cannot be read', () =>
       path: '/alerts',
       empty: 'No open alerts',
       part: /\/v1\/check-alerts/,
-      change: ({ put }: DashboardAccount) =>
-        put('/v1/checks/url/home', {
-          name: 'Home',
-          request: { url: 'https://shop.example.com/' },
-          activated: false,
+      change: ({ post }: DashboardAccount) =>
+        post('/v1/checks/heartbeats', {
+          name: 'Backup',
+          heartbeat: { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' },
         }),
     },
   ])('says that $path could not be read again where it was empty', async (view) => {
