@@ -30,7 +30,8 @@ export function OpenAlert({ checkId }: { readonly checkId: string }) {
   return (
     <section class="panel alerting-open" aria-label="Open alert">
       <p>
-        <Link to={`/alerts/${alert.id}`}>Alert</Link> since <TimeText at={alert.alertedAt} />
+        <Link to={`/alerts/${alert.id}`}>Alert</Link> open for{' '}
+        <TimeText at={alert.alertedAt} form="since" />
         {alert.flapping === 'STARTED' && ', which flaps: it gives no more alerts until it is calm'}
         {alert.acknowledgement === null ? (
           ', acknowledged by nobody'

@@ -113,7 +113,7 @@ function shareOfMinutes(entries: readonly Counts[]) {
   if (minutes === 0) {
     return (
       <>
-        <b>–</b> <span class="muted">no pings</span>
+        <b>–</b> <span class="muted">no data yet</span>
       </>
     );
   }
