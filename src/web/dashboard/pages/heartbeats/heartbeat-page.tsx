@@ -117,7 +117,7 @@ function Mark({
       <HeartbeatMark status={status} />
       {status.since !== null && (
         <span class="muted">
-          since <TimeText at={status.since} form="since" />
+          for <TimeText at={status.since} form="since" />
         </span>
       )}
     </>

@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<HeartbeatStatus>[] = [
         <HeartbeatMark status={status} />
         {status.since !== null && status.state !== 'unknown' && (
           <span class="muted nowrap">
-            since <TimeText at={status.since} form="since" />
+            for <TimeText at={status.since} form="since" />
           </span>
         )}
       </span>

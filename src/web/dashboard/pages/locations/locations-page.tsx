@@ -52,7 +52,7 @@ const COLUMNS: readonly Column<LocationStatus>[] = [
         <LocationMark state={state} />
         {state !== 'online' && lastSeen !== null && (
           <span class="muted nowrap">
-            since <TimeText at={lastSeen} form="since" />
+            for <TimeText at={lastSeen} form="since" />
           </span>
         )}
       </span>

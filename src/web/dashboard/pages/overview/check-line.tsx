@@ -65,7 +65,7 @@ export function CheckLine({ row, height, isSelected, onSelect }: CheckLineProps)
           <span class="faint">–</span>
         ) : (
           <span class={why === null ? 'muted' : ''}>
-            <span class="overview-label">since </span>
+            <span class="overview-label">for </span>
             <TimeText at={row.since} form="since" />
           </span>
         )}
