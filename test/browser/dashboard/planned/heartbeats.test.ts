@@ -75,7 +75,7 @@ describe.skipIf(LACKING !== null)('the pages of heartbeats', () => {
     await age(service(), backup.id, 90);
     await page.getByText('1 late').waitFor();
     await expect.poll(async () => (await names())[0]).toBe('Nightly backup');
-    expect(await rows.first().textContent()).toMatch(/Late.*since.*1 h 30 min ago/);
+    expect(await rows.first().textContent()).toMatch(/Late.*for.*1 h 30 min ago/);
     await ping(backup.pingPath);
     await page.getByText('1 late').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'State: any' }).click();
