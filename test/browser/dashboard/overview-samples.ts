@@ -37,7 +37,13 @@ export async function addBadDay(
   };
   const broken: readonly SampleCheck[] = [
     { id: 'orders', name: 'Orders API', cells: p(94) + f(2), error: timeout },
-    { id: 'smtp', name: 'smtp.example.com certificate', cells: p(80) + f(16), responseTimeMs: 37, error: expired },
+    {
+      id: 'smtp',
+      name: 'smtp.example.com certificate',
+      cells: p(80) + f(16),
+      responseTimeMs: 37,
+      error: expired,
+    },
     { id: 'search', name: 'Search', cells: `${p(40)}d${p(48)}${d(7)}`, responseTimeMs: 260 },
     { id: 'new', name: 'Warehouse interface', cells: '' },
   ].map((check) => ({ ...check, fields: { groupId: group.id, tags: ['production', 'shop'] } }));

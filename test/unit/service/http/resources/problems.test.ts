@@ -31,7 +31,9 @@ describe('a problem of a request', () => {
       return problemsOf(error ?? new z.ZodError([]), 'body').map(({ message }) => message);
     };
     expect(problems(1, '')).toEqual(['must be at least 1 character long, not empty']);
-    expect(problems(2, 'a')).toEqual(['must be at least 2 characters long, not text of 1 characters']);
+    expect(problems(2, 'a')).toEqual([
+      'must be at least 2 characters long, not text of 1 characters',
+    ]);
   });
 
   it.each([
