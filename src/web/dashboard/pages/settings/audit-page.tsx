@@ -100,7 +100,7 @@ function Log() {
   return (
     <>
       <FilterBar
-        search="Who: an email or the name of a key"
+        search="Who: email or key"
         filters={[
           { name: 'kind', label: 'What', choices: choicesOf(KINDS) },
           { name: 'action', label: 'Action', choices: choicesOf(ACTIONS) },
