@@ -174,9 +174,7 @@ export class ScriptThread {
             fetches += 1;
             if (fetches > MAX_FETCHES) return;
             inOrder(learn);
-            requests.push(
-              last.then(() => fetched(message.id, message.request)).catch(onHostFault),
-            );
+            requests.push(last.then(() => fetched(message.id, message.request)).catch(onHostFault));
             return;
           case 'ended':
             settle(message.end);

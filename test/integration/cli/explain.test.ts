@@ -64,7 +64,7 @@ describe('vedette explain', () => {
     const { stdout } = await runHere(['explain', 'shop'], env);
     const rows = stdout.split('\n').filter((line) => line.startsWith('agent\tberlin\tonline\t'));
     const why = new Map(rows.map((row) => row.split('\t').slice(3) as [string, string]));
-    expect([...why.keys()].sort()).toEqual(['agent', 'b', 'c', 'd', 'old']);
+    expect(new Set(why.keys())).toEqual(new Set(['agent', 'b', 'c', 'd', 'old']));
     expect(why.get('old')).toBe('it cannot run URL checks; upgrade it');
     const [owner] = [...why].filter(([, problem]) => problem === '').map(([id]) => id);
     const having = others.filter(({ ids }) => ids.includes('shop')).map(({ id }) => id);

@@ -106,7 +106,11 @@ describe('a check of both address families', () => {
     expect(fixture.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
     const { families, jobLog } = fixture.results[0]?.apiCheckResult ?? {};
     expect(families).toMatchObject([
-      { ipFamily: 'IPv4', outcome: 'failed', requestErrorCode: expect.not.stringMatching('INTERNAL') },
+      {
+        ipFamily: 'IPv4',
+        outcome: 'failed',
+        requestErrorCode: expect.not.stringMatching('INTERNAL'),
+      },
       { ipFamily: 'IPv6', outcome: 'failed', requestErrorCode: 'INTERNAL_ERROR' },
     ]);
     expect(jobLog?.map(({ msg }) => msg).join()).toContain(
