@@ -2,7 +2,7 @@ import { endpointText, withoutBrackets } from '../../runtime/net/endpoint-text.t
 import { createScrubber, isMaskable, type Scrubber } from '../../scrub/scrubber.ts';
 import { createPartMask, type PartMask } from '../../scrub/secret-parts.ts';
 import { isAllowed, type Receiver, type VariableTarget } from '../config/variable-targets.ts';
-import { secretForms } from './secret-forms.ts';
+import { secretForms } from './normal-forms.ts';
 
 /** One variable of the agent itself in a request. */
 export interface OwnSecret {

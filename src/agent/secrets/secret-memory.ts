@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isMaskable } from '../../scrub/scrubber.ts';
-import { otherFormsOf } from './secret-forms.ts';
+import { otherFormsOf } from './normal-forms.ts';
 
 /** How long a replaced value stays secret: active runs and waiting results may contain it. */
 export const KEPT_MS = 3_600_000;

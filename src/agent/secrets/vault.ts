@@ -21,6 +21,7 @@ import type { OperatorVariables } from '../config/operator-variables.ts';
 import { type AttemptSecrets, attemptSecretsOf } from './attempt-secrets.ts';
 import { findOwnSecrets } from './find-own-secrets.ts';
 import { givenSecrets, type NamedValue, secretsAmong, type VaultInput } from './given-secrets.ts';
+import { secretForms } from './normal-forms.ts';
 import type { OwnSecrets } from './own-secrets.ts';
 import {
   compileScripted,
@@ -30,7 +31,6 @@ import {
   variableValuesIn,
 } from './render-check.ts';
 import { Placeholders, type ScriptView, scriptViewOf } from './script-view.ts';
-import { secretForms } from './secret-forms.ts';
 import { SecretMemory } from './secret-memory.ts';
 import { VariablesFolder } from './variables-folder.ts';
 

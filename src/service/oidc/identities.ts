@@ -5,7 +5,6 @@ import { changesBetween } from '../audit-log/changes.ts';
 import { insertEntry } from '../audit-log/shared.sql.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { forbidden, ServiceError } from '../errors.ts';
-import { covers } from '../http/access/authenticator.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import type { Client } from '../sessions/begin-session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
@@ -22,11 +21,10 @@ import {
   putMembership,
   removePassword,
 } from '../users/shared.sql.ts';
-import type { GroupRole, OidcConfig } from './oidc-config.ts';
+import { roleOfGroups } from './group-roles.ts';
+import type { OidcConfig } from './oidc-config.ts';
 import type { ProviderUser } from './provider.ts';
 import { deleteIdentities, findUserIdByIdentity, insertIdentity } from './sql.ts';
-
-const EVERYONE = '*';
 
 /** The users of a provider, and their roles. */
 export interface Identities {
@@ -117,7 +115,7 @@ export function createIdentities(parts: {
 
   return {
     async admit(user, { address }) {
-      const role = roleOf(user.groups, config.groupRoles);
+      const role = roleOfGroups(user.groups, config.groupRoles);
       const userId = await store.transaction(async (tx) => {
         const accountId = await accountIn(tx);
         // Two first sign-ins of a user at once make one user.
@@ -151,17 +149,6 @@ export function createIdentities(parts: {
       return userId;
     },
   };
-}
-
-/** The highest role of the groups; null if none has one. */
-function roleOf(groups: readonly string[], groupRoles: readonly GroupRole[]): Role | null {
-  const roles = groupRoles
-    .filter(({ group }) => group === EVERYONE || groups.includes(group))
-    .map(({ role }) => role);
-  return roles.reduce<Role | null>(
-    (best, role) => (best !== null && covers(best, role) ? best : role),
-    null,
-  );
 }
 
 function usableEmail({ email, isEmailVerified }: ProviderUser): string {

@@ -1,17 +1,12 @@
 import { isIP } from 'node:net';
-import { ROLES, type Role } from '../../model/enums.ts';
+import { ROLES } from '../../model/enums.ts';
 import { HOUR_MS } from '../../model/time-units.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import { baseUrl, wholeNumber } from '../../runtime/config/parsers.ts';
 import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
-
-/** A group of the provider, or `*` for each of its users, and the role that it has here. */
-export interface GroupRole {
-  readonly group: string;
-  readonly role: Role;
-}
+import type { GroupRole } from './group-roles.ts';
 
 export interface OidcConfig {
   readonly issuer: string;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { otherFormsOf } from '../../../../src/agent/secrets/secret-forms.ts';
+import { otherFormsOf } from '../../../../src/agent/secrets/normal-forms.ts';
 
 it.each<[string, readonly string[]]>([
   // In a normal form already.
