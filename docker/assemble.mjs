@@ -24,7 +24,7 @@ throw new VedetteError('usage', 'NOT_IN_THIS_IMAGE', 'up, service, account and u
  */
 const IN_PLACE = {
   agent: {
-    'dist/cli/commands/up.js': REFUSE,
+    'dist/cli/up/up-command.js': REFUSE,
     'dist/cli/commands/service.js': REFUSE,
     'dist/cli/commands/operator.js': REFUSE,
     'dist/cli/up/environment.js': 'export const UP_ENVIRONMENT = [];\n',

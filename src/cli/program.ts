@@ -13,12 +13,12 @@ import {
   variableTable,
 } from './help-text.ts';
 import { IMPORT_FORMATS, type ImportFormat } from './import/import-formats.ts';
-import { addInitCommand } from './init/init-command.ts';
+import { addInitCommand } from './init/init-options.ts';
 import type { OutputFormat } from './print/output-format.ts';
 import { addReadingCommands } from './reading-commands.ts';
 import { reportError } from './report-error.ts';
 import { EXIT, type Terminal } from './terminal.ts';
-import { addTriggerCommand } from './trigger/trigger-command.ts';
+import { addTriggerCommand } from './trigger/trigger-options.ts';
 import { watchParent } from './up/parent-watch.ts';
 
 const FILE = 'the check file (YAML or JSON)';
@@ -188,8 +188,8 @@ function createProgram(
     .addHelpText('after', helpAfter('run'))
     .action(async (file: string, given: RunFlags) => {
       const { project, sessionName, environment, envFile = null, junit = null, ...flags } = given;
-      loadSequentially(import.meta.url, './commands/run.js');
-      const { runCommand } = await import('./commands/run.ts');
+      loadSequentially(import.meta.url, './run/run-command.js');
+      const { runCommand } = await import('./run/run-command.ts');
       loadSequentially(import.meta.url, './run/report-facts.js');
       const { reportFactsOf } = await import('./run/report-facts.ts');
       const report = reportFactsOf(flags.report, { project, sessionName, environment });
@@ -205,8 +205,8 @@ function createProgram(
     .argument('<file...>', 'the check files (YAML or JSON)')
     .addHelpText('after', helpAfter('validate'))
     .action(async (files: readonly string[]) => {
-      loadSequentially(import.meta.url, './commands/validate.js');
-      const { validateCommand } = await import('./commands/validate.ts');
+      loadSequentially(import.meta.url, './validate/validate-command.js');
+      const { validateCommand } = await import('./validate/validate-command.ts');
       finished(await validateCommand(files, terminal));
     });
 
@@ -232,8 +232,8 @@ function createProgram(
     )
     .addHelpText('after', helpAfter('import'))
     .action(async (files: readonly string[], { from, output, ...flags }: ImportFlags) => {
-      loadSequentially(import.meta.url, './commands/import.js');
-      const { importCommand } = await import('./commands/import.ts');
+      loadSequentially(import.meta.url, './import/import-command.js');
+      const { importCommand } = await import('./import/import-command.ts');
       const options = { ...flags, from: from ?? null, output: output ?? null };
       finished(await importCommand(files, options, terminal));
     });
@@ -270,8 +270,8 @@ function createProgram(
     .addHelpText('after', variableTable(variables.up))
     .addHelpText('after', helpAfter('up'))
     .action(async (named: string | undefined, { data, file, ...flags }: UpFlags) => {
-      loadSequentially(import.meta.url, './commands/up.js');
-      const { fileToRun, upCommand } = await import('./commands/up.ts');
+      loadSequentially(import.meta.url, './up/up-command.js');
+      const { fileToRun, upCommand } = await import('./up/up-command.ts');
       const options = { ...flags, file: fileToRun(named, file), dataDir: data };
       daemonEnded(await upCommand(options, terminal));
     });
@@ -307,8 +307,8 @@ function createProgram(
     .addHelpText('after', variableTable(variables.apply))
     .addHelpText('after', helpAfter('apply'))
     .action(async (file: string, { location, envFile, ...flags }: ApplyFlags) => {
-      loadSequentially(import.meta.url, './commands/apply.js');
-      const { applyCommand } = await import('./commands/apply.ts');
+      loadSequentially(import.meta.url, './apply/apply-command.js');
+      const { applyCommand } = await import('./apply/apply-command.ts');
       const options = { ...flags, location: location ?? null, envFile: envFile ?? null };
       finished(await applyCommand(file, options, terminal, exitNow));
     });
@@ -405,8 +405,8 @@ function createProgram(
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .addHelpText('after', helpAfter('completion'))
     .action(async (shell: Shell) => {
-      loadSequentially(import.meta.url, './commands/completion.js');
-      const { completionCommand } = await import('./commands/completion.ts');
+      loadSequentially(import.meta.url, './completion/completion-command.js');
+      const { completionCommand } = await import('./completion/completion-command.ts');
       finished(completionCommand(shell, program, terminal));
     });
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { loadSequentially } from '../runtime/load-sequentially.ts';
 import { countUpTo, notEmpty, outputOption } from './arguments.ts';
-import type { ExplainOptions } from './commands/explain.ts';
-import type { HistoryOptions } from './commands/history.ts';
-import type { StatusOptions } from './commands/status.ts';
+import type { ExplainOptions } from './explain/explain-command.ts';
 import { helpAfter, type VariableRow, variableTable } from './help-text.ts';
+import type { HistoryOptions } from './history/history-command.ts';
+import type { StatusOptions } from './status/status-command.ts';
 import type { Terminal } from './terminal.ts';
 
 const CHECK = 'the id of the check';
@@ -37,8 +37,8 @@ export function addReadingCommands(
     .addHelpText('after', variableTable(variables.status))
     .addHelpText('after', helpAfter('status'))
     .action(async (options: StatusOptions) => {
-      loadSequentially(import.meta.url, './commands/status.js');
-      const { statusCommand } = await import('./commands/status.ts');
+      loadSequentially(import.meta.url, './status/status-command.js');
+      const { statusCommand } = await import('./status/status-command.ts');
       finished(await statusCommand(options, terminal, exitNow));
     });
   program
@@ -51,8 +51,8 @@ export function addReadingCommands(
     .addHelpText('after', variableTable(variables.history))
     .addHelpText('after', helpAfter('history'))
     .action(async (check: string, options: HistoryOptions) => {
-      loadSequentially(import.meta.url, './commands/history.js');
-      const { historyCommand } = await import('./commands/history.ts');
+      loadSequentially(import.meta.url, './history/history-command.js');
+      const { historyCommand } = await import('./history/history-command.ts');
       finished(await historyCommand(check, options, terminal, exitNow));
     });
   program
@@ -66,8 +66,8 @@ export function addReadingCommands(
     .addHelpText('after', variableTable(variables.explain))
     .addHelpText('after', helpAfter('explain'))
     .action(async (check: string, options: ExplainOptions) => {
-      loadSequentially(import.meta.url, './commands/explain.js');
-      const { explainCommand } = await import('./commands/explain.ts');
+      loadSequentially(import.meta.url, './explain/explain-command.js');
+      const { explainCommand } = await import('./explain/explain-command.ts');
       finished(await explainCommand(check, options, terminal, exitNow));
     });
 }

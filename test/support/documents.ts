@@ -36,8 +36,8 @@ export function commandNames(): readonly string[] {
   const files = [
     'src/cli/program.ts',
     'src/cli/reading-commands.ts',
-    'src/cli/init/init-command.ts',
-    'src/cli/trigger/trigger-command.ts',
+    'src/cli/init/init-options.ts',
+    'src/cli/trigger/trigger-options.ts',
   ];
   return files.flatMap((path) =>
     [...readDocument(path).matchAll(/command\(\s*'([\w-]+)/g)].map(([, name = '']) => name),

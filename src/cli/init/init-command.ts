@@ -1,49 +1,91 @@
-import { type Command, Option } from 'commander';
-import { loadSequentially } from '../../runtime/load-sequentially.ts';
-import { notEmpty } from '../arguments.ts';
-import { helpAfter, type VariableRow, variableTable } from '../help-text.ts';
-import type { Terminal } from '../terminal.ts';
-import { PERIODS } from './periods.ts';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { VedetteError } from '../../runtime/errors.ts';
+import { canAsk } from '../ask.ts';
+import { harmless } from '../print/harmless.ts';
+import { EXIT, type Terminal } from '../terminal.ts';
+import { writeNewFile } from '../write-new-file.ts';
+import { schemaServiceIn } from './environment.ts';
+import { firstFileText } from './file-text.ts';
+import { type Answers, askedAnswers, type Given, givenAnswers } from './questions.ts';
+import { TARGET_FORMS, targetText } from './target.ts';
 
-interface InitCommandParts {
-  readonly terminal: Terminal;
-  readonly variables: { readonly init: readonly VariableRow[] };
-  readonly exitNow: (exitCode: number) => void;
-  /** Gets the exit code of the command. */
-  readonly finished: (exitCode: number) => void;
-}
-
-interface InitFlags {
-  readonly target?: string;
-  readonly every?: string;
-  readonly email?: string;
-  readonly schema?: string;
+export interface InitOptions extends Given {
+  /** The address or path of the JSON Schema; null for the usual one. */
+  readonly schema: string | null;
+  /** Whether an existing file may be replaced. */
   readonly force: boolean;
 }
 
-/** Adds `vedette init`. */
-export function addInitCommand(
-  program: Command,
-  { terminal, variables, exitNow, finished }: InitCommandParts,
-): void {
-  program
-    .command('init')
-    .summary('write a first check file')
-    .description(
-      'Asks three questions and writes a check file with comments. Options are answers; what they leave out is asked on a terminal.',
-    )
-    .argument('[file]', 'the check file to write (YAML)', notEmpty, 'vedette.yaml')
-    .option('--target <target>', 'what to check: a URL, HOST:PORT or an IP address', notEmpty)
-    .addOption(new Option('--every <minutes>', 'minutes between runs').choices(PERIODS))
-    .option('--email <address>', 'who gets alerts', notEmpty)
-    .option('--schema <url>', 'where editors find the JSON Schema: a URL or a path', notEmpty)
-    .option('--force', 'replace the file if it exists', false)
-    .addHelpText('after', variableTable(variables.init))
-    .addHelpText('after', helpAfter('init'))
-    .action(async (file: string, flags: InitFlags) => {
-      loadSequentially(import.meta.url, '../commands/init.js');
-      const { initCommand } = await import('../commands/init.ts');
-      const { target = null, every = null, email = null, schema = null, force } = flags;
-      finished(await initCommand(file, { target, every, email, schema, force }, terminal, exitNow));
-    });
+const SCHEMA_PATH = 'schemas/check-file.json';
+/** The package, where it is a dependency of the project with the check file. */
+const IN_PACKAGE = `node_modules/vedette/dist/${SCHEMA_PATH}`;
+
+/**
+ * Asks what to check, how often, and who gets alerts, and writes a check file with comments.
+ *
+ * @returns EXIT.ok, EXIT.unusable at the end of the input, or what interrupted it
+ * @throws VedetteError where an answer given by an option or SERVICE_URL is not valid, there is nobody to
+ *   ask, or the file exists or cannot be written
+ */
+export async function initCommand(
+  file: string,
+  options: InitOptions,
+  terminal: Terminal,
+  exitNow: (exitCode: number) => void,
+): Promise<number> {
+  const { stdout, stderr, env } = terminal;
+  if (/\.json$/i.test(file)) {
+    const message = `${file}: the file has comments, so it is YAML: choose a name that ends with .yaml`;
+    throw new VedetteError('usage', 'INIT_JSON', message);
+  }
+  // Before anybody answers questions in vain.
+  if (existsSync(file) && !options.force) throw exists(file);
+  const given = givenAnswers(options);
+  const schema = options.schema ?? schemaFor(file, env);
+  if (given.target === undefined && !canAsk(terminal)) {
+    const message = `without a terminal nobody can be asked what to check: give --target with ${TARGET_FORMS}`;
+    throw new VedetteError('usage', 'INIT_TARGET_MISSING', message);
+  }
+  const answers = await askedAnswers(given, terminal, exitNow);
+  if (answers.kind === 'interrupted') return answers.exitCode;
+  if (answers.kind === 'ended') {
+    const what = 'the input ended before all questions were answered: no file is written';
+    stderr.write(`\nvedette: ${what}\n`);
+    return EXIT.unusable;
+  }
+  const { target, every, email } = answers;
+  const text = firstFileText({ file, target, everyMinutes: Number(every), email, schema });
+  const { force } = options;
+  await writeNewFile(file, text, { force, another: ANOTHER, code: 'INIT_NOT_WRITTEN' });
+  stdout.write(`${harmless(doneText(file, { target, every, email }))}\n${nextText(file)}`);
+  return EXIT.ok;
+}
+
+const ANOTHER = 'name another one';
+
+function exists(file: string): VedetteError {
+  const message = `${file} exists; ${ANOTHER}, or add --force to replace it`;
+  return new VedetteError('input', 'INIT_NOT_WRITTEN', message);
+}
+
+/** Where an editor finds the schema: in the package beside the file, else at the service. */
+function schemaFor(file: string, env: Terminal['env']): string {
+  if (existsSync(join(dirname(file), IN_PACKAGE))) return `./${IN_PACKAGE}`;
+  const service = schemaServiceIn(env);
+  return `${service.origin}${service.pathname.replace(/\/+$/, '')}/${SCHEMA_PATH}`;
+}
+
+function doneText(file: string, { target, every, email }: Answers): string {
+  const period = every === '1' ? 'every minute' : `every ${every} minutes`;
+  const alerts = email === null ? '' : `, alerts to ${email}`;
+  return `${file} is written: ${target.checkType} check of ${targetText(target)}, ${period}${alerts}`;
+}
+
+function nextText(file: string): string {
+  const shown = harmless(file);
+  return `Next:
+  vedette run ${shown}          runs the check once
+  vedette up --file ${shown}    runs it on its schedule, and shows the results in the browser
+`;
 }

@@ -112,6 +112,11 @@ export function endedMembers({ checks }: GroupRun): ReadonlyMap<number, Member> 
   return new Map([...checks.entries()].filter(([, { state }]) => ENDED.includes(state)));
 }
 
+/** The checks whose run was requested and not begun by an agent. */
+export function waitingChecks({ checks }: GroupRun): readonly string[] {
+  return checks.filter(({ state }) => state === 'waiting').map(({ checkId }) => checkId);
+}
+
 /** @throws VedetteError as ApiClient.find */
 export async function outcomeOf(
   client: Pick<ApiClient, 'find'>,

@@ -1,56 +1,115 @@
-import { type Command, Option } from 'commander';
-import { loadSequentially } from '../../runtime/load-sequentially.ts';
-import { collect, notEmpty, outputOption } from '../arguments.ts';
-import type { TriggerOptions } from '../commands/trigger.ts';
-import { helpAfter, type VariableRow, variableTable } from '../help-text.ts';
-import type { Terminal } from '../terminal.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+import { paletteFor, wantsColour } from '../print/colour.ts';
+import type { OutputFormat } from '../print/output-format.ts';
+import { askService, type ServiceQuestion } from '../service-api/ask-service.ts';
+import { EXIT, type Terminal } from '../terminal.ts';
+import { type CheckSelection, requestRuns } from './check-runs.ts';
+import { queuedOf, requestGroupRun } from './group-run.ts';
+import { jsonRun, plainRun, runLines, summaryText } from './trigger-text.ts';
+import { isBad, type TriggeredRun } from './triggered-run.ts';
+import { waitForGroup, waitForRuns } from './wait-for-runs.ts';
 
-interface TriggerCommandParts {
-  readonly terminal: Terminal;
-  readonly variables: { readonly trigger: readonly VariableRow[] };
-  readonly exitNow: (exitCode: number) => void;
-  /** Gets the exit code of the command. */
-  readonly finished: (exitCode: number) => void;
+export interface TriggerOptions {
+  /** Ids of checks. Exactly one of these three is given. */
+  readonly check: readonly string[];
+  readonly tag: readonly string[];
+  /** The number of a group, its id in the check file, or its name; null for none. */
+  readonly group: string | null;
+  /** The slug of the location to run in; null to leave it to the service. */
+  readonly location: string | null;
+  readonly wait: boolean;
+  readonly output: OutputFormat;
 }
 
-type TriggerFlags = Omit<TriggerOptions, 'group' | 'location'> & {
-  readonly group?: string;
-  readonly location?: string;
-};
-
-/** Adds `vedette trigger`. */
-export function addTriggerCommand(
-  program: Command,
-  { terminal, variables, exitNow, finished }: TriggerCommandParts,
-): void {
-  program
-    .command('trigger')
-    .summary('run checks of a service now')
-    .description(
-      'Requests a run of checks of the service at SERVICE_URL from the agents of their private locations.',
-    )
-    .addOption(several('--check <id>', 'run this check; repeatable'))
-    .addOption(several('--tag <tag>', 'run the activated checks with this tag; repeatable'))
-    .option(
-      '--group <group>',
-      'run the checks of this group: its number, its id in the check file, or its name',
-      notEmpty,
-    )
-    .option('--location <slug>', 'run in this private location', notEmpty)
-    .option('--wait', 'wait until the runs have ended, and print how', false)
-    .addOption(outputOption('run'))
-    .addHelpText('after', variableTable(variables.trigger))
-    .addHelpText('after', helpAfter('trigger'))
-    .action(async ({ group, location, ...flags }: TriggerFlags) => {
-      loadSequentially(import.meta.url, '../commands/trigger.js');
-      const { triggerCommand } = await import('../commands/trigger.ts');
-      const options = { ...flags, group: group ?? null, location: location ?? null };
-      finished(await triggerCommand(options, terminal, exitNow));
-    });
+/**
+ * Runs checks of a service now, outside their schedule; with `wait` until all have ended.
+ *
+ * @returns EXIT.ok, EXIT.failed where the service refused a run or, with `wait`, one did not pass, or
+ *   what interrupted it
+ * @throws VedetteError where the options name no check, or a variable, the key or the service is unusable
+ */
+export function triggerCommand(
+  options: TriggerOptions,
+  terminal: Terminal,
+  exitNow: (exitCode: number) => void,
+): Promise<number> {
+  const { wait, location } = options;
+  const what = selectionOf(options);
+  return askService(
+    terminal,
+    exitNow,
+    async (question) => {
+      const printer = new RunPrinter(options, terminal);
+      if (typeof what === 'string') await triggerGroup(what, options, question, printer, terminal);
+      else {
+        const { client, signal } = question;
+        const runs = await requestRuns(client, what, location, signal);
+        const isOpen = ({ ending }: TriggeredRun): boolean => wait && ending === 'queued';
+        for (const run of runs) if (!isOpen(run)) printer.print(run);
+        const open = runs.filter(isOpen);
+        await waitForRuns(question, open, (run) => printer.print(run), terminal);
+      }
+      printer.end();
+      const { exitCode } = question.interruption;
+      if (exitCode !== null) return exitCode;
+      return printer.runs.some(isBad) ? EXIT.failed : EXIT.ok;
+    },
+    { use: 'run' },
+  );
 }
 
-function several(flags: string, description: string): Option {
-  return new Option(flags, description)
-    .argParser((value: string, previous: readonly string[]) => collect(notEmpty(value), previous))
-    .default([], 'none');
+async function triggerGroup(
+  group: string,
+  { wait, location }: TriggerOptions,
+  question: ServiceQuestion,
+  printer: RunPrinter,
+  terminal: Terminal,
+): Promise<void> {
+  const { client, signal } = question;
+  const run = await requestGroupRun(client, group, location, signal);
+  if (wait) await waitForGroup(question, run, (member) => printer.print(member), terminal);
+  else for (const member of queuedOf(run)) printer.print(member);
+}
+
+/** The group to run, or which checks. */
+function selectionOf({ check, tag, group }: TriggerOptions): CheckSelection | string {
+  const given = [check.length > 0, tag.length > 0, group !== null].filter((is) => is).length;
+  if (given !== 1) {
+    const message =
+      'name what to run by one of --check, --tag and --group; see vedette trigger --help';
+    throw new VedetteError('usage', 'TRIGGER_WHAT', message);
+  }
+  if (group !== null) return group;
+  return check.length > 0 ? { ids: check } : { tags: tag };
+}
+
+/** Prints each run once it has ended, or was requested. */
+class RunPrinter {
+  readonly #options: TriggerOptions;
+  readonly #terminal: Terminal;
+  readonly runs: TriggeredRun[] = [];
+
+  constructor(options: TriggerOptions, terminal: Terminal) {
+    this.#options = options;
+    this.#terminal = terminal;
+  }
+
+  print(run: TriggeredRun): void {
+    this.runs.push(run);
+    const { stdout, env } = this.#terminal;
+    const lines =
+      this.#options.output === 'json'
+        ? [jsonRun(run)]
+        : stdout.isTTY === true
+          ? runLines(run, paletteFor(wantsColour(stdout, env)))
+          : [plainRun(run)];
+    stdout.write(lines.map((line) => `${line}\n`).join(''));
+  }
+
+  /** Sums up, for people. */
+  end(): void {
+    const { stdout } = this.#terminal;
+    if (this.#options.output === 'json' || stdout.isTTY !== true) return;
+    stdout.write(`\n${summaryText(this.runs)}\n`);
+  }
 }

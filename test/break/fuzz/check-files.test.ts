@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { FileProblemsError } from '../../../src/agent/source/common/file-problem.ts';
 import { loadCheckFile } from '../../../src/agent/source/file/load-check-file.ts';
-import { validateCommand } from '../../../src/cli/commands/validate.ts';
+import { validateCommand } from '../../../src/cli/validate/validate-command.ts';
 import { systemCodeOf } from '../../../src/runtime/errors.ts';
 import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';

@@ -65,9 +65,10 @@ afterAll(() => folder.remove());
 it("the agent's image contains the imports of its commands and nothing of the service", () => {
   expect(assembled).toMatchObject({ code: 0, stderr: '' });
 
-  const commands = ['agent', 'run', 'validate', 'import', 'apply'].map(
-    (name) => `cli/commands/${name}.ts`,
-  );
+  const commands = [
+    'cli/commands/agent.ts',
+    ...['run', 'validate', 'import', 'apply'].map((name) => `cli/${name}/${name}-command.ts`),
+  ];
   const needed = [...commands, 'cli/main.ts'].flatMap((start) =>
     // The program itself imports every command.
     start === 'cli/main.ts' ? ['cli/main.ts', 'cli/program.ts'] : [...reachedFrom(start)],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fileToRun } from '../../../../src/cli/commands/up.ts';
 import { unsentChannelNotes } from '../../../../src/cli/up/unsent-channels.ts';
+import { fileToRun } from '../../../../src/cli/up/up-command.ts';
 import { NO_RESOURCES } from '../../../../src/model/check-file/sections.ts';
 
 const channels = (...types: readonly string[]) => ({

@@ -5,9 +5,9 @@ import { quoted } from '../../runtime/text/quoted.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { createTerminalLog } from '../terminal-log.ts';
-import { ChildFailed } from '../up/child.ts';
-import { foldersIn, loadUpConfig } from '../up/environment.ts';
-import { runUp } from '../up/run-up.ts';
+import { ChildFailed } from './child.ts';
+import { foldersIn, loadUpConfig } from './environment.ts';
+import { runUp } from './run-up.ts';
 
 export interface UpOptions {
   readonly file: string;

@@ -1,10 +1,10 @@
-import { explainLines, jsonExplanation, plainExplanation } from '../explain/explain-text.ts';
-import { type CheckExplanation, readExplanation } from '../explain/read-explanation.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { lineWidth } from '../print/columns.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { askService } from '../service-api/ask-service.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
+import { explainLines, jsonExplanation, plainExplanation } from './explain-text.ts';
+import { type CheckExplanation, readExplanation } from './read-explanation.ts';
 
 export interface ExplainOptions {
   readonly output: OutputFormat;

@@ -7,7 +7,7 @@ import { countText } from '../../runtime/text/count-text.ts';
 import { harmless } from '../print/harmless.ts';
 import { isOurFault, reportError } from '../report-error.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
-import { idleSettingLines } from '../validate/idle-setting-lines.ts';
+import { idleSettingLines } from './idle-setting-lines.ts';
 
 const MAX_LINE_CHARS = 2000;
 

@@ -1,12 +1,5 @@
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
 import { VedetteError } from '../../runtime/errors.ts';
-import type { ApplyRefusal, ApplyStep } from '../apply/check-plan.ts';
-import { filledSecrets } from '../apply/fill-secrets.ts';
-import { knownLocations, refusedByLocation, withDefaultLocation } from '../apply/locations.ts';
-import { type ApplyPlan, makePlan } from '../apply/plan.ts';
-import { certificatesNote, doneText, isDrift, planText, totalsText } from '../apply/plan-text.ts';
-import { refusalLines, warningLines } from '../apply/refusal-lines.ts';
-import { hasDone, nothingDone, writePlan } from '../apply/write-plan.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { readEnvFile } from '../run/env-file.ts';
@@ -14,6 +7,13 @@ import { ApiClient, isInterrupted, waitPrinter } from '../service-api/api-client
 import { loadConnection } from '../service-api/connection.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { createTerminalLog } from '../terminal-log.ts';
+import type { ApplyRefusal, ApplyStep } from './check-plan.ts';
+import { filledSecrets } from './fill-secrets.ts';
+import { knownLocations, refusedByLocation, withDefaultLocation } from './locations.ts';
+import { type ApplyPlan, makePlan } from './plan.ts';
+import { certificatesNote, doneText, isDrift, planText, totalsText } from './plan-text.ts';
+import { refusalLines, warningLines } from './refusal-lines.ts';
+import { hasDone, nothingDone, writePlan } from './write-plan.ts';
 
 export interface ApplyOptions {
   readonly dryRun: boolean;

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { bashCompletion } from '../completion/bash.ts';
-import { type CommandNode, commandTree } from '../completion/command-tree.ts';
-import { fishCompletion } from '../completion/fish.ts';
-import type { Shell } from '../completion/shells.ts';
-import { zshCompletion } from '../completion/zsh.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
+import { bashCompletion } from './bash.ts';
+import { type CommandNode, commandTree } from './command-tree.ts';
+import { fishCompletion } from './fish.ts';
+import type { Shell } from './shells.ts';
+import { zshCompletion } from './zsh.ts';
 
 const SCRIPTS: Readonly<Record<Shell, (tree: CommandNode) => string>> = {
   bash: bashCompletion,

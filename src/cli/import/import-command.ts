@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { VedetteError } from '../../runtime/errors.ts';
 import { countText } from '../../runtime/text/count-text.ts';
-import { checkFileText } from '../import/common/check-file-text.ts';
-import type { Draft } from '../import/common/draft.ts';
-import { readSourceFile, type SourceFile } from '../import/common/source-file.ts';
-import { importFiles } from '../import/import-files.ts';
-import type { ImportFormat } from '../import/import-formats.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { writeNewFile } from '../write-new-file.ts';
+import { checkFileText } from './common/check-file-text.ts';
+import type { Draft } from './common/draft.ts';
+import { readSourceFile, type SourceFile } from './common/source-file.ts';
+import { importFiles } from './import-files.ts';
+import type { ImportFormat } from './import-formats.ts';
 
 export interface ImportOptions {
   /** null to go by the contents of the files. */

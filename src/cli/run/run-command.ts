@@ -10,14 +10,14 @@ import type { OwnVariable } from '../../model/check/variable.ts';
 import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import { watchForInterruption } from '../interruption.ts';
 import type { OutputFormat } from '../print/output-format.ts';
-import { readEnvFile } from '../run/env-file.ts';
-import { type JunitFile, openJunitFile } from '../run/junit-file.ts';
-import { exitCodeOf } from '../run/run-outcome.ts';
-import { RunPrinter } from '../run/run-printer.ts';
-import { selectChecks } from '../run/select-checks.ts';
-import { createSessionReporter } from '../run/send-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { createTerminalLog, logLevelOr } from '../terminal-log.ts';
+import { readEnvFile } from './env-file.ts';
+import { type JunitFile, openJunitFile } from './junit-file.ts';
+import { exitCodeOf } from './run-outcome.ts';
+import { RunPrinter } from './run-printer.ts';
+import { selectChecks } from './select-checks.ts';
+import { createSessionReporter } from './send-report.ts';
 
 export interface RunOptions {
   /** Ids of the checks to run; none for all that are activated. */

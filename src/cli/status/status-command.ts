@@ -1,9 +1,9 @@
 import type { OutputFormat } from '../print/output-format.ts';
 import { askService } from '../service-api/ask-service.ts';
-import { type Board, readBoard } from '../status/board.ts';
-import { BoardPrinter } from '../status/board-printer.ts';
-import { watchBoard } from '../status/watch.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
+import { type Board, readBoard } from './board.ts';
+import { BoardPrinter } from './board-printer.ts';
+import { watchBoard } from './watch.ts';
 
 export interface StatusOptions {
   /** Lists only what is failing. */

@@ -1,10 +1,10 @@
-import { historyLines, jsonHistory, plainHistory } from '../history/history-text.ts';
-import { type History, readHistory } from '../history/read-history.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { lineWidth } from '../print/columns.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { askService } from '../service-api/ask-service.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
+import { historyLines, jsonHistory, plainHistory } from './history-text.ts';
+import { type History, readHistory } from './read-history.ts';
 
 export interface HistoryOptions {
   /** How many runs at most, 1 to 100. */

@@ -1,83 +1,23 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { ALERT_CHANNEL_SHAPES } from '../../model/alerting/alert-channel.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { canAsk, openQuestions, type Questions } from '../ask.ts';
-import { schemaServiceIn } from '../init/environment.ts';
-import { firstFileText } from '../init/file-text.ts';
-import { PERIODS } from '../init/periods.ts';
-import { TARGET_FORMS, type Target, targetOf, targetText } from '../init/target.ts';
 import { watchForInterruption } from '../interruption.ts';
-import { harmless } from '../print/harmless.ts';
-import { EXIT, type Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal.ts';
 import { createTerminalLog } from '../terminal-log.ts';
-import { writeNewFile } from '../write-new-file.ts';
+import { PERIODS } from './periods.ts';
+import { TARGET_FORMS, type Target, targetOf } from './target.ts';
 
-export interface InitOptions {
-  /** The answers to the questions; null to ask, or, without a terminal, for the default. */
+/** The answers to the questions that options give; null to ask, or, without a terminal, for the default. */
+export interface Given {
   readonly target: string | null;
   readonly every: string | null;
   readonly email: string | null;
-  /** The address or path of the JSON Schema; null for the usual one. */
-  readonly schema: string | null;
-  /** Whether an existing file may be replaced. */
-  readonly force: boolean;
 }
 
 const DEFAULT_PERIOD = '1';
-const SCHEMA_PATH = 'schemas/check-file.json';
-/** The package, where it is a dependency of the project with the check file. */
-const IN_PACKAGE = `node_modules/vedette/dist/${SCHEMA_PATH}`;
 
-/**
- * Asks what to check, how often, and who gets alerts, and writes a check file with comments.
- *
- * @returns EXIT.ok, EXIT.unusable at the end of the input, or what interrupted it
- * @throws VedetteError where an answer given by an option or SERVICE_URL is not valid, there is nobody to
- *   ask, or the file exists or cannot be written
- */
-export async function initCommand(
-  file: string,
-  options: InitOptions,
-  terminal: Terminal,
-  exitNow: (exitCode: number) => void,
-): Promise<number> {
-  const { stdout, stderr, env } = terminal;
-  if (/\.json$/i.test(file)) {
-    const message = `${file}: the file has comments, so it is YAML: choose a name that ends with .yaml`;
-    throw new VedetteError('usage', 'INIT_JSON', message);
-  }
-  // Before anybody answers questions in vain.
-  if (existsSync(file) && !options.force) throw exists(file);
-  const given = givenAnswers(options);
-  const schema = options.schema ?? schemaFor(file, env);
-  if (given.target === undefined && !canAsk(terminal)) {
-    const message = `without a terminal nobody can be asked what to check: give --target with ${TARGET_FORMS}`;
-    throw new VedetteError('usage', 'INIT_TARGET_MISSING', message);
-  }
-  const answers = await askedAnswers(given, terminal, exitNow);
-  if (answers.kind === 'interrupted') return answers.exitCode;
-  if (answers.kind === 'ended') {
-    const what = 'the input ended before all questions were answered: no file is written';
-    stderr.write(`\nvedette: ${what}\n`);
-    return EXIT.unusable;
-  }
-  const { target, every, email } = answers;
-  const text = firstFileText({ file, target, everyMinutes: Number(every), email, schema });
-  const { force } = options;
-  await writeNewFile(file, text, { force, another: ANOTHER, code: 'INIT_NOT_WRITTEN' });
-  stdout.write(`${harmless(doneText(file, { target, every, email }))}\n${nextText(file)}`);
-  return EXIT.ok;
-}
-
-const ANOTHER = 'name another one';
-
-function exists(file: string): VedetteError {
-  const message = `${file} exists; ${ANOTHER}, or add --force to replace it`;
-  return new VedetteError('input', 'INIT_NOT_WRITTEN', message);
-}
-
-interface Answers {
+/** What people say, or options instead. */
+export interface Answers {
   readonly target: Target;
   readonly every: string;
   /** null for nobody. */
@@ -85,7 +25,7 @@ interface Answers {
 }
 
 /** @throws VedetteError of kind `usage` for an option that is not valid */
-function givenAnswers({ target, every, email }: InitOptions): Partial<Answers> {
+export function givenAnswers({ target, every, email }: Given): Partial<Answers> {
   const refuse = (option: string, value: string, allowed: string): VedetteError => {
     const message = `${option} must be ${allowed}, not ${JSON.stringify(value)}`;
     return new VedetteError('usage', 'INIT_ANSWER', message);
@@ -106,13 +46,13 @@ function isEmail(address: string): boolean {
   return ALERT_CHANNEL_SHAPES.EMAIL.shape.config.safeParse({ address }).success;
 }
 
-type Asked =
+export type Asked =
   | ({ readonly kind: 'answered' } & Answers)
   | { readonly kind: 'ended' }
   | { readonly kind: 'interrupted'; readonly exitCode: number };
 
 /** Asks what no option says. Without a terminal, the defaults are the answers. */
-async function askedAnswers(
+export async function askedAnswers(
   given: Partial<Answers>,
   terminal: Terminal,
   exitNow: (exitCode: number) => void,
@@ -179,25 +119,4 @@ async function answerTo<Answer>(
     if (answer !== null) return answer;
     stderr.write(`It must be ${allowed}.\n`);
   }
-}
-
-/** Where an editor finds the schema: in the package beside the file, else at the service. */
-function schemaFor(file: string, env: Terminal['env']): string {
-  if (existsSync(join(dirname(file), IN_PACKAGE))) return `./${IN_PACKAGE}`;
-  const service = schemaServiceIn(env);
-  return `${service.origin}${service.pathname.replace(/\/+$/, '')}/${SCHEMA_PATH}`;
-}
-
-function doneText(file: string, { target, every, email }: Answers): string {
-  const period = every === '1' ? 'every minute' : `every ${every} minutes`;
-  const alerts = email === null ? '' : `, alerts to ${email}`;
-  return `${file} is written: ${target.checkType} check of ${targetText(target)}, ${period}${alerts}`;
-}
-
-function nextText(file: string): string {
-  const shown = harmless(file);
-  return `Next:
-  vedette run ${shown}          runs the check once
-  vedette up --file ${shown}    runs it on its schedule, and shows the results in the browser
-`;
 }

@@ -1,0 +1,87 @@
+import { sleep } from '../../runtime/wait.ts';
+import { harmless } from '../print/harmless.ts';
+import type { ServiceQuestion } from '../service-api/ask-service.ts';
+import type { Terminal } from '../terminal.ts';
+import { stillOpen } from './check-runs.ts';
+import {
+  endedMembers,
+  type GroupRun,
+  outcomeOf,
+  readGroupRun,
+  waitingChecks,
+} from './group-run.ts';
+import type { TriggeredRun } from './triggered-run.ts';
+
+const POLL_MS = 1_000;
+/** With many open runs: one request for each would fill the rate limit of the service. */
+const POLL_MANY_MS = 5_000;
+const MANY = 10;
+/** After so long, a run that has not ended may wait for an agent that is not there. */
+const EXPLAINED_WAIT_MS = 15_000;
+
+type Asking = Pick<ServiceQuestion, 'client' | 'signal'>;
+type Output = Pick<Terminal, 'clock' | 'stderr'>;
+
+/** Waits until all runs have ended, or the signal aborts. Gives each that has ended to `onEnded`. */
+export async function waitForRuns(
+  { client, signal }: Asking,
+  runs: readonly TriggeredRun[],
+  onEnded: (run: TriggeredRun) => void,
+  output: Output,
+): Promise<void> {
+  const wait = new ExplainedWait(output);
+  let open = runs;
+  while (open.length > 0) {
+    const pollMs = open.length > MANY ? POLL_MANY_MS : POLL_MS;
+    if (!(await sleep(output.clock, pollMs, signal))) return;
+    open = await stillOpen(client, open, onEnded, signal);
+    wait.explain(open.map(({ checkId }) => checkId));
+  }
+}
+
+/** Waits until the run of a group has ended, or the signal aborts. Gives each of its runs that has ended to `onEnded`. */
+export async function waitForGroup(
+  { client, signal }: Asking,
+  begun: GroupRun,
+  onEnded: (run: TriggeredRun) => void,
+  output: Output,
+): Promise<void> {
+  const wait = new ExplainedWait(output);
+  const reported = new Set<number>();
+  let run = begun;
+  for (;;) {
+    for (const [position, member] of endedMembers(run)) {
+      if (reported.has(position)) continue;
+      reported.add(position);
+      onEnded(await outcomeOf(client, member, signal));
+    }
+    const isEnded = run.state === 'ended' || run.state === 'cancelled';
+    if (isEnded || !(await sleep(output.clock, POLL_MS, signal))) return;
+    run = await readGroupRun(client, run.id, signal);
+    wait.explain(waitingChecks(run));
+  }
+}
+
+/** Says once why a long wait may be long: without an agent in the location a run expires only after minutes. */
+class ExplainedWait {
+  readonly #output: Output;
+  readonly #begunMs: number;
+  #isExplained: boolean = false;
+
+  constructor(output: Output) {
+    this.#output = output;
+    this.#begunMs = output.clock.monotonicMs();
+  }
+
+  /** @param checks those whose runs have not ended */
+  explain([first, ...others]: readonly string[]): void {
+    const { clock, stderr } = this.#output;
+    if (first === undefined || this.#isExplained) return;
+    if (clock.monotonicMs() - this.#begunMs < EXPLAINED_WAIT_MS) return;
+    this.#isExplained = true;
+    const id = harmless(first);
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    const line = `still waiting for ${id}${more}; see whether an agent of the location is online: vedette explain ${id}`;
+    stderr.write(`vedette: ${line}\n`);
+  }
+}
