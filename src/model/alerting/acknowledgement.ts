@@ -40,6 +40,7 @@ export interface Acknowledgeable {
 interface Knowledge {
   readonly condition: Condition;
   readonly notified: UnhealthyCondition | null;
+  readonly startedSilenced: boolean;
   readonly heldAtMs?: number;
 }
 
@@ -51,9 +52,15 @@ export function isAcknowledged({
   return acknowledged !== null && worseOf(condition, acknowledged) === acknowledged;
 }
 
-/** The condition that subscribers know of: nobody was told of one that is held. */
-export function knownCondition({ condition, notified, heldAtMs }: Knowledge): Condition {
-  return heldAtMs === undefined ? condition : (notified ?? condition);
+/** The condition that subscribers know of: nobody was told of one that is held, or began in silence. */
+export function knownCondition({
+  condition,
+  notified,
+  startedSilenced,
+  heldAtMs,
+}: Knowledge): Condition {
+  const isUntold = heldAtMs !== undefined || startedSilenced;
+  return isUntold ? (notified ?? condition) : condition;
 }
 
 /** Whether somebody has the problem, as far as subscribers know of it. */

@@ -25,8 +25,8 @@ import {
 } from './location-verdicts.ts';
 import { reminderDueAtMs } from './reminders.ts';
 
-/** How long an escalation that is due in silence, or is held, waits until it is tried again. */
-const POSTPONED_ESCALATION_MS = MINUTE_MS;
+/** How long what is due in silence, or an escalation that is held, waits until it is tried again. */
+const POSTPONED_MS = MINUTE_MS;
 
 /**
  * The state of a check that its alerts depend on. Where it is not passing:
@@ -101,6 +101,8 @@ export interface AlertContext {
   readonly hold?: Hold;
   /** When a notice that is held waits no longer; epoch milliseconds. null (the default) is not known. */
   readonly holdUntilMs?: number | null;
+  /** A heartbeat: no further run shows that its problem lasts, only that it has ended. Default: false. */
+  readonly isObservedOnce?: boolean;
   /** Now; epoch milliseconds. */
   readonly atMs: number;
 }
@@ -128,7 +130,7 @@ export interface AlertStep {
  * - A notice of a problem that is held is sent by the first run that is not, or by `afterTime`. Recoveries
  *   are never held.
  * - A problem that begins in silence, or gets worse or better in it, is sent by the first run after it that still
- *   has it, where the threshold is reached. What ends in silence is not sent.
+ *   has it, where the threshold is reached; that of a heartbeat by `afterTime`. What ends in silence is not sent.
  *
  * @returns null if the run does not count: it is too late, or the check no longer runs there
  */
@@ -212,7 +214,7 @@ function changed(
     return quiet({ ...state, startedSilenced: !isHeld && before.notified !== condition }, context);
   if (before.notified === condition) {
     // Back in the condition that was sent, there is nothing left to send.
-    return quiet({ ...withoutHold(state), startedSilenced: false }, context);
+    return quiet(withNothingUnsent(state), context);
   }
   if (isHeld) return notice(state, alertOfUnsent(state), context);
   if (begins && !isReached(state, slotMs, context.rules)) return quiet(state, context);
@@ -230,14 +232,15 @@ export function afterTime(before: AlertState, context: AlertContext): AlertStep 
   if (before.heldAtMs !== undefined) return notice(before, alertOfUnsent(before), context);
   const alert = ALERT_OF_STEP[condition][condition];
   if (notified === null) {
-    const reached = rules.escalation.by === 'time' && isReached(before, atMs, rules);
-    if (!reached) return quiet(before, context);
-    if (!isSilenced) return notice(before, alert, context);
-    return { ...quiet(before, context), dueAtMs: null };
+    const isDecidedByTime = rules.escalation.by === 'time' || context.isObservedOnce === true;
+    const reached = isDecidedByTime && isReached(before, atMs, rules);
+    return reached ? notice(before, alert, context) : quiet(before, context);
   }
   const dueAtMs = reminderOf(before, rules);
   if (dueAtMs === null || atMs < dueAtMs) return quiet(before, context);
   if (isSilenced || hold === 'held') return quiet({ ...before, notifiedAtMs: atMs }, context);
+  // It would tell of a condition that was not sent.
+  if (before.startedSilenced) return notice(before, alertOfUnsent(before), context);
   const state = { ...before, notifiedAtMs: atMs, reminders: reminders + 1 };
   return { state, alert, reminder: state.reminders, dueAtMs: dueAt(state, context) };
 }
@@ -253,12 +256,15 @@ export function escalated(before: AlertState, context: AlertContext): AlertState
   const { rules, atMs } = context;
   const dueAtMs = escalationDueAtMs(before, rules.escalateAfterMs ?? null);
   if (wait === null || dueAtMs === null || atMs < dueAtMs) return null;
-  if (heldAtMs !== undefined || isEscalationPostponed(context)) return null;
+  if (heldAtMs !== undefined || isEscalationPostponed(before, context)) return null;
   return { ...before, wait: { ...wait, isEscalated: true } };
 }
 
-function isEscalationPostponed({ isSilenced, hold }: AlertContext): boolean {
-  return isSilenced || hold === 'held';
+function isEscalationPostponed(
+  { startedSilenced }: AlertState,
+  { isSilenced, hold }: AlertContext,
+): boolean {
+  return isSilenced || startedSilenced || hold === 'held';
 }
 
 /**
@@ -306,13 +312,14 @@ function heldDueAtMs(heldAtMs: number, { atMs, holdUntilMs = null }: AlertContex
   return holdUntilMs === null ? nextMs : Math.min(nextMs, Math.max(atMs, holdUntilMs));
 }
 
-function withoutHold({ heldAtMs: _, ...state }: AlertState): AlertState {
-  return state;
+/** The state in which no notice waits, for other checks or for the end of a silence. */
+export function withNothingUnsent({ heldAtMs: _, ...state }: AlertState): AlertState {
+  return { ...state, startedSilenced: false };
 }
 
 /**
- * In silence the notice is postponed to the next run; one that waits for the checks that this one depends
- * on, until they pass.
+ * In silence the notice is postponed to the next run, or that of a heartbeat by a minute; one that waits for the
+ * checks that this one depends on, until they pass.
  */
 function notice(before: AlertState, alert: AlertType, context: AlertContext): AlertStep {
   const { condition } = before;
@@ -320,16 +327,16 @@ function notice(before: AlertState, alert: AlertType, context: AlertContext): Al
   if (condition === 'passing') return quiet(before, context);
   if (isSilenced) {
     const postponed = quiet(before, context);
-    return before.heldAtMs === undefined ? { ...postponed, dueAtMs: null } : postponed;
+    if (before.heldAtMs !== undefined || before.notified !== null) return postponed;
+    return { ...postponed, dueAtMs: context.isObservedOnce === true ? atMs + POSTPONED_MS : null };
   }
   const { heldAtMs = atMs } = before;
   if (hold === 'held' || (hold === 'briefly' && atMs < heldAtMs + PARENTS_GRACE_MS)) {
     return quiet({ ...before, heldAtMs }, context);
   }
   const state: AlertState = {
-    ...withoutHold(before),
+    ...withNothingUnsent(before),
     notified: condition,
-    startedSilenced: false,
     notifiedAtMs: atMs,
     reminders: 0,
     wait: waitAfterNotice(before.wait, condition, atMs),
@@ -343,7 +350,10 @@ function dueAt(state: AlertState, context: AlertContext): number | null {
   if (state.notified !== null) {
     return earlierOf(reminderOf(state, context.rules), escalationOf(state, context));
   }
-  if (escalation.by === 'runs') return null;
+  if (escalation.by === 'runs') {
+    const isUnsent = state.startedSilenced && context.isObservedOnce === true;
+    return isUnsent ? context.atMs + POSTPONED_MS : null;
+  }
   return state.sinceMs + escalation.forMs;
 }
 
@@ -354,8 +364,8 @@ function reminderOf(state: AlertState, { reminders }: AlertRules): number | null
 function escalationOf(state: AlertState, context: AlertContext): number | null {
   const { rules, atMs } = context;
   const dueAtMs = escalationDueAtMs(state, rules.escalateAfterMs ?? null);
-  if (dueAtMs === null || !isEscalationPostponed(context)) return dueAtMs;
-  return Math.max(dueAtMs, atMs + POSTPONED_ESCALATION_MS);
+  if (dueAtMs === null || !isEscalationPostponed(state, context)) return dueAtMs;
+  return Math.max(dueAtMs, atMs + POSTPONED_MS);
 }
 
 /** The earlier of two times; null for never. */

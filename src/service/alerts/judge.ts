@@ -221,6 +221,7 @@ export function judgeRuns(
   const rules = rulesOf(subject);
   const parallel = parallelOf(subject, rules);
   const rotationLagMs = rotationLagMsOf(subject);
+  const isObservedOnce = subject.checkType === 'HEARTBEAT';
   const known = bySlot(earlier).reduce(
     (verdicts, verdict) => withVerdict(verdicts, verdict, parallel, rotationLagMs) ?? verdicts,
     builder.record.state.verdicts,
@@ -233,7 +234,15 @@ export function judgeRuns(
     const sequenceId = observation.result?.sequenceId ?? null;
     const slotLocation = parallelLocationOf(subject, { location, slotMs, sequenceId });
     const hold = parents.holdAtSlot(subject, slotMs);
-    const context = { rules, parallel, rotationLagMs, isSilenced: silenced, ...hold, atMs };
+    const context = {
+      rules,
+      parallel,
+      rotationLagMs,
+      isSilenced: silenced,
+      ...hold,
+      isObservedOnce,
+      atMs,
+    };
     const verdict = { location: slotLocation, slotMs, condition };
     const step = afterRun(builder.record.state, verdict, context);
     if (step !== null) {
@@ -258,6 +267,7 @@ export function contextOf(
     rotationLagMs: rotationLagMsOf(subject),
     isSilenced: subject.isMuted || isSilenced(subject.tags, atMs),
     ...parents.holdAtTime(subject, sinceMs, atMs),
+    isObservedOnce: subject.checkType === 'HEARTBEAT',
     atMs,
   };
 }

@@ -3,8 +3,8 @@ import type { Judgement } from '../judge.ts';
 import type { AlertRecord } from '../states.sql.ts';
 
 /**
- * A problem that somebody took and that got worse without a new alert, because the check is silenced: nobody has
- * it any more, and its escalation waits anew.
+ * A problem that somebody took and that got worse without a new alert, because the check flaps: nobody has it any
+ * more, and its escalation waits anew.
  *
  * @returns the id of the check and its record; nothing for any other judgement
  */

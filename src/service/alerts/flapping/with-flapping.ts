@@ -5,7 +5,7 @@ import {
   reportsFailure,
   type UnhealthyCondition,
 } from '../../../model/alerting/alert.ts';
-import { earlierOf } from '../../../model/alerting/alert-state-machine.ts';
+import { earlierOf, withNothingUnsent } from '../../../model/alerting/alert-state-machine.ts';
 import {
   calmAtMs,
   countAlert,
@@ -152,7 +152,12 @@ function calmed(
     record: {
       ...calm,
       alertId,
-      state: { ...state, notified: condition, notifiedAtMs: atMs, reminders: 0 },
+      state: {
+        ...withNothingUnsent(state),
+        notified: condition,
+        notifiedAtMs: atMs,
+        reminders: 0,
+      },
     },
   };
 }

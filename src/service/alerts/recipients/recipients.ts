@@ -114,7 +114,7 @@ export function createAlertRecipients(parts: AlertRecipientsParts): AlertRecipie
         const recipients = found.map((each) => recipientOf(each, delivery));
         return {
           ...settingsFor(subject),
-          problem: currentProblemOf(subject, { isSilenced, failing: names }),
+          problem: currentProblemOf(subject, { isSilenced, failing: names, atMs }),
           dependents: await findDependents(tx, { accountId, checkId, limit: MAX_DEPENDENTS }),
           silences: silencesOf(subject, {
             isSilenced,

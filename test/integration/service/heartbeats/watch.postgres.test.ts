@@ -60,6 +60,23 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
+    it('are alerted after the silence in which they failed, although nothing runs', async () => {
+      const { id, ping, alerts } = await heartbeat();
+      const { mine } = service();
+      const { alertEngine } = running().features;
+      await ping();
+      expect((await mine.patch(`${PATH}/${id}`, { muted: true })).status).toBe(200);
+      await pass(66 * MINUTE);
+      await alertEngine.sweep();
+      expect(await alerts()).toEqual([]);
+      await mine.patch(`${PATH}/${id}`, { muted: false });
+      await pass(MINUTE);
+      await alertEngine.sweep();
+      expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
+      await ping();
+      expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN', 'ALERT_RECOVERY']);
+    });
+
     it('are late before the first scan, and the failure is alerted all the same', async () => {
       const { ping, story, alerts } = await heartbeat();
       await ping();

@@ -31,12 +31,14 @@ const minutes = (minutesFailingThreshold: 5 | 10 | 15 | 30): Given => ({
 /** One check that runs every minute in one location. */
 class Sentry {
   readonly #settings: Given;
+  readonly #isObservedOnce: boolean;
   state: AlertState = NEVER_RUN;
   dueMinute: number | null = null;
   minute = 0;
 
-  constructor(settings: Given = {}) {
+  constructor(settings: Given = {}, isObservedOnce = false) {
     this.#settings = settings;
+    this.#isObservedOnce = isObservedOnce;
   }
 
   context(isSilenced: boolean, minute: number): AlertContext {
@@ -46,6 +48,7 @@ class Sentry {
       parallel: null,
       rotationLagMs: 0,
       isSilenced,
+      isObservedOnce: this.#isObservedOnce,
       atMs: START_MS + minute * MINUTE_MS,
     };
   }
@@ -272,6 +275,30 @@ describe('silenced alerts', () => {
     const worse = new Sentry();
     worse.run('degraded', true);
     expect(worse.all('failing', 'passing')).toEqual(['ALERT_DEGRADED_FAILURE', 'ALERT_RECOVERY']);
+  });
+
+  it('of a heartbeat are sent within a minute after it, as no run shows that it still fails', () => {
+    for (const settings of [runs(1), minutes(5)]) {
+      const heartbeat = new Sentry(settings, true);
+      expect(heartbeat.run('failing', true, 1)).toBe(QUIET);
+      while ((heartbeat.dueMinute ?? 100) < 10) {
+        expect(heartbeat.wait(heartbeat.dueMinute ?? 100, true)).toBe(QUIET);
+      }
+      expect(heartbeat.dueMinute).toBe(10);
+      expect(heartbeat.wait(10)).toBe('ALERT_FAILURE_REMAIN');
+      expect(heartbeat.run('passing', false, 11)).toBe('ALERT_RECOVERY');
+    }
+  });
+
+  it('leave reminders of what was sent before, and the one that comes due after it is the alert', () => {
+    const sentry = new Sentry({ reminders: { amount: 5, interval: 2 } });
+    sentry.run('degraded', false, 1);
+    expect(sentry.run('failing', true, 2)).toBe(QUIET);
+    expect(sentry.run('failing', true, 3)).toBe(QUIET);
+    expect(sentry.dueMinute).toBe(3);
+    expect(sentry.wait(3, true)).toBe(QUIET);
+    expect(sentry.wait(5)).toBe('ALERT_DEGRADED_FAILURE');
+    expect(sentry.wait(7)).toBe('ALERT_FAILURE_REMAIN 1');
   });
 
   it('include a recovery, which is not sent later either', () => {

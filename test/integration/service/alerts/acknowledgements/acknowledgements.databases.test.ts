@@ -111,25 +111,29 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('end where the check gets worse in silence, and can be given and undone again', async () => {
+    it('stay while the check is worse in silence, and end with the alert that follows it', async () => {
       const { mine } = fixture();
       const { run } = alertsFixtureOf(fixture());
       const subscribed = await makeWebhook(fixture(), HOOK, ['shop']);
       await run(1, DEGRADED);
       const { id, path } = await openAlert();
-      await mine.post(`${path}/acknowledge`);
+      const taken = await mine.post(`${path}/acknowledge`);
       await mine.patch('/v1/checks/shop', { muted: true });
       await run(2, FAILED);
-      expect(await openAlert()).toMatchObject({ id, acknowledgement: null });
+      expect(await openAlert()).toMatchObject({
+        id,
+        acknowledgement: taken.json.acknowledgement,
+      });
       await mine.patch('/v1/checks/shop', { muted: false });
-      const taken = await mine.post(`${path}/acknowledge`);
-      expect(taken.json.acknowledgement).toMatchObject({ by: { kind: 'key' } });
       await run(3, FAILED);
-      expect((await mine.post(`${path}/acknowledge`)).json).toEqual(taken.json);
-      expect((await mine.post(`${path}/unacknowledge`)).json.acknowledgement).toBeNull();
+      const worse = await openAlert();
+      expect([worse.alertType, worse.acknowledgement]).toEqual(['ALERT_DEGRADED_FAILURE', null]);
+      await mine.post(`${worse.path}/acknowledge`);
+      expect((await mine.post(`${worse.path}/unacknowledge`)).json.acknowledgement).toBeNull();
       expect(await told(subscribed)).toEqual([
         'ALERT_DEGRADED',
         'ALERT_ACKNOWLEDGED',
+        'ALERT_DEGRADED_FAILURE',
         'ALERT_ACKNOWLEDGED',
         'ALERT_UNACKNOWLEDGED',
       ]);

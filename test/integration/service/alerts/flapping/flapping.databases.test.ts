@@ -120,6 +120,17 @@ describe.each(databases)('on %s', (kind) => {
       expect(calm).toMatchObject({ flapping: 'ENDED', acknowledgement: { by: { kind: 'key' } } });
     });
 
+    it('says once that it fails where it began to while it was muted', async () => {
+      const { run, since, sweepAt } = await flap();
+      const { mine } = fixture();
+      await mine.patch('/v1/checks/shop', { muted: true });
+      await run(7, FAILED);
+      await mine.patch('/v1/checks/shop', { muted: false });
+      await sweepAt(25);
+      await run(26, FAILED);
+      expect((await since()).slice(1)).toEqual(['ALERT_FAILURE_REMAIN ENDED']);
+    });
+
     it('says nothing of it while it is muted', async () => {
       const { since, sweepAt } = await flap();
       await fixture().mine.patch('/v1/checks/shop', { muted: true });

@@ -86,7 +86,7 @@ describe('the text of a check file', () => {
     ['[1, 2', expect.stringMatching(/^1:6: not valid YAML/)],
     [
       `checks: [${TCP}]\nsettings: []`,
-      '2:1: settings is not a known key; known here: name, checks, defaults, variables, clientCertificates, alertChannels, groups, heartbeats, statusServices, statusPages, maintenanceWindows',
+      '2:1: settings is not a known key; known here: name, checks, defaults, variables, clientCertificates, escalationStep, alertChannels, groups, heartbeats, statusServices, statusPages, maintenanceWindows',
     ],
     [`check: [${TCP}]`, '1:1: check is not a known key; did you mean checks?'],
     [`checks: [${TCP}]\n__proto__: 1`, expect.stringMatching(/^2:1: __proto__ is not a known key/)],

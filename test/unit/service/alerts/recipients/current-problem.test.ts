@@ -42,7 +42,7 @@ const SUBJECT: AlertSubject = {
   record: null,
 };
 
-const NOW = { isSilenced: false, failing: [] as readonly string[] };
+const NOW = { isSilenced: false, failing: [] as readonly string[], atMs: 120_000 };
 
 function failing(
   state: Partial<AlertState>,
@@ -77,6 +77,8 @@ describe('what is wrong with a check now', () => {
   it.each([
     [failing({}), NOW, 'It gives an alert after 3 runs in a row; so far 2.'],
     [failing({}, { settings: minutes }), NOW, 'It gives an alert after 5 minutes.'],
+    [failing({}, { settings: minutes }), { ...NOW, atMs: 360_000 }, /^The next run/],
+    [failing({ runs: 3 }, { checkType: 'HEARTBEAT' }), NOW, 'It gives an alert within a minute.'],
     [failing({ notified: 'degraded' }, { isMuted: true }), NOW, /is muted/],
     [failing({}, { isActive: false }), NOW, /is not activated/],
     [failing({ startedSilenced: true }, { isMuted: true }), NOW, /is muted: its alert waits/],
