@@ -12,16 +12,18 @@ const NOBODY: EchoReceiver = { reply() {}, error() {}, broken() {} };
 /**
  * What this process can do on this machine: the service assigns only such checks.
  *
- * @param capture whether packets can be captured
+ * @param captures whether packets can be captured now: read by each poll
  */
-export async function capabilitiesOf(clock: Clock, capture: boolean): Promise<Capabilities> {
+export async function capabilitiesOf(clock: Clock, captures: () => boolean): Promise<Capabilities> {
   const opened = await openTransport(4, clock, NOBODY);
   if (opened.ok) opened.transport.close();
   return {
     types: [...RUNNABLE_CHECK_TYPES],
     ipv6: hostHasIpv6(),
     icmp: opened.ok,
-    capture,
+    get capture() {
+      return captures();
+    },
     trials: true,
     features: [...CHECK_FEATURE_NAMES],
   };

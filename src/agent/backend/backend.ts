@@ -68,8 +68,8 @@ export interface BackendParts {
     'dropped' | 'missed' | 'spoolDropped' | 'uploaded' | 'rejected' | 'totals' | 'maxLatenessMs'
   >;
   readonly runs: RunProgress;
-  /** Whether packets can be captured here. */
-  readonly captures: Promise<boolean>;
+  /** Tells whether packets can be captured here, which a long search finds out only later. */
+  readonly captures: Promise<() => boolean>;
   readonly reports: Pick<FaultReports, 'run' | 'flush'>;
   readonly secrets: Pick<SecretsVault, 'scrubber'>;
 }

@@ -41,7 +41,7 @@ export interface CapturerOptions {
 export async function openCapturer({ clock, log, folders }: CapturerOptions): Promise<Capturer> {
   const path = await findProgram('tcpdump', folders);
   if (path === null) {
-    return unusable(
+    return lackingCapturer(
       'tcpdump is not on this machine: install it, with the package tcpdump of Debian or Alpine for example',
     );
   }
@@ -50,7 +50,7 @@ export async function openCapturer({ clock, log, folders }: CapturerOptions): Pr
     new TcpdumpRun(spawnOwn('capture', path, [...argumentsFor(rights), expression]), bounds);
 
   const lack = await lackOf(start, path, rights, clock);
-  if (lack !== null) return unusable(lack);
+  if (lack !== null) return lackingCapturer(lack);
   return {
     lack: null,
     async start(filter, { signal, limitMs, maxBytes }) {
@@ -68,7 +68,8 @@ export async function openCapturer({ clock, log, folders }: CapturerOptions): Pr
   };
 }
 
-function unusable(lack: string): Capturer {
+/** Captures nothing. @param lack what is missing, and how to grant it */
+export function lackingCapturer(lack: string): Capturer {
   return { lack, start: async () => ({ ok: false, note: lack }) };
 }
 

@@ -41,7 +41,8 @@ const HOW_TO_ALLOW =
   'install traceroute (on Debian: apt-get install traceroute), or give the agent CAP_NET_RAW (in ' +
   'a container --cap-add=NET_RAW, else setcap cap_net_raw+ep on node) with the package net-ping';
 
-function lackingTracer(lack: string): Tracer {
+/** Traces nothing. @param lack what is missing, and how to grant it */
+export function lackingTracer(lack: string): Tracer {
   return {
     method: null,
     lack,

@@ -49,7 +49,7 @@ async function openBackend(
       log,
       metrics,
       runs: { running: 0, queued: 0, reachedMs: clock.wallMs() },
-      captures: Promise.resolve(false),
+      captures: Promise.resolve(() => false),
       secrets: { scrubber: NO_SECRETS },
       reports: NO_REPORTS,
     },

@@ -36,25 +36,77 @@ it('the start logs what is available, and captures only if they can be stored', 
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('a search that does not end is given up, and a late tracer closed', async () => {
+const SEARCHING =
+  'warn: the search for tcpdump and traceroute goes on beside the checks: until it ends, failures have no evidence';
+
+/** A search that ends when it is told to, and counts how often its tracer was closed. */
+function slowSearch() {
+  const found = new AbortController();
   let closed = 0;
   const close = (): void => {
     closed += 1;
   };
-  const tracer = { ...stubTracer('at once'), close };
-  const late = new AbortController();
-  const { opened, told, clock } = opening(async () => {
-    await once(late.signal, 'abort');
-    return [tracer, stubCapturer(), 0];
-  });
+  const look: Look = async () => {
+    await once(found.signal, 'abort');
+    return [{ ...stubTracer('at once'), close }, stubCapturer(), 0];
+  };
+  return { look, end: () => found.abort(), closed: () => closed };
+}
+
+const TARGET = {
+  endpoint: { hostname: 'a.test', address: '192.0.2.1', port: 1, transport: 'tcp' },
+  repeat: null,
+} as const;
+const NOW = new AbortController().signal;
+
+it('a search that takes longer goes on beside the checks, and evidence begins at its end', async () => {
+  const { look, end } = slowSearch();
+  const { opened, told, clock } = opening(look);
   await clock.advance(5000);
-  expect((await opened).budget).toBeNull();
-  expect(told()).toEqual([
-    'warn: evidence is disabled: looking for tcpdump and traceroute took longer than 5 s',
+  const { budget, logAvailability: tell, close } = await opened;
+  tell(true);
+  expect(told()).toEqual([SEARCHING]);
+  expect(budget?.captures).toBe(false);
+  expect((await budget?.gather(TARGET, NOW))?.notes).toEqual([
+    'No trace: the agent is still looking for tcpdump and traceroute',
   ]);
-  late.abort();
-  await eventually(() => closed === 1);
+  end();
+  await eventually(() => told().length === 3);
+  expect(told().slice(1)).toEqual([
+    'info: tracing network failures',
+    'info: capturing packets of network failures',
+  ]);
+  expect(budget?.captures).toBe(true);
+  expect((await budget?.gather(TARGET, NOW))?.traceroute?.destinationReached).toBe(true);
   expect(clock.pendingTimers).toBe(0);
+  close();
+});
+
+it('a search that does not end is given up after 10 minutes, and a late tracer closed', async () => {
+  const { look, end, closed } = slowSearch();
+  const { opened, told, clock } = opening(look);
+  await clock.advance(5000);
+  const { budget } = await opened;
+  await clock.advance(595_000);
+  expect(told()).toEqual([
+    SEARCHING,
+    'warn: evidence is disabled: looking for tcpdump and traceroute took longer than 10 min',
+  ]);
+  end();
+  await eventually(() => closed() === 1);
+  expect(budget?.captures).toBe(false);
+  expect(clock.pendingTimers).toBe(0);
+});
+
+it('the end of the agent cancels a search that goes on, and a late tracer is closed', async () => {
+  const { look, end, closed } = slowSearch();
+  const { opened, told, clock } = opening(look);
+  await clock.advance(5000);
+  (await opened).close();
+  await eventually(() => clock.pendingTimers === 0);
+  end();
+  await eventually(() => closed() === 1);
+  expect(told()).toEqual([SEARCHING]);
 });
 
 it('a search does not delay the stop of the agent', async () => {
