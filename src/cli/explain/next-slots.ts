@@ -1,5 +1,6 @@
 import { type Pause, pausedAt } from '../../model/schedule/pause.ts';
-import { nextSlotAfter, rotationIndexOf, slotRuleOf } from '../../model/schedule/slot-rule.ts';
+import { rotationIndexOf } from '../../model/schedule/rotation.ts';
+import { nextSlotAfter, slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import { MAX_STRIDE } from '../../wire/v1/limits.ts';
 import { isActivated, privateLocationsOf, type Subject, tagsOf } from './subject.ts';
 

@@ -21,7 +21,7 @@ import { openBrowser } from './open-browser.ts';
 import { Processes } from './processes.ts';
 import { removedEntriesText } from './removed-entries.ts';
 import { printsChangesOnly } from './result-filter.ts';
-import { openResults } from './shown-results.ts';
+import { openResultPrinter } from './result-printer.ts';
 import { unsentChannelNotes } from './unsent-channels.ts';
 import { openState, saveState, type UpState } from './up-state.ts';
 
@@ -63,7 +63,7 @@ export async function runUp(parts: UpParts): Promise<void> {
   let unsent = '';
   warnOfUnsent(first);
 
-  const results = openResults(parts, first.checks);
+  const results = openResultPrinter(parts, first.checks);
   const processes = new Processes({ terminal, now: stop.now, onResult: results.line });
   try {
     const session = await start(parts, processes, first);

@@ -37,6 +37,17 @@ export function rotationRuleOf(
 }
 
 /**
+ * The index of the location that runs a slot where locations rotate (`runParallel` false): slot k
+ * runs in number k mod n.
+ *
+ * @param locations their number
+ */
+export function rotationIndexOf(rule: SlotRule, slotMs: number, locations: number): number {
+  const k = Math.round((slotMs - rule.phaseMs) / rule.periodMs);
+  return ((k % locations) + locations) % locations;
+}
+
+/**
  * The same instants as a rule without rotation: every n-th slot from number i on is a longer period
  * with a later phase.
  */

@@ -43,14 +43,3 @@ export function nextSlotAfter(rule: SlotRule, instantMs: number): number {
 export function lastSlotAt(rule: SlotRule, instantMs: number): number {
   return nextSlotAfter(rule, instantMs) - rule.periodMs;
 }
-
-/**
- * The index of the location that runs a slot where locations rotate (`runParallel` false): slot k
- * runs in number k mod n.
- *
- * @param locations their number
- */
-export function rotationIndexOf(rule: SlotRule, slotMs: number, locations: number): number {
-  const k = Math.round((slotMs - rule.phaseMs) / rule.periodMs);
-  return ((k % locations) + locations) % locations;
-}

@@ -20,7 +20,8 @@ import {
   tooLong,
 } from './report-limits.ts';
 import { createReportQueue, type ReportQueue } from './report-queue.ts';
-import { type PointSpan, readSeries, type SeriesPoint, type SeriesQuery } from './sql.ts';
+import type { PointSpan } from './rollups/of-roll-ups.ts';
+import { readSeries, type SeriesPoint, type SeriesQuery } from './sql.ts';
 
 export interface AnalyticsParts {
   readonly store: Store;

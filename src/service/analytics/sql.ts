@@ -8,15 +8,18 @@ import { readSnapshot } from '../database/read-snapshot.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { planCover } from './rollups/cover.ts';
 import {
+  isOfRollUps,
+  isRolled,
+  type PointSpan,
+  type RolledAggregation,
+} from './rollups/of-roll-ups.ts';
+import {
   type AddParam,
   hasMoreSingleRuns,
   readRollUpState,
   rolledRunsSql,
 } from './rollups/rolled-runs.sql.ts';
 import { MEASURE_COLUMNS } from './run-metrics.sql.ts';
-
-/** What a point covers: one run, the whole window, or an interval of minutes. */
-export type PointSpan = 'run' | 'window' | { readonly minutes: number };
 
 export interface SeriesQuery {
   readonly accountId: string;
@@ -89,8 +92,7 @@ function ofManyRuns({ of, aggregation }: Metric): string {
   return AGGREGATES[aggregation](MEASURE_COLUMNS[of]);
 }
 
-/** The aggregates that roll-ups hold: sums and extremes of roll-ups are those of their runs. */
-const ROLLED: Readonly<Partial<Record<Aggregation, (column: string) => string>>> = {
+const ROLLED: Readonly<Record<RolledAggregation, (column: string) => string>> = {
   avg: (column) => `(sum(${column}_sum)::float8 / nullif(sum(${column}_count), 0))`,
   max: (column) => `max(${column}_max)`,
   min: (column) => `min(${column}_min)`,
@@ -101,19 +103,8 @@ function ofRollUps({ of, aggregation }: Metric): string {
   if (of === 'availability') {
     return '100 * coalesce(sum(runs) filter (where passed), 0) / sum(runs)::float8';
   }
-  return of === 'retries' ? 'sum(retries)' : (ROLLED[aggregation]?.(MEASURE_COLUMNS[of]) ?? 'null');
-}
-
-/** The shortest roll-up. */
-const QUARTER_MINUTES = 15;
-
-/** Whether the answer follows from roll-ups. The same query is always answered in the same way. */
-function isOfRollUps({ point, metrics }: SeriesQuery): boolean {
-  const hasWholeRollUps =
-    point === 'window' || (point !== 'run' && point.minutes % QUARTER_MINUTES === 0);
-  const isRolled = ({ of, aggregation }: Metric): boolean =>
-    of === 'availability' || of === 'retries' || ROLLED[aggregation] !== undefined;
-  return hasWholeRollUps && metrics.every(isRolled);
+  if (of === 'retries') return 'sum(retries)';
+  return isRolled(aggregation) ? ROLLED[aggregation](MEASURE_COLUMNS[of]) : 'null';
 }
 
 /** The most runs to read, if there is such a limit. */

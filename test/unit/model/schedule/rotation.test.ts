@@ -7,11 +7,11 @@ import {
   nextOwnSlotAfter,
   ownSlotsOf,
   type RotationRule,
+  rotationIndexOf,
   rotationRuleOf,
 } from '../../../../src/model/schedule/rotation.ts';
 import {
   nextSlotAfter,
-  rotationIndexOf,
   type SlotRule,
   slotRuleOf,
 } from '../../../../src/model/schedule/slot-rule.ts';

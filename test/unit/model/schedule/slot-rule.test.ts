@@ -2,12 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FREQUENCIES, type Frequency } from '../../../../src/model/enums.ts';
 import { maxFrequencyOffset } from '../../../../src/model/schedule/frequency.ts';
-import {
-  lastSlotAt,
-  nextSlotAfter,
-  rotationIndexOf,
-  slotRuleOf,
-} from '../../../../src/model/schedule/slot-rule.ts';
+import { rotationIndexOf } from '../../../../src/model/schedule/rotation.ts';
+import { lastSlotAt, nextSlotAfter, slotRuleOf } from '../../../../src/model/schedule/slot-rule.ts';
 
 const INSTANT = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) });
 const PERIODIC = FREQUENCIES.filter((frequency) => frequency > 0);

@@ -9,7 +9,7 @@ import { paletteFor, wantsColour } from '../print/colour.ts';
 import type { Terminal } from '../terminal.ts';
 import { ResultFilter, type ResultFilterOptions } from './result-filter.ts';
 
-export interface ShownResultsParts extends ResultFilterOptions {
+export interface ResultPrinterParts extends ResultFilterOptions {
   readonly terminal: Terminal;
   readonly log: Logger;
   readonly stop: Pick<StopSignals, 'request'>;
@@ -19,7 +19,7 @@ export interface ShownResultsParts extends ResultFilterOptions {
 const FLUSH_LIMIT_MS = 2_000;
 
 /** The results of `up` on stdout, below its greeting. */
-export interface ShownResults {
+export interface ResultPrinter {
   /** A line of the agent's stdout. Those that come before `show` wait for it. */
   readonly line: (line: string) => void;
   show(greeting: string): void;
@@ -28,10 +28,10 @@ export interface ShownResults {
   end(): Promise<void>;
 }
 
-export function openResults(
-  { terminal, log, stop, all }: ShownResultsParts,
+export function openResultPrinter(
+  { terminal, log, stop, all }: ResultPrinterParts,
   first: readonly Check[],
-): ShownResults {
+): ResultPrinter {
   const { stdout, env, clock } = terminal;
   const filter = new ResultFilter({ all });
   let checks: ReadonlyMap<string, Check> = new Map();

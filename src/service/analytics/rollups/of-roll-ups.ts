@@ -1,0 +1,37 @@
+import type { Aggregation, Metric } from '../../../model/result/analytics.ts';
+import { SPANS } from './cover.ts';
+
+/** What a point covers: one run, the whole window, or an interval of minutes. */
+export type PointSpan = 'run' | 'window' | { readonly minutes: number };
+
+/** The aggregates that roll-ups hold: sums and extremes of roll-ups are those of their runs. */
+const ROLLED_AGGREGATIONS = ['avg', 'max', 'min', 'sum'] as const satisfies readonly Aggregation[];
+export type RolledAggregation = (typeof ROLLED_AGGREGATIONS)[number];
+
+const SHORTEST_MINUTES = Math.min(...SPANS);
+
+export function isRolled(aggregation: Aggregation): aggregation is RolledAggregation {
+  const rolled: readonly Aggregation[] = ROLLED_AGGREGATIONS;
+  return rolled.includes(aggregation);
+}
+
+/**
+ * Whether analytics are read from roll-ups instead of runs: their points are made of whole roll-ups, which hold
+ * all of the metrics. The same query is always answered in the same way.
+ */
+export function isOfRollUps({
+  point,
+  metrics,
+}: {
+  readonly point: PointSpan;
+  readonly metrics: readonly Metric[];
+}): boolean {
+  const hasWholeRollUps =
+    point === 'window' || (point !== 'run' && point.minutes % SHORTEST_MINUTES === 0);
+  return (
+    hasWholeRollUps &&
+    metrics.every(
+      ({ of, aggregation }) => of === 'availability' || of === 'retries' || isRolled(aggregation),
+    )
+  );
+}
