@@ -13,7 +13,7 @@ import { fileConfigOf, PLACEHOLDER } from './placeholders.ts';
 import { type AccountResources, type ExportedFeatures, readAccount } from './read-account.ts';
 import { References } from './references.ts';
 import { withSnippetScripts } from './snippet-scripts.ts';
-import { sectionText } from './yaml-text.ts';
+import { fieldText, sectionText } from './yaml-text.ts';
 
 /** An account as a check file. */
 export interface AccountFile {
@@ -39,8 +39,7 @@ export async function exportAccount(
   const resources = await readAccount(features, accountId);
   const notes = new ExportNotes();
   noteMissing(resources, notes);
-  const sections = sectionsOf(resources, notes);
-  const { variables, ...rest } = sections;
+  const { variables, escalationStep, ...rest } = sectionsOf(resources, notes);
   if (Object.values(rest).every((entries) => entries.length === 0)) {
     throw new VedetteError(
       'usage',
@@ -51,6 +50,7 @@ export async function exportAccount(
   const texts = [
     sectionText('variables', variables),
     sectionText('alertChannels', rest.alertChannels),
+    escalationStep === null ? '' : fieldText('escalationStep', escalationStep),
     sectionText('groups', rest.groups),
     sectionText('checks', rest.checks),
     sectionText('heartbeats', rest.heartbeats),
@@ -61,7 +61,10 @@ export async function exportAccount(
   return { text: texts.filter((text) => text !== '').join('\n'), missing: notes.lines() };
 }
 
-type Sections = Readonly<Record<Section | 'checks' | 'variables', readonly Entry[]>>;
+type Sections = Readonly<Record<Section | 'checks' | 'variables', readonly Entry[]>> & {
+  /** null for none. */
+  readonly escalationStep: Entry | null;
+};
 
 function sectionsOf(resources: AccountResources, notes: ExportNotes): Sections {
   const { channels, groups, services, pages, windows } = resources;
@@ -105,6 +108,7 @@ function sectionsOf(resources: AccountResources, notes: ExportNotes): Sections {
     alertChannels,
     groups: groupEntries,
     noteLostTrigger: (id) => notes.add('trigger', id),
+    noteLostChannel: (id) => notes.add('escalation', id),
   });
   const { checks, heartbeats } = checkEntries(resources.checks, references, withScripts, notes);
   const statusServices = entries('statusServices', services, (service) => ({
@@ -122,6 +126,7 @@ function sectionsOf(resources: AccountResources, notes: ExportNotes): Sections {
   return {
     variables: variableEntries(resources),
     alertChannels,
+    escalationStep: references.escalation(resources.escalationStep),
     groups: groupEntries,
     checks: [...checks.values()].map((check) => withKnownParents(check, checks)),
     heartbeats: [...heartbeats.values()],

@@ -21,6 +21,7 @@ const TEXTS = {
   heartbeat: (names: string) =>
     `Ping URLs of heartbeats (each gets a new one, which its job has to call): ${names}`,
   pagePassword: (names: string) => `Passwords of status pages: ${names}`,
+  escalation: (names: string) => `Channels of the escalation that the file does not have: ${names}`,
   trigger: (names: string) =>
     `The incidents that these checks open, since the service of a status page does not exist any more: ${names}`,
   invalid: (names: string) =>
@@ -30,7 +31,7 @@ type NoteKind = keyof typeof TEXTS;
 
 /** What no file carries, whatever an account has. */
 const ALWAYS: readonly string[] = [
-  'The name, the time zone and the alert settings of the account',
+  'The name, the time zone and the alert settings of the account, except its escalation',
   'Users, invitations, API keys and the audit log',
   'Results, statuses, alerts, artifacts, analyses, test sessions, incidents, and subscribers of status pages',
 ];

@@ -1,3 +1,4 @@
+import type { EscalationStep } from '../../model/alerting/alert-settings.ts';
 import type { ChannelView } from '../alerts/channels/alert-channels.ts';
 import type { GroupView } from '../check-groups/check-groups.ts';
 import type { CheckCriteria } from '../checks/check-selection.ts';
@@ -14,6 +15,7 @@ import type { StoredVariable } from '../variables/variables.ts';
 export type ExportedFeatures = Pick<
   Features,
   | 'alertChannels'
+  | 'alertSettings'
   | 'checkGroups'
   | 'checks'
   | 'clientCertificates'
@@ -28,6 +30,8 @@ export type ExportedFeatures = Pick<
 /** The resources of an account as its features list them. */
 export interface AccountResources {
   readonly channels: readonly ChannelView[];
+  /** null for none. */
+  readonly escalationStep: EscalationStep | null;
   /** Heartbeats included. */
   readonly checks: readonly CheckView[];
   readonly groups: readonly GroupView[];
@@ -58,14 +62,17 @@ export async function readAccount(
   features: ExportedFeatures,
   accountId: string,
 ): Promise<AccountResources> {
-  const { alertChannels, checks, clientCertificates, checkGroups, maintenanceWindows } = features;
-  const { privateLocations, snippets, statusPages, statusPageServices, variables } = features;
+  const { alertChannels, alertSettings, checks, clientCertificates, checkGroups } = features;
+  const { maintenanceWindows, privateLocations, snippets, statusPages } = features;
+  const { statusPageServices, variables } = features;
   const anyTime = { startsAt: null, endsAt: null };
   const locations = await allPages((page) => privateLocations.list(accountId, page));
+  const { escalationStep } = await alertSettings.read(accountId, accountId);
   const certificates = await allPages((page) => clientCertificates.list(accountId, page));
   return {
     checks: await allPages((page) => whole(checks.list(accountId, { ...ALL_CHECKS, ...page }))),
     channels: await allPages((page) => whole(alertChannels.list(accountId, page))),
+    escalationStep,
     groups: await allPages((page) => checkGroups.list(accountId, page)),
     pages: await allPages((page) => whole(statusPages.list(accountId, page))),
     services: await allPages((page) => statusPageServices.list(accountId, page)),

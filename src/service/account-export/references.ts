@@ -1,3 +1,4 @@
+import type { EscalationStep } from '../../model/alerting/alert-settings.ts';
 import { isFields } from '../../model/credentials/credential-fields.ts';
 import type { Entry } from './entries.ts';
 
@@ -15,6 +16,8 @@ interface ReferenceParts {
   readonly groups: readonly Entry[];
   /** Called with the id of a check or heartbeat whose `triggerIncident` names no service. */
   readonly noteLostTrigger: (id: string) => void;
+  /** Called with a channel of the escalation that the file does not have. */
+  readonly noteLostChannel: (id: string) => void;
 }
 
 /** Puts ids of the file in the place of those of the service. */
@@ -40,6 +43,17 @@ export class References {
       ...this.#subscriptions(alertChannelSubscriptions),
       ...this.#trigger(String(entry.id), triggerIncident),
     };
+  }
+
+  /** @returns null without a channel that the file has */
+  escalation(step: EscalationStep | null): Entry | null {
+    if (step === null) return null;
+    const channels = step.alertChannelIds.map(
+      (id) => this.#parts.ids.alertChannels.get(id) ?? String(id),
+    );
+    const known = channels.filter((id) => this.#channels.has(id));
+    for (const id of channels) if (!this.#channels.has(id)) this.#parts.noteLostChannel(id);
+    return known.length === 0 ? null : { minutes: step.minutes, alertChannelIds: known };
   }
 
   #group(id: unknown): Entry {

@@ -17,6 +17,11 @@ export function sectionText(name: string, entries: readonly Entry[]): string {
   return `${name}:\n${entries.map(entryText).join('')}`;
 }
 
+/** A field of a check file as YAML. Ends with a line feed. */
+export function fieldText(name: string, value: Entry): string {
+  return new Document({ [name]: value }).toString({ lineWidth: LINE_CHARS });
+}
+
 function entryText(entry: Entry): string {
   const document = new Document([entry], { aliasDuplicateObjects: false });
   visit(document, {

@@ -86,6 +86,9 @@ describe('the export of an account as a check file', () => {
       },
     });
     for (const channel of CHANNELS) await made(client, '/v1/alert-channels', channel);
+    await put(client, `/v1/accounts/${client.accountId}/alert-settings`, {
+      escalationStep: { minutes: 15, alertChannelIds: [email.id] },
+    });
     const group = await made(client, '/v1/check-groups', {
       name: 'Web shop (EU)',
       tags: ['shop'],
@@ -179,6 +182,7 @@ describe('the export of an account as a check file', () => {
     for (const part of [
       '  - id: ops-example-com\n',
       '  - id: pager-duty\n',
+      'escalationStep:\n  minutes: 15\n  alertChannelIds:\n    - ops-example-com\n',
       '  - id: web-shop-eu\n',
       '    groupId: web-shop-eu\n',
       '      - alertChannelId: ops-example-com\n        activated: false\n',
