@@ -113,13 +113,11 @@ export type StoredDelivery = {
   readonly finishedAt: Date | null;
 };
 
+/** Of a row `d` as it is stored. */
 const LOG_COLUMNS = `id, check_id, coalesce(notice #>> '{location,slug}', notice #>> '{problem,subject,slug}') as location,
   notice -> 'problem' as problem, (notice #>> '{acknowledgement,isUndone}')::boolean as is_undone,
   (notice ->> 'escalatedAfterMinutes')::int as escalated_after_minutes, alert_id, alert_type,
-  notice #>> '{check,name}' as check_name, notice ->> 'notifiedBy' as notified_by, (
-    select count(*)::int from alert_deliveries carried
-    where carried.bundle_id = coalesce(alert_deliveries.bundle_id, alert_deliveries.id)
-  ) as carried_with,
+  notice #>> '{check,name}' as check_name, notice ->> 'notifiedBy' as notified_by,
   case when state = 'waiting' and attempts = 0 and bundle_key is not null
     then case bundle_key when '${DIGEST_KEY}' then 'DIGEST' else 'GROUP' end end as waits_for,
   reminder, state, attempts, last_status, last_error,
@@ -127,8 +125,24 @@ const LOG_COLUMNS = `id, check_id, coalesce(notice #>> '{location,slug}', notice
   case when state = 'waiting' then greatest(due_at, digest_at) end as next_attempt_at, finished_at, (
     select ${CHANNEL_SUMMARY}
     from alert_channels c
-    where c.account_id = alert_deliveries.account_id and c.id = alert_deliveries.channel_id
+    where c.account_id = d.account_id and c.id = d.channel_id
   ) as channel`;
+
+/**
+ * The log of a page of stored rows. Counts what a message carried once for all rows of the page that it carried:
+ * that may be thousands.
+ */
+function logOf(page: string, order: string, keys: string): string {
+  return `with page as (${page}),
+    messages as materialized (
+      select carrier_id, (
+        select count(*)::int from alert_deliveries carried where carried.bundle_id = carrier_id
+      ) as carried_with
+      from (select distinct coalesce(bundle_id, id) as carrier_id from page) as carriers
+    )
+    select ${LOG_COLUMNS}, carried_with ${keys}
+    from page d join messages on carrier_id = coalesce(bundle_id, id) ${order}`;
+}
 
 /** Lists the deliveries of a channel or of an alert, newest first. */
 export async function listDeliveries(
@@ -147,12 +161,13 @@ export async function listDeliveries(
   const [where, id] =
     'alertId' in of ? ['alert_id = $2', of.alertId] : ['channel_id = $2::bigint', of.channelId];
   const list = {
-    columns: LOG_COLUMNS,
+    columns: '*',
     from: 'alert_deliveries',
     where: `account_id = $1 and ${where}`,
     filter: 'cardinality($3::text[]) = 0 or state = any($3::text[])',
     params: [accountId, id, states],
     order: 'seq desc',
+    wrap: logOf,
   };
   return readList<StoredDelivery>(sql, list, range);
 }
@@ -162,12 +177,11 @@ export async function findDelivery(
   sql: Sql,
   { accountId, channelId, id }: DeliveryKey,
 ): Promise<StoredDelivery | null> {
-  const [row] = await sql.query<StoredDelivery>(
-    `select ${LOG_COLUMNS} from alert_deliveries
-     where account_id = $1 and channel_id = $2::bigint and id = $3`,
-    [accountId, channelId, id],
-  );
-  return row ?? null;
+  const row = `select * from alert_deliveries
+    where account_id = $1 and channel_id = $2::bigint and id = $3`;
+  const params = [accountId, channelId, id];
+  const [found] = await sql.query<StoredDelivery>(logOf(row, '', ''), params);
+  return found ?? null;
 }
 
 export interface DeliveryKey {

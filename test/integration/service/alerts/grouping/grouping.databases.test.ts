@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { claimDeliveries } from '../../../../../src/service/alerts/delivery/claims.sql.ts';
+import { listDeliveries } from '../../../../../src/service/alerts/delivery/sql.ts';
 import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
+import type { Row } from '../../../../../src/service/database/store.ts';
 import { recordAttempt } from '../../../../../src/service/delivery/shared.sql.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { eventually } from '../../../../support/eventually.ts';
@@ -97,6 +99,29 @@ describe.each(databases)('on %s', (kind) => {
       expect(said(hook)).toEqual(
         expect.arrayContaining(['c has failed', ['a has failed', 'b has failed']]),
       );
+    });
+
+    it('counts what a message carried once for all of its deliveries on a page', async () => {
+      const id = await start(await hookServer(), { groupBy: 'LOCATION' });
+      for (const check of CHECKS) await give(check);
+      service().clock.spend(20_000);
+      await claimAndEnd();
+      const { store, mine } = service();
+      const plans: string[] = [];
+      const explaining = {
+        query: async <R extends Row>(text: string, params?: readonly unknown[]) => {
+          const form = 'explain (analyze, costs off, timing off, summary off)';
+          const lines = await store.query(`${form} ${text}`, params);
+          plans.push(lines.flatMap((line) => Object.values(line)).join('\n'));
+          return store.query<R>(text, params);
+        },
+      };
+      const asked = { accountId: mine.accountId, of: { channelId: id }, states: [] };
+      const rows = await listDeliveries(explaining, { ...asked, limit: 10, offset: 0 });
+      expect(rows.map(({ carriedWith }) => carriedWith)).toEqual([2, 2, 2]);
+      expect(plans.join('\n').match(/ carried \(.*loops=\d+/g)).toEqual([
+        expect.stringMatching(/loops=1$/),
+      ]);
     });
 
     it('sends a message that was refused again as it was, and later notices by themselves', async () => {
