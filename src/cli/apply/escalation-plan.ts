@@ -22,32 +22,33 @@ const settings = z.looseObject({
 });
 
 /**
- * @param after of the file; undefined if it leaves the escalation to the service
+ * @param given of the file; undefined if it leaves the escalation to the service
  * @returns null if there is nothing to change
  * @throws VedetteError like ApiClient.get
  */
 export async function planEscalation(
-  after: FileEscalation | null | undefined,
+  given: FileEscalation | null | undefined,
   ids: ResourceIds,
   client: Pick<ApiClient, 'get'>,
   signal: AbortSignal,
 ): Promise<EscalationChange | null> {
-  if (after === undefined) return null;
+  if (given === undefined) return null;
   const [account] = read(accounts, await client.get('/v1/accounts', signal));
   const accountId = account?.id ?? '';
   const { escalationStep } = read(settings, await client.get(pathOf(accountId), signal));
-  const before =
-    escalationStep === null
-      ? null
-      : {
-          ...escalationStep,
-          alertChannelIds: escalationStep.alertChannelIds.map((id) =>
-            ids.entryOf('alertChannels', id),
-          ),
-        };
+  const before = escalationStep === null ? null : withEntries(escalationStep, ids);
+  const after = given === null ? null : withEntries(given, ids);
   if (isDeepStrictEqual(before, after)) return null;
   const changes = fieldChanges({ escalationStep: before }, { escalationStep: after });
   return { accountId, after, changes };
+}
+
+/** With each channel once, by its id in the file if it is one of the file: that may have its number, too. */
+function withEntries(step: FileEscalation, ids: ResourceIds): FileEscalation {
+  const named = step.alertChannelIds.map((id) =>
+    typeof id === 'number' ? ids.entryOf('alertChannels', id) : id,
+  );
+  return { ...step, alertChannelIds: [...new Set(named)] };
 }
 
 function read<Schema extends z.ZodType>(schema: Schema, json: unknown): z.output<Schema> {

@@ -64,7 +64,7 @@ export type AlertSettings = z.output<typeof alertSettingsSchema>;
 
 /** Minutes until an escalation: a day at most. */
 const MAX_ESCALATION_MINUTES = 1440;
-const MAX_ESCALATION_CHANNELS = 20;
+export const MAX_ESCALATION_CHANNELS = 20;
 
 /** Where an alert goes that nobody acknowledges (src/service/README.md, "Acknowledgement and escalation"). */
 export const escalationStepSchema = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ALERT_CHANNEL_SHAPES } from '../alerting/alert-channel.ts';
-import { escalationStepSchema } from '../alerting/alert-settings.ts';
+import { escalationStepSchema, MAX_ESCALATION_CHANNELS } from '../alerting/alert-settings.ts';
 import { checkGroupSchema } from '../check/check-group.ts';
 import { heartbeatFields } from '../check/heartbeat.ts';
 import { maintenanceWindowSchema } from '../schedule/maintenance-window.ts';
@@ -86,12 +86,21 @@ export const fileEscalationSchema = z.strictObject({
   alertChannelIds: z
     .array(z.union([z.string().min(1), stepFields.alertChannelIds.element]))
     .min(1)
-    .max(20)
+    .max(MAX_ESCALATION_CHANNELS)
+    .superRefine(refuseRepeated)
     .describe(
       'The channels that get the alert then: their ids in this file, or their numbers in the service.',
     ),
 });
 export type FileEscalation = z.output<typeof fileEscalationSchema>;
+
+function refuseRepeated(ids: readonly unknown[], context: z.RefinementCtx): void {
+  for (const [index, id] of ids.entries()) {
+    if (ids.indexOf(id) === index) continue;
+    const message = 'must name another channel than the entries before it';
+    context.addIssue({ code: 'custom', path: [index], message });
+  }
+}
 
 /** What a check file defines besides checks. */
 export interface FileResources {

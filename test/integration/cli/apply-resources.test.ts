@@ -158,6 +158,10 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     expect(await step()).toEqual({ minutes: 15, alertChannelIds: [ops.id] });
     const again = await runHere(['apply', file.path], admin);
     expect(again.stdout).toMatch(/^nothing to change\n/);
+    const twice = { ...escalationStep, alertChannelIds: ['ops', ops.id] };
+    file.write({ escalationStep: twice, alertChannels });
+    const same = await runHere(['apply', file.path], admin);
+    expect(same.stdout, same.stderr).toMatch(/^nothing to change\n/);
     file.write({ alertChannels });
     await runHere(['apply', file.path], admin);
     expect(await step()).toMatchObject({ minutes: 15 });

@@ -122,6 +122,10 @@ checks:
       '4:50: escalationStep.alertChannelIds[0] must name the alert channel by its id in this file, which has no "ops"; define it under alertChannels',
     ],
     [
+      'escalationStep: { minutes: 15, alertChannelIds: [3, 4, 3] }',
+      '4:56: escalationStep.alertChannelIds[2] must name another channel than the entries before it, not 3',
+    ],
+    [
       'escalationStep: { minute: 15, minutes: 15, alertChannelIds: [3] }',
       '4:19: escalationStep.minute is not a known key; did you mean minutes?',
     ],
