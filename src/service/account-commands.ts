@@ -33,7 +33,7 @@ interface CommandParts {
  * Lists the accounts, oldest first, a page at a time. Like the other commands here it changes no schema.
  *
  * @param onPage returns false to stop
- * @throws VedetteError where no database of this release is named, or it is unavailable
+ * @throws VedetteError where no database is named, or it is unavailable or of an earlier release
  */
 export async function listAccountsOfService(
   { config, log }: CommandParts,
@@ -47,8 +47,8 @@ export async function listAccountsOfService(
 /**
  * Exports an account as a check file, from the database of the service.
  *
- * @throws VedetteError where no database of this release is named, it is unavailable, there is no such account, or nothing
- *   of it fits into a file
+ * @throws VedetteError where no database is named, it is unavailable or of an earlier release, there is no such
+ *   account, or nothing of it fits into a file
  */
 export async function exportAccountOfService(
   { config, log }: CommandParts,
@@ -96,14 +96,14 @@ interface RemovalRequest {
  * Removes an account with all that it has, on the database of the service.
  *
  * @returns null where it was not confirmed
- * @throws VedetteError where no database of this release is named, it is unavailable, there is no such account, users of
- *   OpenID Connect would join it again, or the artifact store is not that of the service
+ * @throws VedetteError where no database is named, it is unavailable or of another release, there is no such
+ *   account, users of OpenID Connect would join it again, or the artifact store is not that of the service
  */
 export async function removeAccountFromService(
   { config, log }: CommandParts,
   { idOrName, keepsContents, confirm, onProgress, signal }: RemovalRequest,
 ): Promise<Removal | null> {
-  return await withExistingStore(config, log, async (store) => {
+  const removeFrom = async (store: Store): Promise<Removal | null> => {
     const account = await namedAccount(store, idOrName);
     await refuseAccountOfProvider(store, config, account.id);
     const remove = async (contents: ArtifactStore | null): Promise<Removal | null> => {
@@ -116,7 +116,9 @@ export async function removeAccountFromService(
       return await removeAccount({ store, contents, log }, account, onProgress, signal);
     };
     return keepsContents ? await remove(null) : await withContents({ config, log }, remove);
-  });
+  };
+  // It cannot be undone, and would leave what only the later release knows.
+  return await withExistingStore(config, log, removeFrom, 'refuse');
 }
 
 /** At each sign-in the service would make the user a member again. */

@@ -33,18 +33,20 @@ export function requireNamedDatabase({
 /**
  * Opens the configured database for a command that makes no database and changes no schema.
  *
+ * @param later what to do with the database of a later release
  * @throws VedetteError where no database is named, it is unavailable, or it has no tables of this release
  */
 export async function withExistingStore<Result>(
   config: ServiceConfig,
   log: Logger,
   use: (store: Store) => Promise<Result>,
+  later: 'warn' | 'refuse' = 'warn',
 ): Promise<Result> {
   requireNamedDatabase(config);
   requireDatabaseInFolder(config);
   return await withStore(config, log, async (store) => {
     await requireTables(store);
-    await requireMigrated(store, log);
+    await requireMigrated(store, log, later);
     return await use(store);
   });
 }

@@ -102,18 +102,18 @@ export async function migrate(
 }
 
 /**
- * For commands that must not change the schema: it must be that of this release. That of the next one is
- * accepted with a warning, as services accept it.
+ * For commands that must not change the schema: it must be that of this release.
  *
- * @throws VedetteError where the schema is of an earlier release, or an applied file was changed or is
- *   missing
+ * @param later what to do with the schema of a later release, which services accept
+ * @throws VedetteError where the schema is of an earlier release, or of a later one that is refused, or an
+ *   applied file was changed or is missing
  */
 export async function requireMigrated(
   store: Pick<Store, 'query'>,
   log: Logger,
-  folder: string = MIGRATIONS_FOLDER,
+  later: 'warn' | 'refuse' = 'warn',
 ): Promise<void> {
-  const migrations = await readMigrations(folder);
+  const migrations = await readMigrations(MIGRATIONS_FOLDER);
   const done = await store.query<Applied>(APPLIED);
   requireSameHistory(done, migrations);
   const [had, wanted] = [done.length, migrations.length];
@@ -125,9 +125,15 @@ export async function requireMigrated(
     );
   }
   if (had > wanted) {
-    log.warn(
-      `the database has the schema of a later release (migration ${had}, this one knows ${wanted}): if the command fails, run that of the later release`,
-    );
+    const found = `the database has the schema of a later release (migration ${had}, this one knows ${wanted})`;
+    if (later === 'refuse') {
+      throw new VedetteError(
+        'environment',
+        'SCHEMA_LATER',
+        `${found}, whose tables this command does not all know: run that of the later release`,
+      );
+    }
+    log.warn(`${found}: if the command fails, run that of the later release`);
   }
 }
 

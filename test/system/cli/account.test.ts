@@ -156,4 +156,23 @@ describe('vedette account', () => {
     const insert = 'insert into schema_migrations (number, name, checksum) values ($1, $2, $3)';
     await onStore((store) => store.query(insert, [number, name, checksum]));
   });
+
+  it('exports from the database of a later release with a warning, and removes nothing from it', async () => {
+    const id = await add('Later');
+    await addGroup(id);
+    await onStore((store) =>
+      store.query(
+        `insert into schema_migrations (number, name, checksum)
+         select max(number) + 1, 'later.sql', 'later' from schema_migrations`,
+      ),
+    );
+    const removed = await runHere(['account', 'remove', id, '--yes', 'Later'], env);
+    const exported = await runHere(['account', 'export', id], env);
+    await onStore((store) => store.query("delete from schema_migrations where name = 'later.sql'"));
+    expect(removed).toMatchObject({ code: 2, stdout: '' });
+    expect(removed.stderr).toContain('run that of the later release');
+    expect(exported.code, exported.stderr).toBe(0);
+    expect(exported.stderr).toContain('the schema of a later release');
+    expect(exported.stdout).toContain('\ngroups:\n');
+  });
 });
