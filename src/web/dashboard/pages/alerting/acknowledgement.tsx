@@ -69,8 +69,9 @@ export function AcknowledgeButton({
 export function AcknowledgedBy({ alert }: { readonly alert: Alert }) {
   const { acknowledgement, alertType } = alert;
   if (acknowledgement === null) {
-    const isGood = alertType.endsWith('RECOVERY');
-    return <span class="muted">{isGood ? '–' : 'nobody'}</span>;
+    // These cannot be acknowledged.
+    const isOfNobody = alertType.endsWith('RECOVERY') || alertType === 'ALERT_SSL';
+    return <span class="muted">{isOfNobody ? '–' : 'nobody'}</span>;
   }
   const { by, at } = acknowledgement;
   return (

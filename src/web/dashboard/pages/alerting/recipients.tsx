@@ -1,6 +1,6 @@
 import { api, bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import { useQuery } from '../../api/query.ts';
+import { type Query, useQuery } from '../../api/query.ts';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { counted } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -13,15 +13,30 @@ type Found = components['schemas']['AlertRecipients'];
 type Settings = Found['settings'];
 type Recipient = Found['recipients'][number];
 
-function useRecipients(checkId: string) {
-  return useQuery(
+function useRecipients(checkId: string): Query<Found> {
+  const query: Query<Found> = useQuery<Found>(
     `recipients ${checkId}`,
     (signal) =>
       bodyOf(
         api.GET('/v1/checks/{id}/alert-recipients', { params: { path: { id: checkId } }, signal }),
       ),
-    { on: ['alert', 'alert_channel', 'check', 'group', 'maintenance_window'] },
+    {
+      on: ['alert', 'alert_channel', 'check', 'group', 'maintenance_window'],
+      concerns: ({ kind, resourceId }) =>
+        !kind.startsWith('check.') ||
+        resourceId === checkId ||
+        // Who else fails is only of interest where alerts wait for it.
+        (kind === 'check.status_changed' && isRelated(query.data.value)),
+    },
   );
+  return query;
+}
+
+/** Whether its alerts wait for other checks now, or those of other checks may wait for it. */
+function isRelated(found: Found | null): boolean {
+  if (found === null) return false;
+  const waits = found.silences.some(({ code }) => code === 'PARENT_FAILS');
+  return waits || found.dependents.total > 0;
 }
 
 /** Why a check that fails, or is degraded, has given no alert. Nothing if it has, and while it passes. */
