@@ -26,7 +26,8 @@ describe.skipIf(LACKING !== null)('who was notified of what, and why', () => {
     ]) {
       expect((await account.post('/v1/alert-channels', channel)).status).toBe(201);
     }
-    for (const id of ['router', 'cdn', 'shop', 'blog']) await data.run(id, 1, FAILED);
+    // In one request: the window of the group lasts as long on a busy machine as on an idle one.
+    await data.runAll(['router', 'cdn', 'shop', 'blog'], 1, FAILED);
 
     const { page, goto, axe, faults } = await open(account);
     await goto('/alerts');

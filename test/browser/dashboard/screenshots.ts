@@ -9,7 +9,6 @@ import { THEMES, WIDTHS } from '../support/browser.ts';
 import {
   type DashboardService,
   newDashboardAccount,
-  type OpenDashboard,
   openDashboardPage,
   startDashboardService,
 } from '../support/dashboard-service.ts';
@@ -58,15 +57,15 @@ async function picturesOf(
   scene: Scene,
   folder: string,
 ): Promise<void> {
-  const { page, context } = await openScene(browser, service, scene);
-  for (const width of WIDTHS) {
-    for (const theme of THEMES) {
-      await page.emulateMedia({ colorScheme: theme });
-      await fitWindow(page, width);
-      await page.screenshot({ path: join(folder, `${scene.name}-${theme}-${width}.png`) });
+  await withScene({ browser, service, scene }, async (page) => {
+    for (const width of WIDTHS) {
+      for (const theme of THEMES) {
+        await page.emulateMedia({ colorScheme: theme });
+        await fitWindow(page, width);
+        await page.screenshot({ path: join(folder, `${scene.name}-${theme}-${width}.png`) });
+      }
     }
-  }
-  await context.close();
+  });
 }
 
 /**
@@ -90,13 +89,13 @@ export async function dashboardPicture(
 ): Promise<void> {
   const scene = SCENES.find(({ name }) => name === wanted);
   if (scene === undefined) throw new Error(`there is no scene ${wanted}`);
-  await withService(async (service) => {
-    const { page, context } = await openScene(browser, service, scene);
-    await fitWindow(page, width);
-    if (height !== null) await page.setViewportSize({ width, height });
-    await page.screenshot({ path: file });
-    await context.close();
-  });
+  await withService((service) =>
+    withScene({ browser, service, scene }, async (page) => {
+      await fitWindow(page, width);
+      if (height !== null) await page.setViewportSize({ width, height });
+      await page.screenshot({ path: file });
+    }),
+  );
 }
 
 async function withService(act: (service: DashboardService) => Promise<void>): Promise<void> {
@@ -111,19 +110,30 @@ async function withService(act: (service: DashboardService) => Promise<void>): P
   }
 }
 
-/** Shows a scene with an account of its own. */
-async function openScene(
-  browser: Browser,
-  service: DashboardService,
-  { path, prepare, act, isGuest = false }: Scene,
-): Promise<OpenDashboard> {
+/** Shows a scene with an account of its own to `use`, and closes it, also after an error: its events would go on. */
+async function withScene(
+  {
+    browser,
+    service,
+    scene: { path, prepare, act, isGuest = false },
+  }: {
+    readonly browser: Browser;
+    readonly service: DashboardService;
+    readonly scene: Scene;
+  },
+  use: (page: Page) => Promise<void>,
+): Promise<void> {
   const account = await newDashboardAccount(service);
   await prepare?.(account, service);
   const opened = await openDashboardPage(browser, service, account);
-  if (isGuest) await opened.context.clearCookies();
-  await opened.goto(typeof path === 'string' ? path : path(account));
-  await act?.(opened, account);
-  return opened;
+  try {
+    if (isGuest) await opened.context.clearCookies();
+    await opened.goto(typeof path === 'string' ? path : path(account));
+    await act?.(opened, account);
+    await use(opened.page);
+  } finally {
+    await opened.context.close();
+  }
 }
 
 /**

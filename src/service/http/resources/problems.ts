@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countText } from '../../../runtime/text/count-text.ts';
 import { nearestName } from '../../../runtime/text/nearest-name.ts';
 import { MAX_FOUND_PROBLEMS, MAX_PROBLEMS, type RequestProblem } from '../../errors.ts';
 
@@ -176,7 +177,7 @@ function allowedText(issue: z.core.$ZodIssue): string | null {
 function boundText(origin: string, relation: string, bound: number | bigint): string {
   const unit = UNITS[origin];
   if (unit === undefined) return `${relation} ${bound}`;
-  return `${relation} ${bound} ${Number(bound) === 1 ? unit.slice(0, -1) : unit} long`;
+  return `${relation} ${countText(Number(bound), unit)} long`;
 }
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -187,9 +188,9 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 const UNITS: Readonly<Record<string, string>> = {
-  string: 'characters',
-  array: 'items',
-  set: 'items',
+  string: 'character',
+  array: 'item',
+  set: 'item',
 };
 
 const KINDS: Readonly<Record<string, string>> = {

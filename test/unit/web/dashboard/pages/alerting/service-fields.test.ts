@@ -3,6 +3,7 @@ import {
   hintOf,
   labelOf,
   newServiceValues,
+  SERVICES,
   serviceConfigOf,
   serviceValuesOf,
 } from '../../../../../../src/web/dashboard/pages/alerting/service-fields.ts';
@@ -16,6 +17,12 @@ describe('the form of a channel to a service', () => {
         'A token, or `-`; null for none. It is never returned; an update that omits it keeps the stored one.',
       ),
     ).toBe('A token, or -; empty for none.');
+  });
+
+  it('says about no field what concerns only requests', () => {
+    const fields = Object.values(SERVICES).flatMap((service) => service.fields);
+    const hints = fields.map(({ text }) => hintOf(text));
+    expect(hints.filter((hint) => /`|\b(?:null|omits|update|returned)\b/.test(hint))).toEqual([]);
   });
 
   it('begins with the defaults, and leaves out what is empty and may be', () => {
