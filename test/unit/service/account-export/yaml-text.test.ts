@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { sectionText } from '../../../../src/service/account-export/yaml-text.ts';
+import { fieldText, sectionText } from '../../../../src/service/account-export/yaml-text.ts';
 
 const LONG = 'word '.repeat(30);
 
@@ -21,5 +21,12 @@ describe('a section of an exported file', () => {
   ])('gives the same text again: %s', (_, text) => {
     const entries = [{ id: 'a', text }, { id: 'b' }];
     expect(parse(sectionText('checks', entries))).toEqual({ checks: entries });
+  });
+});
+
+describe('a field of an exported file', () => {
+  it('quotes an id that is a number, as another channel of the service may have the number', () => {
+    const text = fieldText('escalationStep', { minutes: 15, alertChannelIds: ['ops', '7'] });
+    expect(text).toBe('escalationStep:\n  minutes: 15\n  alertChannelIds:\n    - ops\n    - "7"\n');
   });
 });
