@@ -111,7 +111,11 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     const watching = new AbortController();
     const watched = secrets.watch(watching.signal);
     try {
-      const captures = openingEvidence.then(({ budget }) => () => budget?.captures ?? false);
+      const captures = openingEvidence.then(
+        ({ budget }) =>
+          () =>
+            budget?.captures ?? false,
+      );
       const opening = parts.openBackend({ clock, log, metrics, runs, captures, reports, secrets });
       // Stops even while it reads a large spool or a folder on a dead mount.
       if (!(await isInTime(opening, stop.stopping))) {
