@@ -12,8 +12,11 @@ import type { TargetProbe } from './module-parts.ts';
 import { importScrapeJobs } from './scrape-jobs.ts';
 import { ModuleList } from './targets.ts';
 
-/** RFC 6761, section 6.4: no such host ever exists. Each probe brings its own. */
-const PLACEHOLDERS = ['https://target.invalid/', 'target.invalid:1', 'target.invalid'];
+/**
+ * RFC 6761, section 6.4: no such host ever exists. Each probe brings its own. A port only where the type
+ * of check needs one: it would be that of every probe whose target has none.
+ */
+const PLACEHOLDERS = ['https://target.invalid/', 'target.invalid', 'target.invalid:1'];
 
 /**
  * Makes one check of each module of the exporter, with the module's name as its id: not activated, it

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { withTarget } from '../../../../../src/agent/probe-endpoint/probe-target.ts';
+import { parseCheckFile } from '../../../../../src/agent/source/file/check-file.ts';
+import { dnsPortOf } from '../../../../../src/model/check/request/dns.ts';
 import { imported } from '../../../../support/imported.ts';
 
 const MODULES = `modules:
@@ -39,6 +42,21 @@ describe('modules for probes of Prometheus', () => {
       expect.stringMatching(/^blackbox\.yml:7: .*left out: its name cannot be the id of a check/),
       expect.stringMatching(/^blackbox\.yml:8: .*: changed: with credentials.* set its target/),
     ]);
+  });
+
+  it.each([
+    ['udp', '192.0.2.53', 53],
+    ['udp', '192.0.2.53:5353', 5353],
+    ['tcp, dns_over_tls: true', '192.0.2.53', 853],
+  ])('of DNS over %s ask the target %s at port %i', async (transport, target, port) => {
+    const dns = `{ query_name: shop.example, query_type: A, transport_protocol: ${transport} }`;
+    const { text } = probes({ 'b.yml': `modules: { names: { prober: dns, dns: ${dns} } }` });
+    const [check] = (await parseCheckFile(text, 'checks.yaml')).checks;
+    if (check === undefined) throw new Error('no check');
+    const probed = withTarget(check, target);
+    if (!probed.ok || probed.check.checkType !== 'DNS') throw new Error(JSON.stringify(probed));
+    expect(probed.check.request.nameServer).toBe('192.0.2.53');
+    expect(dnsPortOf(probed.check.request)).toBe(port);
   });
 
   it('with credentials have the first target that a job probes with them', () => {
