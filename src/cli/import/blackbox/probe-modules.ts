@@ -9,7 +9,7 @@ import type { Probe } from '../common/probe.ts';
 import type { Origin, SourceFile } from '../common/source-file.ts';
 import type { BlackboxFiles } from './import-blackbox.ts';
 import type { TargetProbe } from './module-parts.ts';
-import { importScrapeJobs } from './scrape-jobs.ts';
+import { importScrapeJobs, type ModuleTarget } from './scrape-jobs.ts';
 import { ModuleList } from './targets.ts';
 
 /**
@@ -28,7 +28,7 @@ export function importProbeModules(files: BlackboxFiles, draft: Draft): void {
   for (const file of files.modules) {
     modules.add(mappingOf(file.value).modules, { file, path: [] });
   }
-  const targets = targetsOfModules(files, modules);
+  const targets = targetsOfModules(files, modules, draft);
   for (const [name, origin] of modules.origins) {
     if (!CHECK_ID.test(name)) {
       const why = 'its name cannot be the id of a check';
@@ -55,19 +55,28 @@ export function importProbeModules(files: BlackboxFiles, draft: Draft): void {
   }
 }
 
-/** The targets that the jobs probe with each module. What else they say concerns Prometheus alone. */
+/**
+ * The targets that the jobs probe with each module. What else they say concerns Prometheus alone, except
+ * a parameter that the agent refuses.
+ */
 function targetsOfModules(
   { scrapeJobs, targets }: BlackboxFiles,
   modules: ModuleList,
+  { report }: Draft,
 ): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
-  const draft = new Draft();
+  const onModuleTarget = ({ module, target, hasHostname, origin }: ModuleTarget): void => {
+    found.set(module, [...(found.get(module) ?? []), target]);
+    if (!hasHostname) return;
+    const why = 'the agent refuses its probes (400), because they have the parameter hostname';
+    report.leftOut(origin, why, 'remove the parameter, and give URLs with that name as targets');
+  };
   const context = {
     modules,
-    draft,
+    draft: new Draft(),
     targetFiles: targets,
     used: new Set<SourceFile>(),
-    targetsOfModules: found,
+    onModuleTarget,
   };
   for (const file of scrapeJobs) importScrapeJobs(file, context);
   return found;

@@ -19,11 +19,21 @@ export interface JobsContext {
   readonly modules: ModuleList;
   readonly draft: Draft;
   /** Receives the targets of modules in place of the checks that they would make. */
-  readonly targetsOfModules?: Map<string, string[]>;
+  readonly onModuleTarget?: (target: ModuleTarget) => void;
   /** Files of targets that the user gave. */
   readonly targetFiles: readonly SourceFile[];
   /** Receives those that a job names. */
   readonly used: Set<SourceFile>;
+}
+
+/** A target that a job probes with a module. */
+export interface ModuleTarget {
+  readonly module: string;
+  readonly target: string;
+  /** Whether the job sends the parameter `hostname`. */
+  readonly hasHostname: boolean;
+  /** Of the job. */
+  readonly origin: Origin;
 }
 
 /** Makes checks of the targets of all jobs that probe through the exporter. */
@@ -122,7 +132,7 @@ function addTarget(
   { origin }: Target,
   labels: Labels,
   job: JobFacts,
-  { modules, draft, targetsOfModules }: JobsContext,
+  { modules, draft, onModuleTarget }: JobsContext,
 ): void {
   const { report } = draft;
   const target = labels.get('__param_target') ?? '';
@@ -133,9 +143,9 @@ function addTarget(
     report.leftOut(origin, why, 'see relabel_configs of the job');
     return;
   }
-  if (targetsOfModules !== undefined) {
-    const known = targetsOfModules.get(moduleName) ?? [];
-    targetsOfModules.set(moduleName, [...known, target]);
+  const hasHostname = labels.has('__param_hostname');
+  if (onModuleTarget !== undefined) {
+    onModuleTarget({ module: moduleName, target, hasHostname, origin: job.origin });
     return;
   }
   if (!modules.has(moduleName)) {
@@ -154,7 +164,7 @@ function addTarget(
     report.leftOut(origin, probe.why, 'write a check by hand');
     return;
   }
-  if (labels.has('__param_hostname')) {
+  if (hasHostname) {
     const why = 'its parameter hostname, the name for Host and TLS, is not carried over';
     report.leftOut(origin, why, 'use a URL with that name, or a header Host of an API check');
   }

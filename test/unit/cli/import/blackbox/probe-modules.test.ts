@@ -80,4 +80,16 @@ describe('modules for probes of Prometheus', () => {
     const one = probes({ 'blackbox.yml': MODULES, 'prometheus.yml': jobOf('https://a.example/') });
     expect(one.lines).toHaveLength(3);
   });
+
+  it('name each job whose probes the agent refuses for their parameter hostname', () => {
+    const plain = jobOf('https://a.example/', 'https://a.example/b');
+    const job = plain.replace('module: [signed_in]', '$&, hostname: [shop.example]');
+    const { lines } = probes({ 'blackbox.yml': MODULES, 'prometheus.yml': job });
+    const about = lines.filter((line) => line.includes('hostname'));
+    expect(about).toEqual([
+      expect.stringMatching(
+        /^prometheus\.yml:2: scrape_configs\[0\]: left out: .* \(400\).* remove the parameter/,
+      ),
+    ]);
+  });
 });
