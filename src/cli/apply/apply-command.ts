@@ -13,7 +13,7 @@ import { knownLocations, refusedByLocation, withDefaultLocation } from './locati
 import { type ApplyPlan, makePlan } from './plan.ts';
 import { certificatesNote, doneText, isDrift, planText, totalsText } from './plan-text.ts';
 import { refusalLines, warningLines } from './refusal-lines.ts';
-import { hasDone, nothingDone, writePlan } from './write-plan.ts';
+import { hasDone, nothingDone, type WriteOptions, writePlan } from './write-plan.ts';
 
 export interface ApplyOptions {
   readonly dryRun: boolean;
@@ -89,16 +89,7 @@ export async function applyCommand(
       if (refusals.length > 0) return EXIT.failed;
       return isDrift(plan) ? EXIT.drift : EXIT.ok;
     }
-    const warnings = new Map<ApplyStep, readonly string[]>();
-    const onWarnings = (step: ApplyStep, ofStep: readonly string[]): void => {
-      warnings.set(step, ofStep);
-    };
-    const refusals = await writePlan(plan, { client, signal, done, onWarnings });
-    const warned = plan.steps.flatMap((step) =>
-      step.kind === 'delete' ? [] : { id: step.check.id, warnings: warnings.get(step) ?? [] },
-    );
-    for (const line of await warningLines(file, warned)) stderr.write(`${line}\n`);
-    await printRefusals(file, refusals, terminal);
+    const refusals = await writeAndReport(plan, { client, signal, done }, file, terminal);
     const refused = refusals.length === 0 ? '' : `, ${refusals.length} refused`;
     if (stepCount(plan) + refusals.length > 0) stdout.write(`\n${doneText(done)}${refused}\n`);
     return refusals.length > 0 ? EXIT.failed : EXIT.ok;
@@ -111,6 +102,33 @@ export async function applyCommand(
   } finally {
     interruption.dispose();
     await client.close();
+  }
+}
+
+/**
+ * Writes the plan and prints warnings and refusals, also those before an error: a key that may write checks
+ * and not the escalation ends it only after all checks.
+ */
+async function writeAndReport(
+  plan: ApplyPlan,
+  options: Pick<WriteOptions, 'client' | 'signal' | 'done'>,
+  file: string,
+  terminal: Pick<Terminal, 'stderr'>,
+): Promise<readonly ApplyRefusal[]> {
+  const warnings = new Map<ApplyStep, readonly string[]>();
+  const refusals: ApplyRefusal[] = [];
+  try {
+    return await writePlan(plan, {
+      ...options,
+      onWarnings: (step, ofStep) => void warnings.set(step, ofStep),
+      onRefused: (some) => void refusals.push(...some),
+    });
+  } finally {
+    const warned = plan.steps.flatMap((step) =>
+      step.kind === 'delete' ? [] : { id: step.check.id, warnings: warnings.get(step) ?? [] },
+    );
+    for (const line of await warningLines(file, warned)) terminal.stderr.write(`${line}\n`);
+    await printRefusals(file, refusals, terminal);
   }
 }
 

@@ -34,6 +34,8 @@ export interface WriteOptions {
   readonly done: AppliedChanges;
   /** Called with the warnings with which the service accepted a check. */
   readonly onWarnings?: (step: ApplyStep, warnings: readonly string[]) => void;
+  /** Called with what is refused, as it is: an error may follow in place of the whole list. */
+  readonly onRefused?: (refusals: readonly ApplyRefusal[]) => void;
 }
 
 /** What checks may name is written before them. */
@@ -49,11 +51,16 @@ const AFTER_CHECKS = SECTIONS.filter((section) => !BEFORE_CHECKS.includes(sectio
  */
 export async function writePlan(
   plan: ApplyPlan,
-  { client, signal, done, onWarnings = () => {} }: WriteOptions,
+  { client, signal, done, onWarnings = () => {}, onRefused = () => {} }: WriteOptions,
 ): Promise<readonly ApplyRefusal[]> {
   const { steps, ids, isEntry } = plan.resources;
   const context: WriteContext = { client, signal, ids, isEntry };
-  const refusals: ApplyRefusal[] = [...plan.refusals, ...plan.resources.refusals];
+  const refusals: ApplyRefusal[] = [];
+  const refuse = (some: readonly ApplyRefusal[]): void => {
+    refusals.push(...some);
+    onRefused(some);
+  };
+  refuse([...plan.refusals, ...plan.resources.refusals]);
 
   const write = async (
     section: Section,
@@ -62,7 +69,7 @@ export async function writePlan(
   ): Promise<void> => {
     const idOf = ({ id }: ResourceStep): string => id;
     const send = (step: ResourceStep) => writeResource(step, context);
-    refusals.push(...(await writeAll(some, { kind: section, idOf, write: send, onDone })));
+    refuse(await writeAll(some, { kind: section, idOf, write: send, onDone }));
   };
   const writeSomeChecks = async (some: readonly ApplyStep[]): Promise<void> => {
     const refused = await writeChecks(some, {
@@ -74,7 +81,7 @@ export async function writePlan(
         onWarnings(step, warnings);
       },
     });
-    refusals.push(...refused);
+    refuse(refused);
   };
   const stepsOf = (section: Section, isDeletion: boolean): readonly ResourceStep[] =>
     steps.filter((step) => step.section === section && (step.kind === 'delete') === isDeletion);
@@ -82,7 +89,7 @@ export async function writePlan(
   const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {
     done.variables.push(step);
   });
-  refusals.push(...ofVariables);
+  refuse(ofVariables);
   const early = servicesBeforeChecks(plan);
   await write('statusServices', [...early.values()], () => {});
   for (const section of BEFORE_CHECKS) await write(section, stepsOf(section, false));
@@ -106,7 +113,7 @@ export async function writePlan(
     write: (change) => writeEscalation(change, { client, ids, signal }),
     onDone: (change) => void done.escalations.push(change),
   });
-  refusals.push(...ofEscalation);
+  refuse(ofEscalation);
   return refusals;
 }
 

@@ -170,6 +170,20 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     expect(await step()).toBeNull();
   });
 
+  it('also says what was refused where the key may not change the escalation', async () => {
+    const { alertChannels } = whole();
+    const { path } = checkFile({
+      escalationStep: { minutes: 15, alertChannelIds: ['ops'] },
+      alertChannels,
+      checks: [{ id: 'home', ...TCP, privateLocations: ['nowhere'] }],
+    });
+    const { code, stdout, stderr } = await runHere(['apply', path], env);
+    expect(code).toBe(2);
+    expect(stdout).toContain('stopped early: 2 alert channels created');
+    expect(stderr).toMatch(/: check "home" is refused \(4\d\d\): .*nowhere/);
+    expect(stderr).toContain('the role admin');
+  });
+
   it('finds channels by their names, in the file and at the service, and refuses unknown names', async () => {
     const { mine } = service();
     const { json: byHand } = await mine.post('/v1/alert-channels', {
