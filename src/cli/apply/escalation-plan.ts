@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { escalationStepSchema } from '../../model/alerting/alert-settings.ts';
 import type { FileEscalation } from '../../model/check-file/sections.ts';
-import { VedetteError } from '../../runtime/errors.ts';
 import type { ApiClient, ApiResponse } from '../service-api/api-client.ts';
+import { readAs, readTolerantly } from '../service-api/read-responses.ts';
 import { type FieldChange, fieldChanges } from './field-changes.ts';
 import type { ResourceIds, ServiceId } from './resources/references.ts';
+import { notCreated } from './resources/write-resources.ts';
 
 /** The change of the escalation of the account's alerts. */
 export interface EscalationChange {
@@ -33,9 +34,11 @@ export async function planEscalation(
   signal: AbortSignal,
 ): Promise<EscalationChange | null> {
   if (given === undefined) return null;
-  const [account] = read(accounts, await client.get('/v1/accounts', signal));
+  const listed = await client.get('/v1/accounts', signal);
+  const [account] = readAs(accounts, listed, 'list of accounts');
   const accountId = account?.id ?? '';
-  const { escalationStep } = read(settings, await client.get(pathOf(accountId), signal));
+  const known = await client.get(pathOf(accountId), signal);
+  const { escalationStep } = readTolerantly(settings, known, 'alert settings');
   const before = escalationStep === null ? null : withEntries(escalationStep, ids);
   const after = given === null ? null : withEntries(given, ids);
   if (isDeepStrictEqual(before, after)) return null;
@@ -51,15 +54,8 @@ function withEntries(step: FileEscalation, ids: ResourceIds): FileEscalation {
   return { ...step, alertChannelIds: [...new Set(named)] };
 }
 
-function read<Schema extends z.ZodType>(schema: Schema, json: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const message = 'SERVICE_URL names no Vedette service: its alert settings are not valid';
-  throw new VedetteError('environment', 'SERVICE_FAILED', message);
-}
-
-/** Call it once the channels of the file are written. */
-export function writeEscalation(
+/** Call it once the channels of the file are written: it is refused if one of its own was not. */
+export async function writeEscalation(
   { accountId, after }: EscalationChange,
   {
     client,
@@ -71,10 +67,13 @@ export function writeEscalation(
     readonly signal: AbortSignal;
   },
 ): Promise<ApiResponse> {
-  const idOf = (id: ServiceId): ServiceId =>
-    typeof id === 'number' ? id : (ids.idOf('alertChannels', id) ?? id);
-  const escalationStep =
-    after === null ? null : { ...after, alertChannelIds: after.alertChannelIds.map(idOf) };
+  const alertChannelIds: ServiceId[] = [];
+  for (const id of after?.alertChannelIds ?? []) {
+    const known = typeof id === 'number' ? id : ids.idOf('alertChannels', id);
+    if (known === null) return notCreated('alertChannels', String(id));
+    alertChannelIds.push(known);
+  }
+  const escalationStep = after === null ? null : { ...after, alertChannelIds };
   return client.send('PUT', pathOf(accountId), {
     body: { escalationStep },
     signal,

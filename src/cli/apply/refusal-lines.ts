@@ -80,7 +80,9 @@ async function fileLines(
       }
       return lines;
     };
+    const escalation = document?.locateKey(['escalationStep']).line;
     const lines = new Map<ApplyRefusal['kind'], ReadonlyMap<unknown, number>>([
+      ['escalation', new Map(escalation === undefined ? [] : [['escalationStep', escalation]])],
       ['check', linesOf('checks', 'id')],
       ['variable', linesOf('variables', 'key')],
       ...SECTIONS.map((section) => [section, linesOf(section, 'id')] as const),

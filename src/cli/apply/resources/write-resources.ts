@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ENTRY_NOUNS, type Section } from '../../../model/check-file/sections.ts';
-import type { ApiClient, ApiResponse } from '../../service-api/api-client.ts';
+import type { ApiClient, ApiRefusal, ApiResponse } from '../../service-api/api-client.ts';
 import { assignmentQuery, type Resolved } from '../write-steps.ts';
 import type { Fields } from './kinds.ts';
 import { RESOURCE_PATHS } from './kinds.ts';
@@ -79,11 +79,16 @@ export function resolved(
   const { fields: body, missing } = withServiceIds(fields, ids, isEntry);
   const [first] = missing;
   if (first === undefined) return { ok: true, body };
-  const what = `${ENTRY_NOUNS[first.section]} ${JSON.stringify(first.id)}`;
-  return { ok: false, refusal: refusal(409, `needs the ${what}, which was not created`) };
+  return { ok: false, refusal: notCreated(first.section, first.id) };
 }
 
-function refusal(status: number, message: string): ApiResponse {
+/** What is sent in place of a request that needs an entry of the file which was refused itself. */
+export function notCreated(section: Section, id: string): ApiRefusal {
+  const what = `${ENTRY_NOUNS[section]} ${JSON.stringify(id)}`;
+  return refusal(409, `needs the ${what}, which was not created`);
+}
+
+function refusal(status: number, message: string): ApiRefusal {
   return { ok: false, status, message, reasons: [message] };
 }
 
