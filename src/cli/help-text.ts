@@ -138,7 +138,8 @@ role admin. Secret values of variables and checks are never read back from the s
 written again each time. Variables that are not in the file are never deleted.
 
 With --env-file the file needs no secrets: {{NAME}} in the config of alert channels (except templates
-of webhooks) and in values of secret variables is filled in. A name without a value is an error.
+of webhooks) and in values of secret variables is filled in. A name without a value is an error,
+also without the option. The file must be valid before: a URL needs its scheme and host.
 
 Channels, groups, heartbeats, status pages and windows are found by their id in the file, which the
 service keeps as logicalId. Those without one were not made by a file and are never changed.

@@ -49,8 +49,8 @@ export async function applyCommand(
   const connection = loadConnection(env);
   const { envFile } = options;
   const read = await loadCheckFile(file);
-  const checkFile =
-    envFile === null ? read : filledSecrets(read, await readEnvFile(envFile), envFile);
+  const given = envFile === null ? null : { path: envFile, values: await readEnvFile(envFile) };
+  const checkFile = filledSecrets(file, read, given);
   const log = createTerminalLog(terminal, 'error');
   const interruption = watchForInterruption(terminal, log, exitNow);
   const client = new ApiClient({ ...connection, clock, onWait: waitPrinter(terminal) });

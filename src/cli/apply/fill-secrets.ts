@@ -1,34 +1,47 @@
+import type { CheckSet } from '../../agent/source/check-source.ts';
 import type { CheckFile } from '../../agent/source/file/check-file.ts';
+import { compileTemplate, fillTemplate, namesIn } from '../../model/check/template.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
 import type { FileEntry } from '../../model/check-file/sections.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 
-const PLACEHOLDER = /\{\{[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*\}\}/g;
 /** A Handlebars template of a webhook: its names are those of notices. */
 const TEMPLATE = 'template';
+const MAX_NAMED = 20;
+
+/** Where `vedette apply --env-file` fills in `{{NAME}}`, for messages. */
+const WHERE = 'alert channels or secret variables';
+
+/** The values of `--env-file`. */
+export interface EnvFile {
+  readonly path: string;
+  readonly values: readonly OwnVariable[];
+}
 
 /**
  * Fills in what `vedette apply --env-file` gives: `{{NAME}}` in the config of alert channels, except the
  * template of a webhook, and in secret values of the account's variables. So the file itself needs no secret.
  *
- * @param given the values of the env file
- * @throws VedetteError of kind `input`, code ENV_FILE_LACKS, with all names that have no value
+ * @param env null without the option: a text with `{{NAME}}` would replace the secret of the service
+ * @throws VedetteError of kind `input`, code ENV_FILE_LACKS, with the names that have no value
  */
-export function filledSecrets(
-  checkFile: CheckFile,
-  given: readonly OwnVariable[],
-  envFile: string,
-): CheckFile {
-  const values = new Map(given.map(({ key, value }) => [key, value]));
-  const lacking = new Set<string>();
-  const fill = (text: string): string =>
-    text.replace(PLACEHOLDER, (placeholder, name: string) => {
-      const value = values.get(name);
-      if (value === undefined) lacking.add(name);
-      return value ?? placeholder;
-    });
+export function filledSecrets(file: string, checkFile: CheckFile, env: EnvFile | null): CheckFile {
+  const values = new Map((env?.values ?? []).map(({ key, value }) => [key, value]));
+  const lacking = namesToFill(checkFile).filter((name) => !values.has(name));
+  if (lacking.length > 0) {
+    const message =
+      env === null
+        ? `${file} has ${bracedText(lacking)} in ${WHERE}: give the values with --env-file`
+        : `${env.path} has no value for ${listText(lacking)}, which ${WHERE} of ${file} need`;
+    throw new VedetteError('input', 'ENV_FILE_LACKS', message);
+  }
+  const fill = (text: string): string => {
+    const template = compileTemplate(text);
+    if (template === null) return text;
+    return fillTemplate(template, ({ name }) => values.get(name) ?? '') ?? text;
+  };
   const { variables, resources } = checkFile;
-  const filled: CheckFile = {
+  return {
     ...checkFile,
     variables: variables.map((variable) =>
       variable.secret ? { ...variable, value: fill(variable.value) } : variable,
@@ -41,23 +54,59 @@ export function filledSecrets(
       },
     },
   };
-  if (lacking.size === 0) return filled;
-  const message = `${envFile} has no value for ${[...lacking].join(', ')}: the file has {{NAME}} of them in alert channels or secret variables`;
-  throw new VedetteError('input', 'ENV_FILE_LACKS', message);
+}
+
+/** What to say of a file that nobody fills in; null if it needs no values. */
+export function unfilledNote(file: Pick<CheckSet, 'variables' | 'resources'>): string | null {
+  const names = namesToFill(file);
+  if (names.length === 0) return null;
+  return `${bracedText(names)} in ${WHERE} of the file: only vedette apply --env-file gives values to them`;
+}
+
+/** The names that `filledSecrets` needs, each once. */
+function namesToFill({
+  variables,
+  resources,
+}: Pick<CheckSet, 'variables' | 'resources'>): readonly string[] {
+  const channels = resources?.sections.alertChannels ?? [];
+  const texts = [
+    ...variables.flatMap(({ secret, value }) => (secret ? [value] : [])),
+    ...channels.flatMap(({ fields }) => textsIn(fields.config)),
+  ];
+  return [...new Set(texts.flatMap(namesIn))];
+}
+
+function textsIn(value: unknown): readonly string[] {
+  const texts: string[] = [];
+  mappedTexts(value, (text) => {
+    texts.push(text);
+    return text;
+  });
+  return texts;
 }
 
 function filledChannel(entry: FileEntry, fill: (text: string) => string): FileEntry {
-  return { ...entry, fields: { ...entry.fields, config: filledTexts(entry.fields.config, fill) } };
+  return { ...entry, fields: { ...entry.fields, config: mappedTexts(entry.fields.config, fill) } };
 }
 
-function filledTexts(value: unknown, fill: (text: string) => string): unknown {
-  if (typeof value === 'string') return fill(value);
-  if (Array.isArray(value)) return value.map((each) => filledTexts(each, fill));
+/** The same value with all of its texts changed, except a template of a webhook. */
+function mappedTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((each) => mappedTexts(each, change));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [
       key,
-      key === TEMPLATE ? child : filledTexts(child, fill),
+      key === TEMPLATE ? child : mappedTexts(child, change),
     ]),
   );
+}
+
+function bracedText(names: readonly string[]): string {
+  return listText(names.map((name) => `{{${name}}}`));
+}
+
+function listText(names: readonly string[]): string {
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  return `${names.slice(0, MAX_NAMED).join(', ')}${more}`;
 }

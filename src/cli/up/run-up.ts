@@ -6,6 +6,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 import type { StopSignals } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
+import { unfilledNote } from '../apply/fill-secrets.ts';
 import { certificatesNote } from '../apply/plan-text.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
@@ -92,7 +93,9 @@ export async function runUp(parts: UpParts): Promise<void> {
 
   /** Again only where it is another channel. */
   function warnOfUnsent(set: CheckSet): void {
-    const notes = unsentChannelNotes(set, terminal.env);
+    const unfilled = unfilledNote(set);
+    const unsentNotes = unsentChannelNotes(set, terminal.env);
+    const notes = unfilled === null ? unsentNotes : [unfilled, ...unsentNotes];
     const before = unsent;
     unsent = notes.join('\n');
     if (unsent !== before) for (const each of notes) log.warn(each);

@@ -4,6 +4,7 @@ import type { CheckFile } from '../../agent/source/file/check-file.ts';
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
 import { ENTRY_NOUNS, SECTIONS } from '../../model/check-file/sections.ts';
 import { countText } from '../../runtime/text/count-text.ts';
+import { unfilledNote } from '../apply/fill-secrets.ts';
 import { harmless } from '../print/harmless.ts';
 import { isOurFault, reportError } from '../report-error.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
@@ -15,7 +16,8 @@ const MAX_NAMED = 20;
 
 /**
  * Prints every problem of the check files on a line of its own, or that a file has none; then each
- * setting that has no effect, and a note with the variables of templates that the file does not define.
+ * setting that has no effect, and notes with the variables of templates that the file does not define, and
+ * with the secrets that `vedette apply --env-file` fills in.
  * A file that cannot be read is reported and does not stop the others.
  *
  * @returns EXIT.ok, or EXIT.unusable where a file has problems or cannot be read
@@ -44,7 +46,9 @@ async function validateFile(file: string, { stdout }: Terminal): Promise<boolean
   try {
     const checkFile = await loadCheckFile(file);
     const idle = await idleSettingLines(file, checkFile);
-    const notes = [...idle, fromElsewhereLine(file, checkFile)];
+    const unfilled = unfilledNote(checkFile);
+    const unfilledLine = unfilled === null ? null : `${file}: note: ${unfilled}`;
+    const notes = [...idle, fromElsewhereLine(file, checkFile), unfilledLine];
     stdout.write(`${harmless(file)}: ${contentText(checkFile)}, no problems\n`);
     for (const line of notes) {
       if (line !== null) stdout.write(`${harmless(line, MAX_LINE_CHARS)}\n`);

@@ -105,6 +105,13 @@ describe('the variables of a file', () => {
       code: 2,
       stderr: expect.stringContaining('secrets.env has no value for SHOP_TOKEN'),
     });
+    const bare = await runHere(['apply', file], env);
+    expect(bare).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'has {{SHOP_TOKEN}}, {{PATH}} in alert channels or secret variables: give the values with --env-file',
+      ),
+    });
     expect(await stored()).toEqual([]);
     writeFileSync(secrets, 'PATH=s3cret-1\nSHOP_TOKEN=s3cret-2\n');
     const { code, stdout } = await runHere(['apply', file, '--env-file', secrets], env);

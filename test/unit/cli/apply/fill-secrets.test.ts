@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { parseCheckFile } from '../../../../src/agent/source/file/check-file.ts';
+import { filledSecrets, unfilledNote } from '../../../../src/cli/apply/fill-secrets.ts';
+
+const HOOK = {
+  name: 'hook',
+  url: 'https://a.example/{{PATH}}',
+  headers: [{ key: 'X-Routing-Key', value: '{{{ KEY }}}' }],
+  template: 'Since {{SINCE}}',
+};
+const read = (variables: readonly object[] = []) => {
+  const alertChannels = [{ id: 'hook', type: 'WEBHOOK', config: HOOK }];
+  return parseCheckFile(JSON.stringify({ variables, alertChannels }), 'shop.json');
+};
+const envOf = (values: Readonly<Record<string, string>>) => ({
+  path: 'secrets.env',
+  values: Object.entries(values).map(([key, value]) => ({ key, value, secret: true })),
+});
+
+describe('secrets from an env file', () => {
+  it('are filled in with two braces and three, but not into values and templates', async () => {
+    const env = envOf({ PATH: 's3cret-1', KEY: '{{PATH}}' });
+    const { sections } = filledSecrets('shop.json', await read(), env).resources;
+    expect(sections.alertChannels[0]?.fields.config).toMatchObject({
+      url: 'https://a.example/s3cret-1',
+      headers: [{ key: 'X-Routing-Key', value: '{{PATH}}' }],
+      template: HOOK.template,
+    });
+  });
+
+  it.each([
+    [null, 'shop.json has {{PATH}}, {{KEY}} in alert channels or secret variables: give'],
+    [envOf({ PATH: 'a' }), 'secrets.env has no value for KEY, which alert channels or secret'],
+  ])('are all needed before anything is written', async (env, message) => {
+    const file = await read();
+    expect(() => filledSecrets('shop.json', file, env)).toThrow(message);
+  });
+
+  it('are not asked for by variables that are not secret', async () => {
+    const names = Array.from({ length: 25 }, (_, n) => `{{V${n}}}`).join('');
+    const open = unfilledNote(await read([{ key: 'A', value: names }]));
+    expect(open).toMatch(/^\{\{PATH\}\}, \{\{KEY\}\} in alert channels/);
+    const secret = unfilledNote(await read([{ key: 'A', value: names, secret: true }]));
+    expect(secret).toMatch(/\{\{V19\}\} and 7 more in alert channels/);
+  });
+});
