@@ -50,7 +50,7 @@ export async function applyCommand(
   const { envFile } = options;
   const read = await loadCheckFile(file);
   const given = envFile === null ? null : { path: envFile, values: await readEnvFile(envFile) };
-  const checkFile = filledSecrets(file, read, given);
+  const { checkFile, isSecret } = filledSecrets(file, read, given);
   const log = createTerminalLog(terminal, 'error');
   const interruption = watchForInterruption(terminal, log, exitNow);
   const client = new ApiClient({ ...connection, clock, onWait: waitPrinter(terminal) });
@@ -74,6 +74,7 @@ export async function applyCommand(
       fileName,
       unlistedActionOf,
       unlistedResourceOf,
+      isSecret,
     } as const;
     const plan = await makePlan(wanted, client, signal);
     stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));

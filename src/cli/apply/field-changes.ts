@@ -33,10 +33,18 @@ const SECRET_LISTS: ReadonlySet<string> = new Set(['queryParameters', 'variables
 
 type Path = readonly (string | number)[];
 
-/** The fields that differ, in the order of the second. */
-export function fieldChanges(before: object, after: object): readonly FieldChange[] {
+/**
+ * The fields that differ, in the order of the second.
+ *
+ * @param isSecret tells texts that are masked whatever their field; what such a text replaces is one, too
+ */
+export function fieldChanges(
+  before: object,
+  after: object,
+  isSecret: (text: string) => boolean = () => false,
+): readonly FieldChange[] {
   const changes: FieldChange[] = [];
-  compare(before, after, [], changes);
+  compare(before, after, [], { changes, isSecret });
   return changes;
 }
 
@@ -48,26 +56,56 @@ export function changedFields(before: object, after: object): readonly string[] 
   );
 }
 
-function compare(before: unknown, after: unknown, path: Path, changes: FieldChange[]): void {
+interface Comparison {
+  /** Receives what differs. */
+  readonly changes: FieldChange[];
+  readonly isSecret: (text: string) => boolean;
+}
+
+function compare(before: unknown, after: unknown, path: Path, comparison: Comparison): void {
   if (isDeepStrictEqual(before, after)) return;
   if (isInner(before) && isInner(after)) {
     const keys = new Set([...Object.keys(after), ...Object.keys(before)]);
     for (const key of keys) {
-      compare(memberOf(before, key), memberOf(after, key), [...path, key], changes);
+      compare(memberOf(before, key), memberOf(after, key), [...path, key], comparison);
     }
     return;
   }
   if (isEntryList(before) && isEntryList(after)) {
     const length = Math.max(before.length, after.length);
-    for (let n = 0; n < length; n += 1) compare(before[n], after[n], [...path, n], changes);
+    for (let n = 0; n < length; n += 1) compare(before[n], after[n], [...path, n], comparison);
     return;
   }
+  const { changes, isSecret } = comparison;
+  // Some fields are masked in part, which may be enough.
+  const left = [before, after].map((each) =>
+    typeof each === 'string' ? masked(each, path) : each,
+  );
+  const hidden = left.some((each) => hasText(each, isSecret));
+  const show = (value: unknown): string => shown(hidden ? withoutTexts(value) : value, path);
   changes.push({
     path: pathText(path),
-    before: shown(before, path),
-    after: shown(after, path),
+    before: show(before),
+    after: show(after),
     isWrittenAgain: isUnknown(before, after),
   });
+}
+
+function hasText(value: unknown, isSecret: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return isSecret(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((each) => hasText(each, isSecret));
+}
+
+/** The same value with a mask in place of each text; a pair keeps its key. */
+function withoutTexts(value: unknown): unknown {
+  if (typeof value === 'string') return MASK;
+  if (isPair(value)) return { ...value, value: MASK };
+  if (Array.isArray(value)) return value.map(withoutTexts);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, withoutTexts(member)]),
+  );
 }
 
 /** An object that is compared field by field; a pair of key and value counts as one field. */

@@ -12,10 +12,19 @@ const MAX_NAMED = 20;
 /** Where `vedette apply --env-file` fills in `{{NAME}}`, for messages. */
 const WHERE = 'alert channels or secret variables';
 
+/** A shorter value hides nothing, and is part of many texts. */
+const MIN_SECRET_CHARS = 4;
+
 /** The values of `--env-file`. */
 export interface EnvFile {
   readonly path: string;
   readonly values: readonly OwnVariable[];
+}
+
+export interface FilledFile {
+  readonly checkFile: CheckFile;
+  /** Whether a text has a value of the env file, all of which are secret. */
+  readonly isSecret: (text: string) => boolean;
 }
 
 /**
@@ -25,7 +34,7 @@ export interface EnvFile {
  * @param env null without the option: a text with `{{NAME}}` would replace the secret of the service
  * @throws VedetteError of kind `input`, code ENV_FILE_LACKS, with the names that have no value
  */
-export function filledSecrets(file: string, checkFile: CheckFile, env: EnvFile | null): CheckFile {
+export function filledSecrets(file: string, checkFile: CheckFile, env: EnvFile | null): FilledFile {
   const values = new Map((env?.values ?? []).map(({ key, value }) => [key, value]));
   const lacking = namesToFill(checkFile).filter((name) => !values.has(name));
   if (lacking.length > 0) {
@@ -35,11 +44,21 @@ export function filledSecrets(file: string, checkFile: CheckFile, env: EnvFile |
         : `${env.path} has no value for ${listText(lacking)}, which ${WHERE} of ${file} need`;
     throw new VedetteError('input', 'ENV_FILE_LACKS', message);
   }
+  const filledTexts = new Set<string>();
   const fill = (text: string): string => {
     const template = compileTemplate(text);
     if (template === null) return text;
-    return fillTemplate(template, ({ name }) => values.get(name) ?? '') ?? text;
+    const filled = fillTemplate(template, ({ name }) => values.get(name) ?? '') ?? text;
+    filledTexts.add(filled);
+    return filled;
   };
+  const secrets = [...values.values()].filter(({ length }) => length >= MIN_SECRET_CHARS);
+  const isSecret = (text: string): boolean =>
+    filledTexts.has(text) || secrets.some((secret) => text.includes(secret));
+  return { checkFile: filledFile(checkFile, fill), isSecret };
+}
+
+function filledFile(checkFile: CheckFile, fill: (text: string) => string): CheckFile {
   const { variables, resources } = checkFile;
   return {
     ...checkFile,

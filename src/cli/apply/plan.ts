@@ -48,6 +48,8 @@ export interface PlanRequest {
   readonly unlistedActionOf: (id: string) => UnlistedAction;
   /** What to do with other resources that a file made, and that are no longer in it. */
   readonly unlistedResourceOf: UnlistedResourceOf;
+  /** Whether a text of the resources must not be shown; left out, their fields alone decide. */
+  readonly isSecret?: (text: string) => boolean;
   /** What this process wrote before; nothing if left out. */
   readonly written?: WriteHistory;
 }
@@ -67,6 +69,7 @@ export async function makePlan(
     fileName,
     unlistedActionOf,
     unlistedResourceOf,
+    isSecret = () => false,
     written = NOTHING_WRITTEN,
   }: PlanRequest,
   client: Pick<ApiClient, 'get' | 'send'>,
@@ -81,6 +84,7 @@ export async function makePlan(
   const planned = planResources(file, knownResources, {
     unlistedResourceOf,
     sameChannels: same,
+    isSecret,
     problems,
   });
   const known = knownWithEntryIds(withWrittenChecks(knownChecks, written), planned.ids);

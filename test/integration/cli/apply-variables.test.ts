@@ -92,14 +92,15 @@ describe('the variables of a file', () => {
   it('and the secrets of channels come from an env file that is named', async () => {
     const { mine } = service();
     const template = 'Since {{SINCE}}';
-    const hook = { name: 'hook', url: 'https://a.example/{{PATH}}', template };
+    const headers = [{ key: 'X-Routing-Key', value: '{{ROUTE}}' }];
+    const hook = { name: 'hook', url: 'https://a.example/{{PATH}}', headers, template };
     const folder = makeTempFolder();
     onTestFinished(() => folder.remove());
     const [file, secrets] = [folder.file('shop.json'), folder.file('secrets.env')];
     const variables = [{ key: 'TOKEN', value: '{{SHOP_TOKEN}}', secret: true }];
     const alertChannels = [{ id: 'hook', type: 'WEBHOOK', config: hook }];
     writeFileSync(file, JSON.stringify({ variables, alertChannels }));
-    writeFileSync(secrets, 'PATH=s3cret-1\n');
+    writeFileSync(secrets, 'PATH=s3cret-1\nROUTE=s3cret-3\n');
     const lacking = await runHere(['apply', file, '--env-file', secrets], env);
     expect(lacking).toMatchObject({
       code: 2,
@@ -109,17 +110,25 @@ describe('the variables of a file', () => {
     expect(bare).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(
-        'has {{SHOP_TOKEN}}, {{PATH}} in alert channels or secret variables: give the values with --env-file',
+        'has {{SHOP_TOKEN}}, {{PATH}}, {{ROUTE}} in alert channels or secret variables: give the values with --env-file',
       ),
     });
     expect(await stored()).toEqual([]);
-    writeFileSync(secrets, 'PATH=s3cret-1\nSHOP_TOKEN=s3cret-2\n');
+    writeFileSync(secrets, 'PATH=s3cret-1\nSHOP_TOKEN=s3cret-2\nROUTE=s3cret-3\n');
     const { code, stdout } = await runHere(['apply', file, '--env-file', secrets], env);
     expect(code).toBe(0);
     expect(stdout).not.toContain('s3cret');
     expect(await stored()).toMatchObject([{ key: 'TOKEN', value: 's3cret-2' }]);
     const [channel] = (await mine.get('/v1/alert-channels')).json;
     expect(channel.config).toMatchObject({ url: 'https://a.example/s3cret-1', template });
+    // The plan compares with the value of the service, which is no longer in the env file.
+    writeFileSync(secrets, 'PATH=s3cret-1\nSHOP_TOKEN=s3cret-2\nROUTE=s3cret-4\n');
+    for (const more of [['--dry-run'], []]) {
+      const changed = await runHere(['apply', file, '--env-file', secrets, ...more], env);
+      expect(changed).toMatchObject({ code: 0, stderr: '' });
+      expect(changed.stdout).toContain('X-Routing-Key: ******** (another one)');
+      expect(changed.stdout).not.toContain('s3cret');
+    }
   });
 
   it('become those of the account, and no value of theirs is shown', async () => {

@@ -92,6 +92,8 @@ interface PlanOptions {
   readonly unlistedResourceOf: UnlistedResourceOf;
   /** The ids that `channelsWithSameSecrets` returned. */
   readonly sameChannels: ReadonlySet<string>;
+  /** Whether a text must not be shown, whatever its field. */
+  readonly isSecret: (text: string) => boolean;
   /** Why heartbeats cannot be applied. */
   readonly problems?: NameProblems;
 }
@@ -106,7 +108,7 @@ type PlannedFile = Pick<FileResources, 'sections'> & {
 export function planResources(
   { sections, fileName }: PlannedFile,
   known: KnownResources,
-  { unlistedResourceOf, sameChannels, problems = new Map() }: PlanOptions,
+  { unlistedResourceOf, sameChannels, isSecret, problems = new Map() }: PlanOptions,
 ): ResourcePlan {
   const ids = knownIds({ sections, fileName }, known);
   const steps: ResourceStep[] = [];
@@ -123,7 +125,7 @@ export function planResources(
       }
       const serviceId = ids.idOf(section, entry.id);
       const before = serviceId === null ? undefined : resources.get(String(serviceId));
-      const planned = planEntry(section, entry, before, { ids, sameChannels, fileName });
+      const planned = planEntry(section, entry, before, { ids, sameChannels, isSecret, fileName });
       if (planned === null) unchanged.push(section);
       else if ('reasons' in planned) refusals.push(planned);
       else steps.push(planned);
@@ -176,9 +178,11 @@ function planEntry(
   {
     ids,
     sameChannels,
+    isSecret,
     fileName,
   }: Pick<ResourcePlan, 'ids'> &
-    Pick<PlannedFile, 'fileName'> & { readonly sameChannels: ReadonlySet<string> },
+    Pick<PlannedFile, 'fileName'> &
+    Pick<PlanOptions, 'sameChannels' | 'isSecret'>,
 ): ResourceStep | ApplyRefusal | null {
   const { id } = entry;
   const after = fieldsOfEntry(section, entry, fileName);
@@ -204,7 +208,8 @@ function planEntry(
   const names = changedFields(shown, wanted);
   if (names.length === 0) return null;
   const body = Object.entries(wanted).filter(([field]) => names.includes(field));
-  return { ...update, changes: fieldChanges(shown, wanted), body: Object.fromEntries(body) };
+  const changes = fieldChanges(shown, wanted, isSecret);
+  return { ...update, changes, body: Object.fromEntries(body) };
 }
 
 const webhookConfig = z.looseObject({ config: z.looseObject({ hasWebhookSecret: z.boolean() }) });

@@ -94,6 +94,31 @@ describe('fieldChanges', () => {
       expect(text).not.toContain(secret);
     }
   });
+
+  it('masks texts that are secret themselves, and those that they replace', () => {
+    const pair = (value: string) => ({ key: 'X-Routing-Key', value });
+    const [old, fresh] = ['before-1', 'hunter2'];
+    const before = { name: old, headers: [pair(old)], url: `https://a.example/${old}`, chatId: 1 };
+    const after = {
+      name: fresh,
+      headers: [pair(fresh), pair(`a ${fresh}`)],
+      url: `https://a.example/${fresh}`,
+      chatId: 2,
+      more: { list: [fresh] },
+    };
+    const changes = fieldChanges({ config: before }, { config: after }, (text) =>
+      text.includes(fresh),
+    );
+    const texts = changes.map(({ path, before: one, after: other }) => `${path} ${one} ${other}`);
+    expect(texts).toEqual([
+      `config.name "${MASK}" "${MASK}"`,
+      `config.headers[0] X-Routing-Key: ${MASK} X-Routing-Key: ${MASK}`,
+      `config.headers[1] (none) X-Routing-Key: ${MASK}`,
+      `config.url "https://a.example/${MASK}" "https://a.example/${MASK}"`,
+      'config.chatId 1 2',
+      `config.more (none) {"list":["${MASK}"]}`,
+    ]);
+  });
 });
 
 describe('changedFields', () => {

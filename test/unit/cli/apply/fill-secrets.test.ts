@@ -20,7 +20,8 @@ const envOf = (values: Readonly<Record<string, string>>) => ({
 describe('secrets from an env file', () => {
   it('are filled in with two braces and three, but not into values and templates', async () => {
     const env = envOf({ PATH: 's3cret-1', KEY: '{{PATH}}' });
-    const { sections } = filledSecrets('shop.json', await read(), env).resources;
+    const { checkFile } = filledSecrets('shop.json', await read(), env);
+    const { sections } = checkFile.resources;
     expect(sections.alertChannels[0]?.fields.config).toMatchObject({
       url: 'https://a.example/s3cret-1',
       headers: [{ key: 'X-Routing-Key', value: '{{PATH}}' }],
