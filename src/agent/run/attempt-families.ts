@@ -126,7 +126,7 @@ function isJudged({ isCertain, lackedBytes }: Attempt): boolean {
 
 function familyOutcomeOf({ ipFamily, attempt }: FamilyAttempt): FamilyOutcome {
   const { endpoint, verdict, responseTimeMs } = attempt;
-  const failure = attempt.failure ?? notJudged(attempt);
+  const failure = notJudged(attempt) ?? attempt.failure;
   const failed = verdict.hasFailures || verdict.hasErrors || !isJudged(attempt);
   return {
     ipFamily,
@@ -138,7 +138,10 @@ function familyOutcomeOf({ ipFamily, attempt }: FamilyAttempt): FamilyOutcome {
   };
 }
 
-/** Why a response says nothing about its family: a fault of the agent, neither a pass nor the target's. */
+/**
+ * Why a response, or a failure such as a time-out, says nothing about its family: a fault of the agent,
+ * neither a pass nor the target's.
+ */
 function notJudged(attempt: Attempt): Failure | null {
   if (isJudged(attempt)) return null;
   const { lackedBytes } = attempt;
@@ -148,7 +151,7 @@ function notJudged(attempt: Attempt): Failure | null {
 
 function outcomeText(attempt: Attempt): string {
   const { verdict, responseTimeMs } = attempt;
-  const failure = attempt.failure ?? notJudged(attempt);
+  const failure = notJudged(attempt) ?? attempt.failure;
   if (failure !== null) return `ended with ${failure.code}: ${failure.message}`;
   if (verdict.hasFailures) return 'failed';
   const took = `in ${millisecondsText(responseTimeMs)}`;

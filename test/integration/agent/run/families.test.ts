@@ -118,6 +118,33 @@ describe('a check of both address families', () => {
     );
   });
 
+  it('does not blame a family for a failure that the agent may have caused', async () => {
+    const clock = new FakeClock();
+    // It closes the connection with a client that stood still.
+    const six = createTcpServer((socket) => {
+      void clock.stall(4000).then(() => socket.destroy());
+    });
+    const four = createServer((_request, response) => void response.writeHead(503).end());
+    const servers = await onOnePort(
+      () => listening(six, '::1', 0),
+      (port) => listening(four, '127.0.0.1', port),
+    );
+    for (const server of servers) onTestFinished(() => server.close());
+    const fixture = runFixture({ clock, parts: { resolver } });
+    const url = `http://dual.test:${servers[0].port}/`;
+    const request = { url, ipFamily: 'BOTH' };
+    await fixture.run(checkOf('URL', { doubleCheck: false, request }));
+    expect(fixture.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+    const { families, jobLog } = fixture.results[0]?.apiCheckResult ?? {};
+    expect(families).toMatchObject([
+      { ipFamily: 'IPv4', outcome: 'failed', requestErrorCode: null },
+      { ipFamily: 'IPv6', outcome: 'failed', requestErrorCode: 'INTERNAL_ERROR' },
+    ]);
+    expect(jobLog?.map(({ msg }) => msg).join()).toContain(
+      'Over IPv6 this attempt ended with INTERNAL_ERROR: This family was not judged: the agent was short of CPU',
+    );
+  });
+
   it('pings both', async () => {
     const request = { hostname: 'dual.test', pingCount: 1, ipFamily: 'BOTH' };
     const result = await run('ICMP', { request });
