@@ -30,7 +30,7 @@ export function firstFileText({ target, everyMinutes, email, ...given }: FirstFi
 # The checks of Vedette. Try them:
 #   vedette validate ${file}     finds mistakes
 #   vedette run ${file}          runs each check once
-#   vedette up --file ${file}    runs them on their schedule, and shows the results in the browser
+#   vedette up ${file}           runs them on their schedule, and shows the results in the browser
 # All fields: vedette help checks
 
 defaults: # for every check that does not set the field itself

@@ -86,6 +86,6 @@ function nextText(file: string): string {
   const shown = harmless(file);
   return `Next:
   vedette run ${shown}          runs the check once
-  vedette up --file ${shown}    runs it on its schedule, and shows the results in the browser
+  vedette up ${shown}           runs it on its schedule, and shows the results in the browser
 `;
 }

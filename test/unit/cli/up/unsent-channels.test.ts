@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { unsentChannelNotes } from '../../../../src/cli/up/unsent-channels.ts';
-import { fileToRun } from '../../../../src/cli/up/up-command.ts';
 import { NO_RESOURCES } from '../../../../src/model/check-file/sections.ts';
 
 const channels = (...types: readonly string[]) => ({
@@ -26,16 +25,5 @@ describe('channels that the service of vedette up cannot send to', () => {
     expect(unsentChannelNotes(channels('EMAIL'), env)).toEqual([]);
     expect(unsentChannelNotes(channels('WEBHOOK'), {})).toEqual([]);
     expect(unsentChannelNotes({}, {})).toEqual([]);
-  });
-});
-
-describe('the file of vedette up', () => {
-  it('is that of the argument or of --file, and vedette.yaml without both', () => {
-    expect(fileToRun('mine.yaml', undefined)).toBe('mine.yaml');
-    expect(fileToRun(undefined, 'mine.yaml')).toBe('mine.yaml');
-    expect(fileToRun(undefined, undefined)).toBe('vedette.yaml');
-    expect(() => fileToRun('a.yaml', 'b.yaml')).toThrow(
-      'two files are named, "a.yaml" and "b.yaml"',
-    );
   });
 });
