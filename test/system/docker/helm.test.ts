@@ -274,6 +274,11 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     }
   });
 
+  it('takes the values of a release of the chart that had no secretRefs', () => {
+    const objects = rendered([...CHART_SERVICE, '--set', 'service.secretRefs=null']);
+    expect([...secretsOf(objects)]).toContain('vedette/DATABASE_URL');
+  });
+
   it.each([
     ['no address of a service', [], 'set agent.serviceUrl to the address of your service'],
     ['no bucket', ['--set', 'service.enabled=true'], 'set service.s3Bucket'],
@@ -291,6 +296,16 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
       'the key of a location among the plain variables',
       [...CHART_SETTINGS, '--set', 'agent.env.API_KEY=pl_1'],
       'put API_KEY into the secret vedette-agent-key',
+    ],
+    [
+      'a secret that no entry of the chart is for',
+      [...CHART_SETTINGS, '--set', 'agent.env.OTEL_EXPORTER_OTLP_HEADERS=authorization=abc'],
+      'put OTEL_EXPORTER_OTLP_HEADERS into a secret of agent.envFrom',
+    ],
+    [
+      'a proxy with a password',
+      [...CHART_SETTINGS, '--set', 'agent.env.HTTPS_PROXY=http://u:p@proxy:3128'],
+      'put HTTPS_PROXY into a secret of agent.envFrom',
     ],
     [
       'a check file beside the service',
