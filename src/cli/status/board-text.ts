@@ -114,6 +114,7 @@ function silentRow(location: SilentLocation, { palette, nowMs }: BoardStyle): re
 }
 
 function silentText({ checks }: SilentLocation): string {
+  if (checks === null) return 'no agent polls';
   return `no agent polls: ${countText(checks, 'check does', 'checks do')} not run there`;
 }
 

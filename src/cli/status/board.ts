@@ -7,6 +7,8 @@ import { firstPages, readAs } from '../service-api/read-responses.ts';
 const LISTED = ['failing', 'degraded', 'unknown'] as const satisfies readonly CheckState[];
 
 const MAX_PAGES = 10;
+/** The service counts for each: its checks, its agents and the slots that it missed in a day. */
+const MAX_COUNTED_LOCATIONS = 20;
 
 const countsSchema = z.object(
   Object.fromEntries(CHECK_STATES.map((state) => [state, z.int()])) as Record<CheckState, z.ZodInt>,
@@ -36,14 +38,11 @@ const statusSchema = z.looseObject({
 /** A check that does not pass, as the API has it (src/service/README.md, "Check statuses"). */
 export type ListedStatus = z.output<typeof statusSchema>;
 
+const silentSince = z.string().nullable();
 const locationsSchema = z.array(
-  z.looseObject({
-    slug: z.string(),
-    name: z.string(),
-    silentSince: z.string().nullable(),
-    checks: z.int(),
-  }),
+  z.looseObject({ id: z.string(), slug: z.string(), name: z.string(), silentSince }),
 );
+const locationStatusSchema = z.looseObject({ silentSince, checks: z.int() });
 
 /** A private location of which no agent polls. */
 export interface SilentLocation {
@@ -51,8 +50,8 @@ export interface SilentLocation {
   readonly name: string;
   /** ISO 8601. */
   readonly since: string;
-  /** How many checks do not run there. They may pass in another location. */
-  readonly checks: number;
+  /** How many checks do not run there. They may pass in another location. null if they are not counted. */
+  readonly checks: number | null;
 }
 
 export interface Board {
@@ -64,6 +63,8 @@ export interface Board {
   readonly silentLocations: readonly SilentLocation[];
 }
 
+type BoardClient = Pick<ApiClient, 'get' | 'find'>;
+
 /**
  * Reads what is wrong now.
  *
@@ -71,7 +72,7 @@ export interface Board {
  * @throws VedetteError as ApiClient.get
  */
 export async function readBoard(
-  client: Pick<ApiClient, 'get'>,
+  client: BoardClient,
   onlyDown: boolean,
   signal: AbortSignal,
 ): Promise<Board> {
@@ -92,17 +93,37 @@ export async function readBoard(
   return { counts, statuses: [...byId.values()], isCut, silentLocations };
 }
 
+/** Only silent locations are counted: `--watch` reads them after each change. */
 async function readSilentLocations(
-  client: Pick<ApiClient, 'get'>,
+  client: BoardClient,
   signal: AbortSignal,
 ): Promise<readonly SilentLocation[]> {
   const { entries } = await firstPages(
     client,
-    '/v1/private-location-statuses',
+    '/v1/private-locations',
     (json) => readAs(locationsSchema, json, 'list of locations'),
     { maxPages: MAX_PAGES, signal },
   );
-  return entries.flatMap(({ slug, name, silentSince: since, checks }) =>
-    since === null ? [] : [{ slug, name, since, checks }],
-  );
+  const silent: SilentLocation[] = [];
+  let counted = 0;
+  for (const { id, slug, name, silentSince: listedSince } of entries) {
+    if (listedSince === null) continue;
+    if (counted === MAX_COUNTED_LOCATIONS) {
+      silent.push({ slug, name, since: listedSince, checks: null });
+      continue;
+    }
+    counted += 1;
+    const path = `/v1/private-location-statuses/${encodeURIComponent(id)}`;
+    const json = await client.find(path, signal);
+    // It is gone.
+    if (json === null) continue;
+    const { silentSince: since, checks } = readAs(
+      locationStatusSchema,
+      json,
+      'status of a location',
+    );
+    // The list is up to a minute older: its agents may poll again.
+    if (since !== null) silent.push({ slug, name, since, checks });
+  }
+  return silent;
 }

@@ -27,7 +27,7 @@ async function watching(columns: { readonly isTTY?: boolean; readonly columns?: 
   const service: WatchedService = { isDown: false, isBroken: false, streams };
   const answer = (path: string): unknown => {
     if (path === '/v1/check-statuses') return service.isDown ? [FAILING] : [];
-    if (path === '/v1/private-location-statuses') return [];
+    if (path === '/v1/private-locations') return [];
     return service.isDown ? { ...COUNTS, failing: 1, passing: 1 } : COUNTS;
   };
   const listener: RequestListener = (request, response) => {
