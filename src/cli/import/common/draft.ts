@@ -45,7 +45,7 @@ export interface NewEntry {
 }
 
 export interface NewCheck extends NewEntry {
-  /** An id that must not be made from the name. */
+  /** An id that must not be made from the name. Add these before those that are. */
   readonly id?: string;
   readonly probe: Probe;
   readonly periodMs: number;
@@ -135,7 +135,7 @@ export class Draft {
     }
     for (const change of built.changes) this.report.changed(scheduleOrigin, change);
     this.#noteTemplates(built.request, origin);
-    const id = check.id ?? this.#ids.take(check.name);
+    const id = check.id === undefined ? this.#ids.take(check.name) : this.#ids.reserve(check.id);
     const short = assertions.map(shortAssertion);
     const request = { ...built.request, ...(short.length === 0 ? {} : { assertions: short }) };
     this.checks.push({ comment: commentOf(origin), entry: { id, ...common, request } });

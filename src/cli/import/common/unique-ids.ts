@@ -9,6 +9,12 @@ export class UniqueIds {
   /** The number behind the next id of each slug: thousands of names may be alike. */
   readonly #next = new Map<string, number>();
 
+  /** An id that is not made of a name, and that no name gets. */
+  reserve(id: string): string {
+    this.#taken.add(id);
+    return id;
+  }
+
   take(name: string): string {
     const slug = slugOf(name);
     let n = this.#next.get(slug) ?? 1;

@@ -81,6 +81,19 @@ describe('modules for probes of Prometheus', () => {
     expect(one.lines).toHaveLength(3);
   });
 
+  it('keep their names beside entries of other files that are called the same', async () => {
+    const endpoint = '{ name: ping, url: "https://a.example/", conditions: ["[STATUS] == 200"] }';
+    const { text } = probes({
+      'gatus.yaml': `endpoints: [${endpoint}]`,
+      'b.yml': 'modules: { ping: { prober: icmp } }',
+    });
+    const { checks } = await parseCheckFile(text, 'checks.yaml');
+    expect(checks.map(({ id, checkType }) => [id, checkType])).toEqual([
+      ['ping', 'ICMP'],
+      ['ping-2', 'URL'],
+    ]);
+  });
+
   it('name each job whose probes the agent refuses for their parameter hostname', () => {
     const plain = jobOf('https://a.example/', 'https://a.example/b');
     const job = plain.replace('module: [signed_in]', '$&, hostname: [shop.example]');
