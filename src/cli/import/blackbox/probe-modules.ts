@@ -104,7 +104,11 @@ function probeWith(
   const rule =
     'with credentials or variables it takes only targets of its own scheme, host and port';
   if (first === undefined || own === null) {
-    report.changed(origin, `${rule}: set its target, or give the scrape configuration, too`);
+    const advice =
+      first === undefined
+        ? 'set its target, or give the scrape configuration, too'
+        : 'set its target, as no check can have that of its jobs';
+    report.changed(origin, `${rule}: ${advice}`);
     return placeholder;
   }
   report.changed(origin, `${rule}, those of ${shownTarget(first)}`);

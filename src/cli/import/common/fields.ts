@@ -5,7 +5,8 @@ import { below, type Origin } from './source-file.ts';
 /** Reading of values whose types nobody has validated. A value of a wrong type counts as missing. */
 
 export function mappingOf(value: unknown): RawMapping {
-  return isMapping(value) ? value : {};
+  // `!!binary` of YAML, whose bytes would be its fields.
+  return isMapping(value) && !(value instanceof Uint8Array) ? value : {};
 }
 
 export function listOf(value: unknown): readonly unknown[] {

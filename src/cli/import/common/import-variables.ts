@@ -84,7 +84,7 @@ export class ImportVariables {
 
   /** A body or text to send, or `{{NAME}}` if it seems to contain a secret. */
   text(text: string, name: string): string {
-    if (!SENSITIVE_TEXT.test(text)) return text;
+    if (!seemsSecret(text)) return text;
     return this.secret(text, name, `all of the text ${name}, which seems to contain a secret`);
   }
 
@@ -104,6 +104,11 @@ export class ImportVariables {
     });
     return `${start}${shown}${fragment}`;
   }
+}
+
+/** Whether a text to send seems to contain a secret. */
+export function seemsSecret(text: string): boolean {
+  return SENSITIVE_TEXT.test(text);
 }
 
 /** A target as it may be shown: without user, password, query and fragment. */

@@ -59,8 +59,9 @@ export function parseSourceText(text: string, name: string): SourceFile {
 }
 
 /**
- * Makes text of `!!binary`, as the parsers of Go do, and carries out the merge keys of YAML 1.1 (`<<`), which the parsers of Go know: a key of the mapping
- * itself wins, then that of the first merged mapping. `seen` keeps what aliases share shared.
+ * Makes text of `!!binary`, and carries out the merge keys of YAML 1.1 (`<<`), as the parsers of Go do: a
+ * key of the mapping itself wins, then that of the first merged mapping. `seen` keeps what aliases share
+ * shared.
  */
 function withMergedKeys(value: unknown, seen: Map<object, unknown>): unknown {
   if (typeof value !== 'object' || value === null) return value;

@@ -162,6 +162,12 @@ describe('modules that send or expect bytes', () => {
     });
   });
 
+  it('never copy a secret, nor one among bytes', () => {
+    const { lines, text } = stepsOf('{ send: !!binary AXBhc3N3b3JkPXMzY3JldA== }');
+    expect(lines).toEqual([expect.stringContaining('seem to contain a secret, so the module')]);
+    expect(text).not.toMatch(/s3cret|733363726574/);
+  });
+
   it('with a pattern that repeats its start are left out, with what to write', () => {
     expect(stepsOf('{ expect: "^+OK" }').lines).toEqual([
       expect.stringContaining('its pattern repeats ^ instead of matching a + or *, so the module'),

@@ -77,6 +77,12 @@ describe('modules for probes of Prometheus', () => {
       ),
     ]);
     expect(text).not.toContain('s3cret');
+    const mail = '{ prober: tcp, tcp: { query_response: [{ send: "PASS s3cret" }] } }';
+    const modules = `modules: { signed_in: ${mail} }`;
+    const odd = probes({ 'b.yml': modules, 'prometheus.yml': jobOf('mail.example') });
+    expect(odd.lines).toEqual([
+      expect.stringMatching(/set its target, as no check can have that of its jobs$/),
+    ]);
     const one = probes({ 'blackbox.yml': MODULES, 'prometheus.yml': jobOf('https://a.example/') });
     expect(one.lines).toHaveLength(3);
   });
@@ -92,6 +98,11 @@ describe('modules for probes of Prometheus', () => {
       ['ping', 'ICMP'],
       ['ping-2', 'URL'],
     ]);
+  });
+
+  it('have no fields where there are bytes in the place of a mapping', () => {
+    const { lines } = probes({ 'b.yml': 'modules: { t: { prober: tcp, tcp: !!binary /w== } }' });
+    expect(lines).toEqual([]);
   });
 
   it('name each job whose probes the agent refuses for their parameter hostname', () => {
