@@ -1,6 +1,7 @@
 import { isIP, isIPv4 } from 'node:net';
 import type { Check } from '../../model/check/check.ts';
 import type { CheckResult } from '../../model/result/result.ts';
+import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
 
 /**
  * The address that a run used or tried: also that which the target itself is, where nothing was reached.
@@ -27,7 +28,7 @@ export function probedAddress({ request }: Check, result: CheckResult | null): s
 
 function hostOfRequest(request: Check['request']): string {
   if ('url' in request) return hostOf(request.url);
-  return 'query' in request ? (request.nameServer ?? '') : request.hostname;
+  return 'query' in request ? (request.nameServer ?? '') : withoutBrackets(request.hostname);
 }
 
 /** Of an IP address the FNV-1a hash (32 bits) of its bytes, by which the exporter shows that it changed. */
@@ -44,7 +45,8 @@ function bytesOf(address: string): readonly number[] {
   const [before, after] = [groupsOf(start), groupsOf(end)];
   const gap = Array.from({ length: 8 - before.length - after.length }, () => 0);
   const bytes = [...before, ...gap, ...after].flatMap((group) => [group >> 8, group & 255]);
-  const isMapped = bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255;
+  // RFC 4291, section 2.5.5.2.
+  const isMapped = bytes.slice(0, 12).every((byte, n) => byte === (n < 10 ? 0 : 255));
   return isMapped ? bytes.slice(12) : bytes;
 }
 
