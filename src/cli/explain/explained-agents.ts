@@ -73,7 +73,8 @@ function problemsOf(
   const capable = new Set(capableAgents(assignable, all).agents.map(({ id }) => id));
   return (agent) => {
     if (agent.id === owner) return null;
-    if (capable.has(agent.id)) return `agent ${owner} has it, by the ids of check and agents`;
+    if (capable.has(agent.id))
+      return `agent ${owner} has it, by the ids of check and agents and by JOB_CONCURRENCY`;
     const { reason } = capableAgents(assignable, [
       { ...agent, concurrency: agent.countedConcurrency },
     ]);

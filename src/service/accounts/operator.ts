@@ -118,7 +118,7 @@ async function accountOf(
 ): Promise<{ readonly id: string; readonly name: string }> {
   if (idOrName !== null) return await namedAccount(store, idOrName);
   const count = await countAccounts(store, 2);
-  if (count > 1) throw refused('there are several accounts: name one with --account ID');
+  if (count > 1) throw refused('there are several accounts: name one with --account ACCOUNT');
   const first = await findFirstAccount(store);
   if (first === null) throw refused('there is no account: make one with vedette account add NAME');
   return first;

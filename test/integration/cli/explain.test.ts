@@ -71,7 +71,9 @@ describe('vedette explain', () => {
     expect(having.length > 0 ? having : ['agent']).toEqual([owner]);
     const rest = [...why].filter(([id]) => id !== 'old' && id !== owner);
     expect(rest.map(([, problem]) => problem)).toEqual(
-      rest.map(() => `agent ${owner} has it, by the ids of check and agents`),
+      rest.map(
+        () => `agent ${owner} has it, by the ids of check and agents and by JOB_CONCURRENCY`,
+      ),
     );
   });
 

@@ -169,7 +169,7 @@ describe('vedette service', () => {
     expect((await runHere(['account', 'add', 'Other'], env)).code).toBe(0);
     const several = await runHere(['user', 'add', 'bob@example.com'], env);
     expect(several.stderr).toBe(
-      'vedette: there are several accounts: name one with --account ID\n',
+      'vedette: there are several accounts: name one with --account ACCOUNT\n',
     );
     const bob = await runHere(['user', 'add', 'bob@example.com', '--account', 'Shop team'], env);
     expect(bob.stdout).toContain('to Shop team with the role read.');

@@ -320,7 +320,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(rows).not.toContain(key);
       expect(rows).not.toContain(token);
       await expect(inviteUser(parts, { ...given, account: null })).rejects.toThrow(
-        'there are several accounts: name one with --account ID',
+        'there are several accounts: name one with --account ACCOUNT',
       );
     });
 

@@ -63,7 +63,9 @@ describe('the agents of an explained check', () => {
     const before = problems(subject('URL'), agent('a'), agent('b'));
     const [owner = ''] = Object.keys(before).filter((id) => before[id] === null);
     const other = owner === 'a' ? 'b' : 'a';
-    expect(before[other]).toBe(`agent ${owner} has it, by the ids of check and agents`);
+    expect(before[other]).toBe(
+      `agent ${owner} has it, by the ids of check and agents and by JOB_CONCURRENCY`,
+    );
     const gone = agent(owner, {}, { live: false });
     expect(problems(subject('URL'), gone, agent(other))).toEqual({ [other]: null });
     const large = agent(other, {}, { countedConcurrency: 1e9 });
