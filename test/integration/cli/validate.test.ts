@@ -45,6 +45,22 @@ describe('vedette validate', () => {
     };
   });
 
+  it('names the secrets that only vedette apply fills in', async () => {
+    const file = fileOf(
+      'hook.yaml',
+      'alertChannels: [{ id: h, type: SLACK, config: { url: "https://chat.example/{{PATH}}" } }]\n',
+    );
+    const { code, stdout } = await runHere(['validate', file]);
+    expect({ code, lines: stdout.split('\n') }).toEqual({
+      code: 0,
+      lines: [
+        `${file}: 1 alert channel, no problems`,
+        `${file}: note: {{PATH}} in alert channels or secret variables of the file: only vedette apply --env-file gives values to them`,
+        '',
+      ],
+    });
+  });
+
   it('names each setting that has no effect, with its place and why, which is no problem', async () => {
     const file = fileOf('idle.yaml', IDLE);
     const { code, stdout, stderr } = await runHere(['validate', file]);

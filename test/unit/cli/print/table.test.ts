@@ -43,7 +43,9 @@ describe('a table', () => {
 
   it.each([1, 3, 9, 20, 37, 44, 60, 79])('has no line longer than %i columns', (width) => {
     const wide = row('FAIL', '東京'.repeat(9), 'office', '東京'.repeat(40));
-    const columns = table(width, [...ROWS, wide]).map(columnsOf);
+    const rows = [...ROWS, wide];
+    const growing = tableLines(rows, { width, maxColumns: [8, 5, 20], growing: 1 });
+    const columns = [...table(width, rows), ...growing].map(columnsOf);
     expect(Math.max(...columns)).toBeLessThanOrEqual(width);
   });
 
