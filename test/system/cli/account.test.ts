@@ -167,7 +167,7 @@ describe('vedette account', () => {
       ),
     );
     const removed = await runHere(['account', 'remove', id, '--yes', 'Later'], env);
-    const exported = await runHere(['account', 'export', id], env);
+    const exported = await runHere(['account', 'export', id], { ...env, LOG_LEVEL: 'warn' });
     await onStore((store) => store.query("delete from schema_migrations where name = 'later.sql'"));
     expect(removed).toMatchObject({ code: 2, stdout: '' });
     expect(removed.stderr).toContain('run that of the later release');
