@@ -52,7 +52,7 @@ export function isAcknowledged({
   return acknowledged !== null && worseOf(condition, acknowledged) === acknowledged;
 }
 
-/** The condition that subscribers know of: nobody was told of one that is held, or began in silence. */
+/** The condition that subscribers know of: they get no notice of one that is held, or that began in silence. */
 export function knownCondition({
   condition,
   notified,

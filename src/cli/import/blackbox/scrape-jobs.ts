@@ -32,7 +32,7 @@ export interface ModuleTarget {
   readonly target: string;
   /** Whether the job sends the parameter `hostname`. */
   readonly hasHostname: boolean;
-  /** Of the job. */
+  /** The scrape job in its file. */
   readonly origin: Origin;
 }
 

@@ -32,7 +32,7 @@ interface ProblemsQuery extends LanesQuery {
 
 const LANE = 'channel.id as channel_id, given.id as check_id';
 const LANES = 'unnest($2::bigint[]) as channel (id), unnest($3::text[]) as given (id)';
-/** Of the deliveries `d` those of the lane. */
+/** Selects the deliveries `d` of a lane. */
 const IS_OF_LANE = 'd.account_id = $1 and d.check_id = given.id and d.channel_id = channel.id';
 /** Whether the delivery `d` waits for a digest that nobody has begun to send. */
 const WAITS_FOR_DIGEST = `d.state = 'waiting' and d.attempts = 0 and d.bundle_key is not distinct from '${DIGEST_KEY}'`;
@@ -78,7 +78,7 @@ export function lanesWithProblem(
 
 /** What waits for a digest and what does not, of a check's notices to a channel. */
 type DigestLane = Lane & {
-  /** When the digest is due in which something of the check is to be told; null for none. */
+  /** When the digest is due that contains a notice of the check; null without one. */
   readonly digestAt: Date | null;
   /** Whether the last notice that is in no digest still to be sent was of a problem: it is known already. */
   readonly isProblemKnown: boolean;

@@ -113,7 +113,7 @@ export type StoredDelivery = {
   readonly finishedAt: Date | null;
 };
 
-/** Of a row `d` as it is stored. */
+/** Selects what the log shows of a stored delivery `d`. */
 const LOG_COLUMNS = `id, check_id, coalesce(notice #>> '{location,slug}', notice #>> '{problem,subject,slug}') as location,
   notice -> 'problem' as problem, (notice #>> '{acknowledgement,isUndone}')::boolean as is_undone,
   (notice ->> 'escalatedAfterMinutes')::int as escalated_after_minutes, alert_id, alert_type,

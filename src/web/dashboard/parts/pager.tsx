@@ -19,7 +19,7 @@ export function Pager({
   readonly isLoading: boolean;
   readonly more: () => void;
 }) {
-  // Of a list that is shown wholly, the count says nothing.
+  // The count adds nothing where the whole list is shown.
   if (!hasMore && (total === null || (shown >= total && !isAtLeast))) return null;
   return (
     <div class="pager">
