@@ -69,14 +69,20 @@ async function fail(route: Route, { status, error, message, attributes }: Failur
     });
 }
 
-/** The views that the page wants to return to after signing in again. It stays where it is. */
+/**
+ * The views that the page wants to return to after signing in again. It stays where it is: its way to the
+ * sign-in ends before any request, since Playwright waits for ever where a request has no page as response.
+ */
 async function signInsOf(page: Page): Promise<ReadonlySet<string>> {
   const views = new Set<string>();
-  await page.route(/\/sign-in\?/, async (route) => {
-    views.add(new URL(route.request().url()).searchParams.get('next') ?? '');
-    // A response without a body ends no page.
-    await route.fulfill({ status: 204 });
-  });
+  await page.exposeFunction('noteSignIn', (next: string) => views.add(next));
+  await page.addInitScript(`
+    navigation.addEventListener('navigate', (event) => {
+      const { pathname, searchParams } = new URL(event.destination.url);
+      if (pathname !== '/sign-in') return;
+      event.preventDefault();
+      noteSignIn(searchParams.get('next') ?? '');
+    });`);
   return views;
 }
 
@@ -96,12 +102,8 @@ async function show(page: Page, path: string): Promise<void> {
   await page.locator('main h1:not([data-left])').first().waitFor();
 }
 
-/** A click of the mouse waits for the way to the sign-in to end, which may have ended before: Playwright misses that. */
-async function tryAgain(within: Locator, { status }: (typeof FAILURES)[number]): Promise<void> {
-  const button = within.getByRole('button', { name: 'Try again' });
-  if (status === 401) await button.dispatchEvent('click');
-  else await button.click();
-}
+const PRESS_TRY_AGAIN = `[...document.querySelectorAll('main button')]
+  .find((button) => button.textContent === 'Try again')?.click();`;
 
 /** A form, and how to fill it in so that the browser sends it. */
 interface FilledForm {
@@ -232,14 +234,13 @@ describe.skipIf(LACKING !== null)('the dashboard, if the API fails', () => {
         if (failure.status !== null) expect(text, path).toContain(REQUEST_ID);
         if (failure.status === 401) await expect.poll(() => [...signIns]).toContain(path);
         const asked = page.waitForRequest(API);
-        await tryAgain(first, failure);
+        await first.getByRole('button', { name: 'Try again' }).click();
         await asked;
       }
       await show(page, '/snippets');
-      // The page reads again by itself too: the button may be gone once the API responds.
-      const button = await main.getByRole('button', { name: 'Try again' }).elementHandle();
       await page.unroute(API);
-      await button?.evaluate((element: HTMLElement) => element.click());
+      // The page reads again by itself too: then there is no button to press.
+      await page.evaluate(PRESS_TRY_AGAIN);
       await page.getByText('There is no snippet yet').waitFor();
       expect(await main.getByRole('alert').count()).toBe(0);
     },
