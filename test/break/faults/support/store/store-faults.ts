@@ -33,6 +33,7 @@ export interface StoreCall {
 }
 
 export interface Fault {
+  /** Of one call, or the name of its operation: the first call with it, in whichever step. */
   readonly callId: string;
   readonly place: CallPlace;
   readonly operation: string;
@@ -205,11 +206,11 @@ export class FaultStore implements Store {
     if (watch === null) return null;
     const name = `${place} ${operation}`;
     const { step } = watch;
-    count(watch.counts, name);
+    const isFirst = count(watch.counts, name) === 1;
     const id = `${step} ${name} #${count(watch.counts, `${step} ${name}`)}`;
     watch.calls.push({ id, step, place, operation: name, isOfLoop: isOfLoop() });
     for (const each of through) watch.through.add(each);
-    const fault = watch.faults.get(id);
+    const fault = watch.faults.get(id) ?? (isFirst ? watch.faults.get(name) : undefined);
     if (fault === undefined) return null;
     watch.hit.add(fault);
     return fault.kind;

@@ -58,11 +58,10 @@ export async function tryFaults(
   const failures = unsteady.map((line) => `without a fault: ${line}`);
   const hit = new Set<string>();
   const cases = FAULT_KINDS.flatMap((kind) => casesOf(calls, kind, chosen));
-  const tryCase = async (faults: readonly Fault[]): Promise<readonly StoreCall[]> => {
+  const tryCase = async (faults: readonly Fault[]): Promise<void> => {
     const report = await runCase(service, scenario, faults);
     for (const fault of report.run.hit) hit.add(nameOf(fault));
     failures.push(...(await explained(service, scenario, { normal, report, faults })));
-    return report.run.calls;
   };
   for (const faults of cases) {
     await tryCase(faults);
@@ -71,11 +70,11 @@ export async function tryFaults(
   // Faults that did not occur because of others in the same case are tried alone.
   const alone = [...chosen].filter((fault) => !hit.has(nameOf(fault)));
   for (const fault of failures.length > 0 ? [] : alone) {
-    let { callId } = fault;
-    for (let tries = 0; tries < TRIES_ALONE && !hit.has(nameOf(fault)); tries += 1) {
-      const came = await tryCase([{ ...fault, callId }]);
-      // A loop's calls may move to another step in the next run.
-      callId = came.find(({ operation }) => operation === fault.operation)?.id ?? fault.callId;
+    await tryCase([fault]);
+    // A loop's call may come in another step, or not in each run.
+    const first = { ...fault, callId: fault.operation };
+    for (let tries = 1; tries < TRIES_ALONE && !hit.has(nameOf(fault)); tries += 1) {
+      await tryCase([first]);
     }
   }
   return {
