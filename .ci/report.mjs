@@ -1,7 +1,7 @@
 // The last lines of a run of CI: `node .ci/report.mjs FOLDER [--record|--nightly]`. How long each part took,
 // what failed and how to run it alone, what was flaky, and one line that counts the tests. FOLDER has
-// parts.tsv (name, seconds, exit code), Vitest's JSON reports, the one of a repetition as NAME.again.json, and
-// beside them NAME.json.unhandled with errors outside of any test.
+// parts.tsv (name, seconds, exit code, percent of the cores' time in use), Vitest's JSON reports, the one of a
+// repetition as NAME.again.json, and beside them NAME.json.unhandled with errors outside of any test.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { readTestReport } from './vitest-report.mjs';
 
@@ -66,8 +66,8 @@ console.log(`\n${sum(files.map((file) => file.passed))} passed, ${failed} failed
 process.exitCode = failed > 0 ? 1 : 0;
 
 function partOf(line) {
-  const [name, seconds, status] = line.split('\t');
-  return { name, seconds: Number(seconds), status: Number(status) };
+  const [name, seconds, status, busy] = line.split('\t');
+  return { name, seconds: Number(seconds), status: Number(status), busy: Number(busy) };
 }
 
 /** A file that was repeated counts as it was then; what failed only before is flaky. */
@@ -95,9 +95,10 @@ function flakyOf(first, again) {
 }
 
 function timesTable() {
-  const rows = parts.map(({ name, seconds, status }) => {
+  const rows = parts.map(({ name, seconds, status, busy }) => {
     const before = last[name] === undefined ? 'new' : `last ${last[name]} s`;
-    return `${String(seconds).padStart(5)} s  ${name}${status === 0 ? '' : ' FAILED'} (${before})`;
+    const ended = status === 0 ? '' : ' FAILED';
+    return `${String(seconds).padStart(5)} s  ${name}${ended} (${before}; cores ${busy} % busy)`;
   });
   return [...rows, `${String(total).padStart(5)} s  in all (last ${sum(Object.values(last))} s)`];
 }

@@ -59,7 +59,10 @@ function report(
   ],
   { options = [] as readonly string[], folder = makeTestFolder() } = {},
 ): { readonly code: number | null; readonly text: string } {
-  writeFileSync(join(folder, 'parts.tsv'), parts.map((part) => `${part.join('\t')}\n`).join(''));
+  writeFileSync(
+    join(folder, 'parts.tsv'),
+    parts.map((part) => `${part.join('\t')}\t87\n`).join(''),
+  );
   writeFileSync(join(folder, 'last.json'), JSON.stringify(LAST));
   const all = { ...Object.fromEntries(NAMES.map((name) => [name, PASSED])), ...reports };
   for (const [name, one] of Object.entries(all)) {
@@ -82,11 +85,11 @@ function report(
 }
 
 describe('the report of a run of CI', () => {
-  it('ends with the count of tests, and says how long each part took', () => {
+  it('ends with the count of tests, and says how long each part took and how busy it kept the cores', () => {
     const { code, text } = report();
     expect(code).toBe(0);
     expect(text).toMatch(/\n14 passed, 0 failed\n$/);
-    expect(text).toContain('   50 s  npm test (last 100 s)\n');
+    expect(text).toContain('   50 s  npm test (last 100 s; cores 87 % busy)\n');
     expect(text).toContain('  200 s  in all (last 400 s)\n');
     expect(text).not.toMatch(/Failed|Flaky|twice/);
   });
