@@ -20,7 +20,7 @@ import {
   replacedFields,
   type Section,
 } from '../../src/model/check-file/sections.ts';
-import { ERROR_CODES } from '../../src/model/result/error-codes.ts';
+import { ERROR_CODES, type ErrorCode, isOwnFault } from '../../src/model/result/error-codes.ts';
 import { MISSED_REASONS } from '../../src/model/result/result.ts';
 import { spanText } from '../../src/runtime/text/duration-text.ts';
 import { NOTICE_VARIABLES } from '../../src/service/alerts/senders/notice-variables.ts';
@@ -96,6 +96,7 @@ export function readmeTables(): Readonly<Record<string, string>> {
         advice,
       ]),
     ),
+    'metric-error-codes': table(['Phase', '`code`'], metricCodesByPhase()),
     'missed-reasons': table(
       ['Reason', 'Meaning'],
       Object.entries(MISSED_REASONS).map(([reason, meaning]) => [code(reason), meaning]),
@@ -150,6 +151,18 @@ export function readmeTables(): Readonly<Record<string, string>> {
       ]),
     ),
   };
+}
+
+/** The codes of runs that metrics of checks count: neither cancelled, nor ended by a fault of the agent. */
+function metricCodesByPhase(): string[][] {
+  const codes = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(
+    (name) => !isOwnFault(name) && name !== 'CANCELLED',
+  );
+  const phases = [...new Set(codes.map((name) => ERROR_CODES[name].phase))];
+  return phases.map((phase) => {
+    const ofPhase = codes.filter((name) => ERROR_CODES[name].phase === phase);
+    return [phase, ofPhase.map(code).join(', ')];
+  });
 }
 
 function lasting(what: string, afterMs: number): string {

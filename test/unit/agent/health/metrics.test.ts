@@ -261,11 +261,24 @@ describe('the gauges of a check', () => {
     ]);
     expect(lines.filter((line) => line.startsWith('vedette_check_error_info{'))).toEqual([]);
 
-    const refused = { response: null, requestErrorCode: 'CONNECTION_REFUSED' };
+    const refused = { response: null, requestErrorCode: 'CONNECT_REFUSED' };
     metrics.finished(resultFor({ hasFailures: true, ...httpDetail(refused) }));
     const text = await metricsText(metrics);
-    expect(text).toContain(`vedette_check_error_info{${LABELS},code="CONNECTION_REFUSED"} 1`);
+    expect(text).toContain(`vedette_check_error_info{${LABELS},code="CONNECT_REFUSED"} 1`);
     expect(text).not.toContain('vedette_check_status_code{');
+  });
+
+  it('keep the error code of the last judged run after a fault of the agent and a cancelled run', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.setChecks([CHECK]);
+    const failed = (requestErrorCode: string) => httpDetail({ response: null, requestErrorCode });
+    metrics.finished(resultFor({ hasFailures: true, ...failed('DNS_NXDOMAIN') }));
+    metrics.finished(resultFor({ hasErrors: true, ...failed('INTERNAL_ERROR') }));
+    metrics.finished(resultFor({ isCancelled: true, ...failed('CANCELLED') }));
+    const lines = await linesOf(metrics);
+    expect(lines.filter((line) => line.startsWith('vedette_check_error_info{'))).toEqual([
+      `vedette_check_error_info{${LABELS},code="DNS_NXDOMAIN"} 1`,
+    ]);
   });
 
   it('have the tags that are chosen, and the location of the last run', async () => {
