@@ -54,6 +54,8 @@ export interface AlertNotice {
   /** The page that shows what happened, added when it is sent; null without PUBLIC_URL. */
   readonly link?: string | null;
   readonly runLocation: string;
+  /** The private location of a check that runs in one only; left out for any other, and by earlier releases. */
+  readonly onlyLocation?: string;
   /** Milliseconds. */
   readonly responseTime: number;
   readonly error: string | null;
@@ -117,6 +119,11 @@ export interface AlertNotice {
    * problem. Left out for other notices, and by earlier releases.
    */
   readonly notifiedBy?: NotifiedBy;
+  /**
+   * The last notice of the check to this channel before this one; null if there was none. Added when it is sent to a
+   * service that knows a problem by more than its key.
+   */
+  readonly toldBefore?: AlertNotice | null;
   /** The page that acknowledges the alert, added when it is sent; null or left out if there is none. */
   readonly acknowledgeLink?: string | null;
 }

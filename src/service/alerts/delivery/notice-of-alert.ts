@@ -4,11 +4,12 @@ import type { AlertSubject } from '../states.sql.ts';
 
 /** What channels are told of an alert of a check, or of a reminder of it. */
 export function noticeOfAlert(
-  { checkId: id, name, checkType, tags, groupName }: AlertSubject,
+  { checkId: id, name, checkType, tags, groupName, locations }: AlertSubject,
   alert: Omit<GivenAlert, 'acknowledgement' | 'escalatedTo'>,
   atMs: number,
 ): AlertNotice {
   const { alertId, alertType, reminder, sinceMs, facts, flapping } = alert;
+  const [onlyLocation, ...others] = locations;
   return {
     ...facts,
     alertId,
@@ -18,6 +19,7 @@ export function noticeOfAlert(
     check: { id, name, checkType, tags: [...new Set(tags)], groupName },
     reminder,
     ...(sinceMs === null ? {} : { sinceMs }),
+    ...(onlyLocation === undefined || others.length > 0 ? {} : { onlyLocation }),
     ...(flapping === undefined ? {} : { flapping }),
   };
 }

@@ -17,6 +17,7 @@ import { withDependents } from './dependents.ts';
 import { findLastPassing } from './last-passing.sql.ts';
 import { type SealedDelivery, type SealedSending, sendSealed } from './send-sealed.ts';
 import { NOTICES_CHANNEL } from './sql.ts';
+import { withToldBefore } from './told-before.ts';
 
 export interface DeliveryWorkerParts extends SealedSending {
   readonly store: Store;
@@ -133,7 +134,7 @@ async function withFacts(
   if (delivery.notice.bundle !== undefined) return delivery;
   const { store } = parts;
   const known = await withLastPassing(store, withAcknowledgeLink(parts, delivery));
-  return withDependents(store, known);
+  return withToldBefore(store, await withDependents(store, known));
 }
 
 function openable({ id: deliveryId, notice, timeZone, ...claimed }: ClaimedDelivery) {

@@ -1,4 +1,4 @@
-import type { AlertType } from '../../../model/alerting/alert.ts';
+import { type AlertType, reportsEnd } from '../../../model/alerting/alert.ts';
 import { shortened } from '../../../runtime/text/cut-text.ts';
 import { onOneLine } from '../../../runtime/text/one-line.ts';
 import type { AlertNotice } from '../notice.ts';
@@ -7,6 +7,18 @@ import { type Phase, phaseOf } from './incident-key.ts';
 
 /** How bad it is now: `ok` at the end of a problem. */
 export type Severity = 'critical' | 'warning' | 'ok';
+
+/** What a service may route a notice by: what hardly changes while a problem lasts. */
+export interface RoutingFacts {
+  readonly about: 'check' | 'certificate' | 'location' | 'monitoring';
+  /** Of the problem, also where the notice says that somebody took it, or that it is over. */
+  readonly severity: ProblemSeverity;
+  readonly subject: MessageSubject;
+  /** The slug of the location that it is about, or of the only one in which the check runs; null for neither. */
+  readonly location: string | null;
+}
+
+export type ProblemSeverity = Exclude<Severity, 'ok'>;
 
 /** A row below the headline: its label and its value. */
 export type FactRow = readonly [label: string, value: string];
@@ -37,18 +49,24 @@ export interface MessageFacts {
   /** The page that acknowledges the alert; null if there is none. */
   readonly acknowledgeLink: string | null;
   /** The check or the location. */
-  readonly subject: {
-    readonly id: string;
-    readonly name: string;
-    /** `URL`, `HEARTBEAT` and so on, `LOCATION`, or the kind of a problem of monitoring itself. */
-    readonly kind: string;
-    readonly group: string | null;
-    readonly tags: readonly string[];
-  };
+  readonly subject: MessageSubject;
+  /** At the end of a problem that of its last notice, as far as that is known. */
+  readonly routing: RoutingFacts;
+  /** That of the notice before, which this one replaces; null if it replaces none. */
+  readonly replaces: RoutingFacts | null;
   /** Epoch milliseconds: when the notice was made. */
   readonly atMs: number;
   /** Epoch milliseconds: when the run began that led to it. */
   readonly startedAtMs: number;
+}
+
+interface MessageSubject {
+  readonly id: string;
+  readonly name: string;
+  /** `URL`, `HEARTBEAT` and so on, `LOCATION`, or the kind of a problem of monitoring itself. */
+  readonly kind: string;
+  readonly group: string | null;
+  readonly tags: readonly string[];
 }
 
 const SEVERITIES: Readonly<Record<AlertType, Severity>> = {
@@ -65,7 +83,7 @@ const SEVERITIES: Readonly<Record<AlertType, Severity>> = {
 };
 
 export function messageFactsOf(notice: AlertNotice): MessageFacts {
-  const { bundle, check, location, problem, link = null, acknowledgeLink = null } = notice;
+  const { bundle, link = null, acknowledgeLink = null } = notice;
   const phase = phaseOf(notice);
   // Some services refuse a message with an empty value.
   const facts = noticeFacts({ ...notice, link: null }).filter(([, value]) => value.trim() !== '');
@@ -85,16 +103,76 @@ export function messageFactsOf(notice: AlertNotice): MessageFacts {
     details: facts,
     link,
     acknowledgeLink,
-    subject: {
-      id: location?.id ?? check.id,
-      name: bundle === undefined ? (location?.name ?? check.name) : headline,
-      kind: problem?.kind ?? (location === undefined ? check.checkType : 'LOCATION'),
-      group: check.groupName,
-      tags: check.tags,
-    },
+    subject: { ...subjectOf(notice), ...(bundle === undefined ? {} : { name: headline }) },
+    ...routesOf(notice),
     atMs: notice.atMs,
     startedAtMs: notice.startedAtMs,
   };
+}
+
+function subjectOf({ check, location, problem }: AlertNotice): MessageSubject {
+  return {
+    id: location?.id ?? check.id,
+    name: location?.name ?? check.name,
+    kind: problem?.kind ?? (location === undefined ? check.checkType : 'LOCATION'),
+    group: check.groupName,
+    tags: check.tags,
+  };
+}
+
+/** A problem that is over has the severity that it had. */
+const PROBLEM_SEVERITIES: Readonly<Record<AlertType, ProblemSeverity>> = {
+  NO_ALERT: 'warning',
+  ALERT_FAILURE: 'critical',
+  ALERT_FAILURE_REMAIN: 'critical',
+  ALERT_FAILURE_DEGRADED: 'warning',
+  ALERT_RECOVERY: 'critical',
+  ALERT_DEGRADED: 'warning',
+  ALERT_DEGRADED_REMAIN: 'warning',
+  ALERT_DEGRADED_FAILURE: 'critical',
+  ALERT_DEGRADED_RECOVERY: 'warning',
+  ALERT_SSL: 'warning',
+};
+
+/** The severity before, of the types that report a change of it. */
+const SEVERITIES_BEFORE: Readonly<Partial<Record<AlertType, ProblemSeverity>>> = {
+  ALERT_FAILURE_DEGRADED: 'critical',
+  ALERT_DEGRADED_FAILURE: 'warning',
+};
+
+/**
+ * Not every channel is told of every step, and checks get other names and tags meanwhile: what the channel was told
+ * last counts, where that is known.
+ */
+function routesOf(notice: AlertNotice): Pick<MessageFacts, 'routing' | 'replaces'> {
+  const { alertType, toldBefore } = notice;
+  const own = routingOf(notice);
+  if (toldBefore === undefined) {
+    const severity = SEVERITIES_BEFORE[alertType];
+    return { routing: own, replaces: severity === undefined ? null : { ...own, severity } };
+  }
+  const isOfProblem = toldBefore !== null && !reportsEnd(toldBefore.alertType);
+  const before = isOfProblem ? routingOf(toldBefore) : null;
+  return reportsEnd(alertType)
+    ? { routing: before ?? own, replaces: null }
+    : { routing: own, replaces: before };
+}
+
+function routingOf(notice: AlertNotice): RoutingFacts {
+  const { alertType, location, problem, onlyLocation = null } = notice;
+  const slug = problem?.subject.kind === 'location' ? problem.subject.slug : onlyLocation;
+  return {
+    about: aboutOf(notice),
+    severity: PROBLEM_SEVERITIES[alertType],
+    subject: subjectOf(notice),
+    location: location?.slug ?? slug,
+  };
+}
+
+function aboutOf({ alertType, location, problem }: AlertNotice): RoutingFacts['about'] {
+  if (location !== undefined) return 'location';
+  if (problem !== undefined) return 'monitoring';
+  return alertType === 'ALERT_SSL' ? 'certificate' : 'check';
 }
 
 /** In UTF-8: a lock screen shows about so much of two lines. */

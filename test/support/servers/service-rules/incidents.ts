@@ -101,7 +101,7 @@ export const incidentIo: ServiceRules = {
   answer: { status: 202, body: '{"status":"success"}' },
 };
 
-/** API v2: the labels identify an alert, and one whose end is in the past is resolved. */
+/** API v2: the labels identify an alert, and one whose end is in the past is resolved. The first is of the notice. */
 export const alertmanager: ServiceRules = {
   config: (origin) => ({ url: `${origin}/am`, username: 'ops', password: TOKEN }),
   requests: [
@@ -116,7 +116,9 @@ export const alertmanager: ServiceRules = {
         .array(
           z
             .strictObject({
-              labels: z.record(z.string().regex(/^[a-zA-Z_]\w*$/), z.string().min(1)),
+              labels: z
+                .record(z.string().regex(/^[a-zA-Z_]\w*$/), z.string().min(1))
+                .refine(({ alertname }) => alertname !== undefined),
               annotations: z.record(z.string().regex(/^[a-zA-Z_]\w*$/), z.string()),
               startsAt: time.optional(),
               endsAt: time.optional(),
@@ -128,8 +130,12 @@ export const alertmanager: ServiceRules = {
             }),
         )
         .min(1),
-      problem: ([{ labels, endsAt }]: [{ labels: object; endsAt?: string }], _, nowMs) => ({
-        key: JSON.stringify(labels),
+      problem: (
+        [{ labels, endsAt }]: [{ labels: { key: string }; endsAt?: string }],
+        _,
+        nowMs,
+      ) => ({
+        key: labels.key,
         isOver: endsAt !== undefined && Date.parse(endsAt) <= nowMs,
       }),
     },

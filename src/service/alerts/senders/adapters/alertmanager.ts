@@ -1,5 +1,6 @@
-import { MONITORING_PROBLEMS } from '../../../../model/alerting/monitoring-problems.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { DAY_MS } from '../../../../model/time-units.ts';
+import type { RoutingFacts } from '../message-facts.ts';
 import { type Adapter, endpointOf, jsonRequest } from './adapter.ts';
 import { fitChars, plainTextOf } from './message-texts.ts';
 
@@ -10,42 +11,93 @@ const MAX_TEXT_CHARS = 4000;
  */
 const OPEN_FOR_MS = 30 * DAY_MS;
 
+/** Alertmanager publishes no limits. These keep an alert and the notifications made of it small. */
+const MAX_LABEL_CHARS = 200;
+const MAX_TAG_NAME_CHARS = 60;
+const MAX_TAGS = 20;
+
 /**
- * Alertmanager: API v2. The labels are what it knows an alert by, so they are only what never changes while
- * a problem lasts: not the severity, not the location, not the name of the check.
+ * Alertmanager: API v2. The labels are what it knows an alert by, so they are what stays the same while a problem
+ * lasts, and the severity: if one of them changes, the alert with the earlier labels is ended in the same request.
  */
 export const alertmanager: Adapter<'ALERTMANAGER'> = {
   type: 'ALERTMANAGER',
   request({ config, facts, key }) {
-    const { phase, severity, title, link, subject, atMs, startedAtMs } = facts;
+    const { phase, title, link, subject, routing, replaces, atMs, startedAtMs } = facts;
     const isOver = phase === 'resolve';
-    const endsAtMs = isOver ? atMs : atMs + OPEN_FOR_MS;
-    const alert = {
-      labels: {
-        alertname: alertNameOf(subject.kind),
-        id: subject.id,
-        key,
-      },
+    const common = {
       annotations: {
         summary: fitChars(title, MAX_TEXT_CHARS),
         description: fitChars(plainTextOf(facts), MAX_TEXT_CHARS),
-        severity,
         name: subject.name,
         kind: subject.kind,
       },
-      // Without a start, the end of an alert keeps that of its beginning.
-      ...(isOver ? {} : { startsAt: new Date(Math.min(startedAtMs, atMs)).toISOString() }),
-      endsAt: new Date(endsAtMs).toISOString(),
       ...(link === null ? {} : { generatorURL: link }),
     };
-    return jsonRequest(endpointOf(config.url, 'api/v2/alerts'), [alert], authorizationOf(config));
+    const labels = labelsOf(routing, key);
+    const alert = {
+      ...common,
+      labels,
+      // Without a start, the end of an alert keeps that of its beginning.
+      ...(isOver ? {} : { startsAt: new Date(Math.min(startedAtMs, atMs)).toISOString() }),
+      endsAt: new Date(isOver ? atMs : atMs + OPEN_FOR_MS).toISOString(),
+    };
+    const earlier = replaces === null ? null : labelsOf(replaces, key);
+    const isReplaced = earlier !== null && !isDeepStrictEqual(earlier, labels);
+    const ended = { ...common, labels: earlier, endsAt: new Date(atMs).toISOString() };
+    const alerts = isReplaced ? [alert, ended] : [alert];
+    return jsonRequest(endpointOf(config.url, 'api/v2/alerts'), alerts, authorizationOf(config));
   },
 };
 
-function alertNameOf(kind: string): string {
-  if (kind === 'LOCATION') return 'VedetteLocation';
-  const isProblem = (MONITORING_PROBLEMS as readonly string[]).includes(kind);
-  return isProblem ? 'VedetteMonitoring' : 'VedetteCheck';
+const ALERT_NAMES = {
+  check: 'VedetteCheck',
+  certificate: 'VedetteCertificate',
+  location: 'VedetteLocation',
+  monitoring: 'VedetteMonitoring',
+} as const;
+
+/** The key distinguishes checks of several accounts that have the same id. */
+function labelsOf(
+  { about, severity, subject, location }: RoutingFacts,
+  key: string,
+): Readonly<Record<string, string>> {
+  const isOfCheck = about === 'check' || about === 'certificate';
+  const labels = {
+    ...(isOfCheck ? tagLabels(subject.tags) : {}),
+    alertname: ALERT_NAMES[about],
+    severity,
+    check: isOfCheck ? subject.name : '',
+    check_id: isOfCheck ? subject.id : '',
+    group: subject.group ?? '',
+    location: location ?? '',
+    problem: about === 'monitoring' ? subject.kind : '',
+    key,
+  };
+  // A label without a value is none.
+  return Object.fromEntries(
+    Object.entries(labels)
+      .map(([name, value]) => [name, fitChars(value.trim(), MAX_LABEL_CHARS)] as const)
+      .filter(([, value]) => value !== ''),
+  );
+}
+
+/**
+ * `team:shop` and `team=shop` become `tag_team="shop"`, and `production` becomes `tag_production="true"`. The prefix
+ * keeps tags from taking the place of other labels. The order of the tags does not matter.
+ */
+function tagLabels(tags: readonly string[]): Readonly<Record<string, string>> {
+  const labels = new Map<string, string>();
+  for (const tag of [...new Set(tags)].sort((one, other) => (one < other ? -1 : 1))) {
+    const [, rawName = '', rawValue = ''] = /^([^:=]*)[:=]?(.*)$/su.exec(tag) ?? [];
+    const name = `tag_${rawName.trim().replaceAll(/[^a-zA-Z0-9_]/gu, '_')}`;
+    const value = rawValue.trim() === '' ? 'true' : rawValue.trim();
+    const isValid = rawName.trim() !== '' && name.length <= MAX_TAG_NAME_CHARS;
+    const before = labels.get(name);
+    if (!isValid || (before === undefined && labels.size === MAX_TAGS)) continue;
+    labels.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  return Object.fromEntries(labels);
 }
 
 /** RFC 7617. */

@@ -171,14 +171,107 @@ describe('a message to', () => {
     expect(begin.description).toContain('\\<b\\>Refused\\</b\\>');
   });
 
+  const alertmanager = { name: 'n', url: 'https://am.test', username: null, password: null };
+  const alertsOf = (notice: AlertNotice): readonly Record<string, unknown>[] =>
+    bodyOf(request('ALERTMANAGER', alertmanager, notice));
+
   it('Alertmanager stays open until its end is sent, with the same labels', () => {
-    const config = { name: 'n', url: 'https://am.test', username: null, password: null };
-    const [[begin], [end]] = [NOTICE, END].map((each) =>
-      bodyOf(request('ALERTMANAGER', config, each)),
-    ) as [[Record<string, string>], [Record<string, string>]];
-    expect(begin.labels).toEqual(end.labels);
-    expect(Date.parse(String(begin.endsAt))).toBeGreaterThan(AT_MS);
-    expect(Date.parse(String(end.endsAt))).toBe(AT_MS);
+    const [[begin], [end]] = [alertsOf(NOTICE), alertsOf(END)];
+    expect(begin?.labels).toEqual(end?.labels);
+    expect(Date.parse(String(begin?.endsAt))).toBeGreaterThan(AT_MS);
+    expect(Date.parse(String(end?.endsAt))).toBe(AT_MS);
     expect(end).not.toHaveProperty('startsAt');
+  });
+
+  it('Alertmanager has labels to route by: name, severity, check, group, location and tags', () => {
+    const check = { ...NOTICE.check, groupName: 'Shops', tags: ['team:shop', 'env=prod', 'eu'] };
+    const [alert, ...others] = alertsOf({ ...NOTICE, check, onlyLocation: 'berlin' });
+    expect(others).toEqual([]);
+    expect(alert?.labels).toEqual({
+      alertname: 'VedetteCheck',
+      severity: 'critical',
+      check: '*Shop* @all',
+      check_id: 'home',
+      group: 'Shops',
+      location: 'berlin',
+      tag_team: 'shop',
+      tag_env: 'prod',
+      tag_eu: 'true',
+      key: 'key',
+    });
+    const degraded = { ...NOTICE, alertType: 'ALERT_DEGRADED' } as const;
+    expect(alertsOf(degraded)[0]?.labels).toMatchObject({ severity: 'warning' });
+    expect(alertsOf({ ...NOTICE, alertType: 'ALERT_SSL' })[0]?.labels).toMatchObject({
+      alertname: 'VedetteCertificate',
+      severity: 'warning',
+      check_id: 'home',
+    });
+    // Who took it does not change what it is.
+    expect(alertsOf(TAKEN)[0]?.labels).toEqual(alertsOf(NOTICE)[0]?.labels);
+  });
+
+  it('Alertmanager has no labels of a check where the alert is of a location or of monitoring', () => {
+    const location = { id: 'l1', slug: 'berlin', name: 'Berlin', checks: 2 };
+    expect(alertsOf({ ...NOTICE, location })[0]?.labels).toEqual({
+      alertname: 'VedetteLocation',
+      severity: 'critical',
+      location: 'berlin',
+      key: 'key',
+    });
+    const subject = { kind: 'location', id: 'l1', slug: 'berlin', name: 'Berlin' } as const;
+    const problem = { kind: 'AGENT_OUTDATED', subject } as const;
+    expect(alertsOf({ ...NOTICE, alertType: 'ALERT_DEGRADED', problem })[0]?.labels).toEqual({
+      alertname: 'VedetteMonitoring',
+      severity: 'warning',
+      problem: 'AGENT_OUTDATED',
+      location: 'berlin',
+      key: 'key',
+    });
+  });
+
+  it('Alertmanager gets tags as labels with valid names, few and short, in any order', () => {
+    const labels = (tags: readonly string[]) =>
+      alertsOf({ ...NOTICE, check: { ...NOTICE.check, tags } })[0]?.labels as object;
+    const tagsIn = (tags: readonly string[]) =>
+      Object.fromEntries(Object.entries(labels(tags)).filter(([name]) => name.startsWith('tag_')));
+    expect(
+      tagsIn(['cost-center: 42 ', 'severity:page', 'a:2', 'a:1', ':x', 'url:http://e.test']),
+    ).toEqual({
+      tag_cost_center: '42',
+      tag_severity: 'page',
+      tag_a: '1,2',
+      tag_url: 'http://e.test',
+    });
+    expect(labels(['severity:page'])).toMatchObject({ severity: 'critical' });
+    expect(tagsIn(['b:2', 'a', 'b:1'])).toEqual(tagsIn(['b:1', 'b:2', 'a']));
+    const many = Array.from({ length: 100 }, (_, number) => `tag-${number}:${'v'.repeat(1000)}`);
+    const values = Object.values(tagsIn([...many, 'n'.repeat(100)]));
+    expect(values).toHaveLength(20);
+    expect(values.every((value) => value.length === 200)).toBe(true);
+  });
+
+  it('Alertmanager ends the alert of the severity before, when that changes', () => {
+    const [now, before, ...others] = alertsOf({ ...NOTICE, alertType: 'ALERT_DEGRADED_FAILURE' });
+    expect(others).toEqual([]);
+    expect(now?.labels).toMatchObject({ severity: 'critical' });
+    expect(Date.parse(String(now?.endsAt))).toBeGreaterThan(AT_MS);
+    expect(before?.labels).toEqual({ ...(now?.labels as object), severity: 'warning' });
+    expect(Date.parse(String(before?.endsAt))).toBe(AT_MS);
+  });
+
+  it('Alertmanager ends the alert that it was told of, whatever the check is called now', () => {
+    const toldBefore: AlertNotice = { ...NOTICE, alertType: 'ALERT_FAILURE' };
+    const check = { ...NOTICE.check, name: 'Renamed', tags: [] };
+    // The channel does not want to know what is degraded, and the check was that last.
+    const end = alertsOf({ ...END, alertType: 'ALERT_DEGRADED_RECOVERY', check, toldBefore });
+    expect(end.map(({ labels }) => labels)).toEqual([alertsOf(NOTICE)[0]?.labels]);
+    const again = alertsOf({ ...NOTICE, check, reminder: 1, toldBefore });
+    expect(again.map(({ labels }) => labels)).toMatchObject([
+      { check: 'Renamed' },
+      { check: NOTICE.check.name, tag_eu: 'true' },
+    ]);
+    expect(alertsOf({ ...NOTICE, reminder: 1, toldBefore })).toHaveLength(1);
+    expect(alertsOf({ ...NOTICE, toldBefore: END })).toHaveLength(1);
+    expect(alertsOf({ ...NOTICE, toldBefore: null })).toHaveLength(1);
   });
 });
