@@ -27,6 +27,7 @@ import {
   type MonitoringProblems,
 } from './monitoring-problems/monitoring-problems.ts';
 import { type AlertRecipients, createAlertRecipients } from './recipients/recipients.ts';
+import { keepRepeating } from './repeats/repeat-open-alerts.ts';
 
 export interface AlertFeatureParts {
   readonly store: Store;
@@ -60,7 +61,7 @@ export interface AlertFeatures {
   readonly locationAlerts: LocationAlerts;
   readonly messagePreviews: MessagePreviews;
   readonly monitoringProblems: MonitoringProblems;
-  /** Each runs until the signal aborts: thresholds by time, reminders, deliveries, retention. */
+  /** Each runs until the signal aborts: thresholds by time, reminders, deliveries, repeats, retention. */
   readonly alertKeepers: readonly ((signal: AbortSignal) => Promise<void>)[];
 }
 
@@ -105,6 +106,7 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
       checkAlerts.maintain,
       alertDeliveries.maintain,
       monitoringProblems.maintain,
+      (signal) => keepRepeating(parts, signal),
       (signal) => runDeliveryWorker({ ...parts, sender, onFinished }, signal).finally(sender.close),
     ],
   };

@@ -124,6 +124,8 @@ export interface AlertNotice {
    * service that knows a problem by more than its key.
    */
   readonly toldBefore?: AlertNotice | null;
+  /** The channel gets it again, since the problem lasts and the channel would end it; left out for the first time. */
+  readonly isRepeated?: boolean;
   /** The page that acknowledges the alert, added when it is sent; null or left out if there is none. */
   readonly acknowledgeLink?: string | null;
 }

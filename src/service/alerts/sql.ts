@@ -35,13 +35,17 @@ export type CheckAlert = {
 const COLUMNS = `id, check_id, name, check_type, alert_type, run_location, response_time, error,
   status_code, result_id, flapping, started_at, created_at, acknowledgement`;
 
-/** The states of checks that are activated and have not recovered since their latest alert, or flap. */
-const OPEN_STATES = `check_alert_states s
+/** The alert states of checks, with their checks and groups. */
+export const STATES_OF_CHECKS = `check_alert_states s
   join checks c on c.account_id = s.account_id and c.id = s.check_id
-  left join check_groups g on g.account_id = c.account_id and g.id = c.group_id
-  where c.activated and coalesce(g.activated, true)
+  left join check_groups g on g.account_id = c.account_id and g.id = c.group_id`;
+
+/** Whether such a check is activated and has not recovered since its latest alert, or flaps. */
+export const IS_STATE_OPEN = `c.activated and coalesce(g.activated, true)
     and (s.condition <> 'passing'
       or (s.due_at is not null and s.body #>> '{flapping,started}' is not null))`;
+
+const OPEN_STATES = `${STATES_OF_CHECKS} where ${IS_STATE_OPEN}`;
 
 /** The latest alert of such a check. */
 const IS_OPEN = `exists (select from ${OPEN_STATES}

@@ -43,7 +43,7 @@ export function createNoticeSender(
   const sms = config.sms === null ? async () => NO_SMS : createSmsSender(http, config.sms);
   const webhook = createWebhookSender(http, clock);
   const slack = createSlackSender(http);
-  const service = createServiceSender(http);
+  const service = createServiceSender(http, clock);
 
   async function sendTo(
     delivery: RenderedDelivery<ChannelTarget>,

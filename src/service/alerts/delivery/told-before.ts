@@ -13,7 +13,8 @@ export async function withToldBefore(
   delivery: SealedDelivery,
 ): Promise<SealedDelivery> {
   const { accountId, channelId, deliveryId: id, notice, target } = delivery;
-  if (target.type !== 'ALERTMANAGER' || notice.alertType === 'ALERT_SSL') return delivery;
+  const { alertType, isRepeated = false } = notice;
+  if (target.type !== 'ALERTMANAGER' || alertType === 'ALERT_SSL' || isRepeated) return delivery;
   let toldBefore: AlertNotice | null;
   try {
     toldBefore = await findNoticeBefore(store, { accountId, channelId, id });

@@ -134,7 +134,8 @@ function bodyOf(
     }
     default: {
       const adapter: Adapter<ServiceChannelType> = ADAPTERS[type];
-      const request = adapter.request({ config: sampleConfig(type), facts, key, deliveryId });
+      const message = { facts, key, deliveryId, nowMs: notice.atMs };
+      const request = adapter.request({ ...message, config: sampleConfig(type) });
       const { 'content-type': sentType = '' } = request.headers;
       return { contentType: sentType, body: request.body };
     }

@@ -145,8 +145,9 @@ const SEVERITIES_BEFORE: Readonly<Partial<Record<AlertType, ProblemSeverity>>> =
  * last counts, where that is known.
  */
 function routesOf(notice: AlertNotice): Pick<MessageFacts, 'routing' | 'replaces'> {
-  const { alertType, toldBefore } = notice;
+  const { alertType, toldBefore, isRepeated = false } = notice;
   const own = routingOf(notice);
+  if (isRepeated) return { routing: own, replaces: null };
   if (toldBefore === undefined) {
     const severity = SEVERITIES_BEFORE[alertType];
     return { routing: own, replaces: severity === undefined ? null : { ...own, severity } };

@@ -3,6 +3,7 @@ import {
   type ServiceChannelType,
 } from '../../../model/alerting/service-channels.ts';
 import type { ServiceTarget } from '../../../model/alerting/service-targets.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 import {
   type HttpOutcome,
   MAX_RETRY_AFTER_MS,
@@ -16,10 +17,11 @@ import { ADAPTERS } from './adapters/registry.ts';
 import type { Send } from './send.ts';
 
 /** Sends to the chats, push and incident services of `SERVICE_CHANNELS`, each by its adapter. */
-export function createServiceSender(http: OutgoingHttp): Send<ServiceTarget> {
+export function createServiceSender(http: OutgoingHttp, clock: Clock): Send<ServiceTarget> {
   return async ({ deliveryId, key, target, facts }, signal) => {
     const adapter: Adapter<ServiceChannelType> = ADAPTERS[target.type];
-    const request = adapter.request({ config: target.config, facts, key, deliveryId });
+    const nowMs = clock.wallMs();
+    const request = adapter.request({ config: target.config, facts, key, deliveryId, nowMs });
     const { method } = SERVICE_CHANNELS[target.type];
     const sent = await http.send({ ...request, method, isGuarded: true }, signal);
     return judged(sent, adapter, target);

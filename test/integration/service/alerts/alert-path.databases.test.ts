@@ -170,6 +170,27 @@ describe.each(databases)('on %s', (kind) => {
       expect(hook.requests.map(({ body }) => JSON.parse(body).REMINDER)).toEqual([0, 1]);
     });
 
+    it('that is open comes again to Alertmanager within 5 minutes, also from another process', async () => {
+      const { clock } = fixture();
+      const [hook, mail] = await Promise.all([hookServer(), mailServer()]);
+      const { run } = alertsFixtureOf(fixture());
+      const id = await makeChannel(fixture(), {
+        type: 'ALERTMANAGER',
+        config: { url: new URL(hook.url).origin },
+        subscriptions: [{ checkId: 'shop' }],
+      });
+      const first = startWorker(fixture());
+      await run(0, FAILED);
+      await deliveriesWhen(fixture(), id, whenAll('sent'));
+      await first.stop();
+      await startReplica(mail);
+      const sentAtMs = clock.wallMs();
+      clock.spend(3 * MINUTE_MS);
+      await passUntil(() => hook.requests.length === 2);
+      expect(clock.wallMs() - sentAtMs).toBeLessThan(5 * MINUTE_MS);
+      await deliveriesWhen(fixture(), id, whenAll('sent'));
+    });
+
     it('is sent again under the same id after a process was killed before it stored the outcome', async () => {
       const { mortal, kill } = mortalStore(fixture());
       const hook = await hookServer((_, response) => {

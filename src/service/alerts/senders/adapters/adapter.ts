@@ -10,6 +10,8 @@ interface ServiceMessage<Type extends ServiceChannelType> {
   readonly key: string;
   /** The same in every attempt. */
   readonly deliveryId: string;
+  /** Now; epoch milliseconds. */
+  readonly nowMs: number;
 }
 
 /** The method is that of `SERVICE_CHANNELS`. */

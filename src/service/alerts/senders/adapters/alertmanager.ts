@@ -1,15 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DAY_MS } from '../../../../model/time-units.ts';
+import { DAY_MS, MINUTE_MS } from '../../../../model/time-units.ts';
 import type { RoutingFacts } from '../message-facts.ts';
 import { type Adapter, endpointOf, jsonRequest } from './adapter.ts';
 import { fitChars, plainTextOf } from './message-texts.ts';
 
 const MAX_TEXT_CHARS = 4000;
 /**
- * An alert without an end is over after the `resolve_timeout` of the Alertmanager, since Prometheus repeats
- * alerts all the time. A notice is sent once.
+ * An open alert is sent again every 3 minutes (src/service/alerts/repeats). It ends by itself if it does not come for
+ * so long: the check was deleted, or the service is gone. Not `resolve_timeout` of the Alertmanager, which may be
+ * shorter than a restart of the service takes.
  */
-const OPEN_FOR_MS = 30 * DAY_MS;
+const OPEN_FOR_MS = 15 * MINUTE_MS;
+/** The alert of a certificate is sent once, and has no end. */
+const CERTIFICATE_FOR_MS = 30 * DAY_MS;
 
 /** Alertmanager publishes no limits. These keep an alert and the notifications made of it small. */
 const MAX_LABEL_CHARS = 200;
@@ -22,7 +25,7 @@ const MAX_TAGS = 20;
  */
 export const alertmanager: Adapter<'ALERTMANAGER'> = {
   type: 'ALERTMANAGER',
-  request({ config, facts, key }) {
+  request({ config, facts, key, nowMs }) {
     const { phase, title, link, subject, routing, replaces, atMs, startedAtMs } = facts;
     const isOver = phase === 'resolve';
     const common = {
@@ -34,13 +37,14 @@ export const alertmanager: Adapter<'ALERTMANAGER'> = {
       },
       ...(link === null ? {} : { generatorURL: link }),
     };
+    const openForMs = routing.about === 'certificate' ? CERTIFICATE_FOR_MS : OPEN_FOR_MS;
     const labels = labelsOf(routing, key);
     const alert = {
       ...common,
       labels,
       // Without a start, the end of an alert keeps that of its beginning.
       ...(isOver ? {} : { startsAt: new Date(Math.min(startedAtMs, atMs)).toISOString() }),
-      endsAt: new Date(isOver ? atMs : atMs + OPEN_FOR_MS).toISOString(),
+      endsAt: new Date(isOver ? atMs : nowMs + openForMs).toISOString(),
     };
     const earlier = replaces === null ? null : labelsOf(replaces, key);
     const isReplaced = earlier !== null && !isDeepStrictEqual(earlier, labels);

@@ -135,7 +135,8 @@ describe('a message by templates', () => {
   const { facts } = rendered('{{ALERT_TITLE}} <i>', '<u>Call *Kim*</u>: {{{ERROR_MESSAGE}}}');
   const bodyFor = <Type extends ServiceChannelType>(type: Type, config: ServiceConfigs[Type]) => {
     const adapter: Adapter<Type> = ADAPTERS[type];
-    return JSON.parse(adapter.request({ config, facts, key: 'k', deliveryId: 'd' }).body);
+    const message = { config, facts, key: 'k', deliveryId: 'd', nowMs: 0 };
+    return JSON.parse(adapter.request(message).body);
   };
 
   it('is escaped by the form of the channel, what the template says included', () => {

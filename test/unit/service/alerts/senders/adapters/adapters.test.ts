@@ -33,7 +33,8 @@ function request<Type extends ServiceChannelType>(
   notice = NOTICE,
 ): AdapterRequest {
   const adapter: Adapter<Type> = ADAPTERS[type];
-  return adapter.request({ config, facts: messageFactsOf(notice), key: 'key', deliveryId: 'd' });
+  const facts = messageFactsOf(notice);
+  return adapter.request({ config, facts, key: 'key', deliveryId: 'd', nowMs: AT_MS });
 }
 
 const bodyOf = ({ body }: AdapterRequest) => JSON.parse(body);
@@ -257,6 +258,20 @@ describe('a message to', () => {
     expect(Date.parse(String(now?.endsAt))).toBeGreaterThan(AT_MS);
     expect(before?.labels).toEqual({ ...(now?.labels as object), severity: 'warning' });
     expect(Date.parse(String(before?.endsAt))).toBe(AT_MS);
+  });
+
+  it('Alertmanager ends an alert that is not sent again for 15 minutes, counted from each sending', () => {
+    const sentAt = (nowMs: number, notice = NOTICE): number => {
+      const facts = messageFactsOf(notice);
+      const message = { config: alertmanager, facts, key: 'key', deliveryId: 'd', nowMs };
+      const [alert] = bodyOf(ADAPTERS.ALERTMANAGER.request(message));
+      return Date.parse(alert.endsAt) - nowMs;
+    };
+    const later = AT_MS + 86_400_000;
+    expect([sentAt(AT_MS), sentAt(later)]).toEqual([900_000, 900_000]);
+    expect(sentAt(AT_MS, { ...NOTICE, alertType: 'ALERT_SSL' })).toBe(30 * 86_400_000);
+    const repeated = { ...NOTICE, alertType: 'ALERT_DEGRADED_FAILURE', isRepeated: true } as const;
+    expect(alertsOf(repeated)).toHaveLength(1);
   });
 
   it('Alertmanager ends the alert that it was told of, whatever the check is called now', () => {

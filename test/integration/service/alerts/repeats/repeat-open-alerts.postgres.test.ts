@@ -1,0 +1,244 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type AlertType, ENDS } from '../../../../../src/model/alerting/alert.ts';
+import { insertDeliveries } from '../../../../../src/service/alerts/delivery/sql.ts';
+import { repeatOpenAlerts } from '../../../../../src/service/alerts/repeats/repeat-open-alerts.ts';
+import { repeatLastNotices } from '../../../../../src/service/alerts/repeats/sql.ts';
+import { databases, silentLog } from '../../../../support/database/databases.ts';
+import { type HookServer, hookServer } from '../../../../support/servers/hook-server.ts';
+import {
+  deliveriesWhen,
+  makeChannel,
+  makeWebhook,
+  noticeOf,
+  startWorker,
+  whenAll,
+} from '../../../../support/service/alert-deliveries.ts';
+import { alertsFixtureOf, FAILED, PASSED } from '../../../../support/service/alerts-fixture.ts';
+import { useResultsFixture } from '../../../../support/service/results-fixture.ts';
+import { useRunningService } from '../../../../support/service/service-fixture.ts';
+
+interface Alert {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly startsAt?: string;
+  readonly endsAt: string;
+}
+
+const alertsIn = ({ requests }: HookServer): readonly (readonly Alert[])[] =>
+  requests.map(({ body }) => JSON.parse(body));
+
+/** Open alerts, by the real engine, outbox and worker. */
+describe.each(databases)('on %s', (kind) => {
+  describe('an open alert', () => {
+    const running = useRunningService(kind);
+    const fixture = useResultsFixture(running);
+    afterEach(() => running().store.query('delete from alert_deliveries'));
+
+    const MINUTE_MS = 60_000;
+    const repeat = () => repeatOpenAlerts({ ...fixture(), log: silentLog() });
+    const pass = (minutes: number) => fixture().clock.spend(minutes * MINUTE_MS);
+    const channelTo = ({ url }: { readonly url: string }, fields: object = {}): Promise<number> =>
+      makeChannel(fixture(), {
+        type: 'ALERTMANAGER',
+        config: { url: new URL(url).origin },
+        subscriptions: [{ checkId: 'shop' }],
+        ...fields,
+      });
+    const sent = (id: number, count: number) =>
+      deliveriesWhen(fixture(), id, (rows) => rows.length === count && whenAll('sent')(rows));
+
+    it('comes again every 3 minutes by the same delivery, until it is over', async () => {
+      const server = await hookServer();
+      const { run } = alertsFixtureOf(fixture());
+      await fixture().check('shop', { privateLocations: ['berlin'] });
+      const id = await channelTo(server);
+      startWorker(fixture());
+      await run(1, FAILED);
+      const [first] = await sent(id, 1);
+      pass(2);
+      expect(await repeat()).toBe(0);
+      for (const count of [2, 3]) {
+        pass(3);
+        expect(await repeat()).toBe(1);
+        await sent(id, 1);
+        expect(server.requests).toHaveLength(count);
+      }
+      const nowMs = fixture().clock.wallMs();
+      const [begin, again, last] = alertsIn(server).flat();
+      expect(begin?.labels).toMatchObject({ severity: 'critical', location: 'berlin' });
+      for (const alert of [again, last]) {
+        expect(alert).toMatchObject({ labels: begin?.labels, startsAt: begin?.startsAt });
+      }
+      expect(Date.parse(last?.endsAt ?? '')).toBeGreaterThan(nowMs + 10 * MINUTE_MS);
+      expect((await sent(id, 1))[0]).toMatchObject({ id: first.id, attempts: 1 });
+
+      await run(12, PASSED);
+      await sent(id, 2);
+      pass(10);
+      expect(await repeat()).toBe(0);
+      const end = alertsIn(server).flat().at(-1);
+      expect(end?.labels).toEqual(begin?.labels);
+      expect(Date.parse(end?.endsAt ?? '')).toBeLessThan(fixture().clock.wallMs());
+      expect(server.requests).toHaveLength(4);
+    });
+
+    it('comes again after a restart, and also while somebody has it or the check is muted', async () => {
+      const server = await hookServer();
+      const { run } = alertsFixtureOf(fixture());
+      const id = await channelTo(server);
+      const before = startWorker(fixture());
+      await run(1, FAILED);
+      await sent(id, 1);
+      const [alert] = (await fixture().mine.get('/v1/check-alerts?open=true')).json;
+      await fixture().mine.post(`/v1/check-alerts/${alert.id}/acknowledge`);
+      await sent(id, 2);
+      await before.stop();
+      await fixture().mine.patch('/v1/checks/shop', { muted: true });
+      pass(30);
+      startWorker(fixture());
+      expect(await repeat()).toBe(1);
+      await sent(id, 2);
+      const alerts = alertsIn(server).flat();
+      expect(alerts).toHaveLength(3);
+      expect(alerts[2]?.labels).toEqual(alerts[0]?.labels);
+      expect(Date.parse(alerts[2]?.endsAt ?? '')).toBeGreaterThan(fixture().clock.wallMs());
+    });
+
+    it('comes again after the channel had failed, and its end comes last', async () => {
+      let status = 400;
+      const server = await hookServer((_, answer) => answer.writeHead(status).end());
+      const { run } = alertsFixtureOf(fixture());
+      const id = await channelTo(server);
+      startWorker(fixture());
+      await run(1, FAILED);
+      await deliveriesWhen(fixture(), id, whenAll('failed'));
+      status = 503;
+      pass(3);
+      expect(await repeat()).toBe(1);
+      await deliveriesWhen(
+        fixture(),
+        id,
+        ([row]) => row?.attempts === 1 && row.state === 'waiting',
+      );
+      // It waits for the next attempt: it is not sent twice.
+      pass(3);
+      expect(await repeat()).toBe(0);
+      await run(8, PASSED);
+      status = 200;
+      await fixture().clock.advance(20_000);
+      await sent(id, 2);
+      const nowMs = fixture().clock.wallMs();
+      const last = alertsIn(server).flat().slice(-2);
+      expect(last.map(({ endsAt }) => Date.parse(endsAt) <= nowMs)).toEqual([false, true]);
+    });
+
+    it('comes no more to channels that do not get its notices, nor of checks that do not run', async () => {
+      const server = await hookServer();
+      const { run } = alertsFixtureOf(fixture());
+      const id = await channelTo(server);
+      const hook = await makeWebhook(fixture(), { url: server.url }, ['shop']);
+      startWorker(fixture());
+      await run(1, FAILED);
+      await Promise.all([sent(id, 1), sent(hook, 1)]);
+      const { mine } = fixture();
+      const path = `/v1/alert-channels/${id}`;
+      pass(5);
+      await mine.patch(path, { subscriptions: [] });
+      expect(await repeat()).toBe(0);
+      await mine.patch(path, { subscriptions: [{ checkId: 'shop' }] });
+      await mine.patch('/v1/checks/shop', { activated: false });
+      expect(await repeat()).toBe(0);
+      await mine.patch('/v1/checks/shop', { activated: true });
+      expect(await repeat()).toBe(1);
+      await Promise.all([sent(id, 1), sent(hook, 1)]);
+      expect(server.requests).toHaveLength(3);
+    });
+
+    it('is not that of an earlier problem whose end nobody was told of', async () => {
+      const server = await hookServer();
+      const { run } = alertsFixtureOf(fixture());
+      const { mine } = fixture();
+      const id = await channelTo(server);
+      startWorker(fixture());
+      await run(1, FAILED);
+      await sent(id, 1);
+      await mine.patch('/v1/checks/shop', { muted: true });
+      await run(2, PASSED);
+      await run(3, FAILED);
+      pass(5);
+      expect(await repeat()).toBe(0);
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it('of many channels comes again once each, with two replicas', async () => {
+      const server = await hookServer();
+      const { run } = alertsFixtureOf(fixture());
+      const count = 205;
+      for (let number = 0; number < count; number += 1) await channelTo(server);
+      await run(1, FAILED);
+      await fixture().store.query(
+        "update alert_deliveries set state = 'sent', finished_at = created_at",
+      );
+      pass(3);
+      const [one, other] = await Promise.all([repeat(), repeat()]);
+      const rest = await repeat();
+      expect(one + other + rest).toBe(count);
+      expect(await repeat()).toBe(0);
+    });
+
+    it('of a silent location and of monitoring itself comes again, too, until it is over', async () => {
+      const server = await hookServer();
+      const { store, mine, clock, berlin } = fixture();
+      const { accountId } = mine;
+      const id = await channelTo(server);
+      const since = new Date(clock.wallMs());
+      await store.query(
+        `insert into silent_locations (location_id, account_id, since, covered_until)
+         values ($1, $2, $3::timestamptz, $3::timestamptz)`,
+        [berlin.id, accountId, since],
+      );
+      await store.query(
+        `insert into monitoring_problems
+           (id, account_id, kind, subject_id, subject, message, since, seen_at, begun_at)
+         values ('p1', $1, 'AGENT_OUTDATED', $2, '{}', 'm', $3::timestamptz, $3::timestamptz, $3::timestamptz)`,
+        [accountId, berlin.id, since],
+      );
+      const atMs = clock.wallMs();
+      const deliveries = [berlin.id, 'p1'].map((checkId) => ({
+        id: `delivery-${checkId}`,
+        channelId: id,
+        checkId,
+        alertId: `alert-${checkId}`,
+        alertType: 'ALERT_FAILURE' as const,
+        reminder: 0,
+        notice: noticeOf(fixture(), { check: { id: checkId } }),
+      }));
+      await store.transaction((tx) => insertDeliveries(tx, { accountId, deliveries, atMs }));
+      startWorker(fixture());
+      await sent(id, 2);
+      pass(3);
+      expect(await repeat()).toBe(2);
+      await sent(id, 2);
+      expect(server.requests).toHaveLength(4);
+      await store.query('delete from silent_locations where location_id = $1', [berlin.id]);
+      await store.query("delete from monitoring_problems where id = 'p1'");
+      pass(3);
+      expect(await repeat()).toBe(0);
+    });
+
+    it('that ended before it was locked does not come again', async () => {
+      const { store, mine, clock } = fixture();
+      const { run } = alertsFixtureOf(fixture());
+      const id = await channelTo({ url: 'http://127.0.0.1:1/' });
+      await run(1, FAILED);
+      await run(2, PASSED);
+      await store.query("update alert_deliveries set state = 'sent', finished_at = created_at");
+      const lanes = [{ accountId: mine.accountId, subjectId: 'shop', channelId: id }];
+      const atMs = clock.wallMs() + 10 * MINUTE_MS;
+      const asked = { lanes, atMs, finishedByMs: atMs };
+      const repeated = (ends: readonly AlertType[]) =>
+        store.transaction((tx) => repeatLastNotices(tx, { ...asked, ends }));
+      expect(await repeated(ENDS)).toBe(0);
+      expect(await repeated([])).toBe(1);
+    });
+  });
+});
