@@ -55,6 +55,7 @@ import { type ArtifactLimits, DEFAULT_ARTIFACT_LIMITS } from './object-store/art
 import { createIdentities } from './oidc/identities.ts';
 import { createProvider } from './oidc/provider.ts';
 import type { Oidc } from './oidc/routes.ts';
+import { type LinkBase, ServiceLinkBase } from './outgoing/link-base.ts';
 import { NO_OUTGOING, type OutgoingConfig } from './outgoing/outgoing-config.ts';
 import { createOwnHeartbeat } from './own-heartbeat/own-heartbeat.ts';
 import { createLocationKeys, type LocationKeys } from './private-locations/location-keys.ts';
@@ -210,6 +211,8 @@ export interface FeatureParts {
     /** Default: none. */
     readonly oidc?: ServiceConfig['oidc'];
   };
+  /** Of links in notifications. Default: PUBLIC_URL. */
+  readonly linkBase?: LinkBase;
   /** Default: the name servers of the machine, and what DELIVERY_DENY allows. */
   readonly domainProbe?: DomainProbe;
   /** Default: those with the present cost. */
@@ -263,7 +266,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...statusPageFeatures,
     retentionDays,
     delivery,
-    publicUrl,
+    linkBase: parts.linkBase ?? new ServiceLinkBase(publicUrl),
     dataDir: parts.config.dataDir ?? null,
   });
   const subscriptionFeatures = createSubscriptionFeatures({

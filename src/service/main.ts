@@ -22,6 +22,7 @@ import { InFlight } from './http/in-flight.ts';
 import { closeApp, expectFreePort, listen } from './http/listen.ts';
 import { openArtifactStore } from './object-store/artifacts-config.ts';
 import { withStore } from './open-service-store.ts';
+import { ServiceLinkBase } from './outgoing/link-base.ts';
 import { createCredentialSealing } from './secrets/credential-sealing.ts';
 import { openSecretBox } from './secrets/encryption-key.ts';
 import { SETUP_LINK_HOURS } from './users/setup.ts';
@@ -78,7 +79,15 @@ export async function runService(parts: ServiceParts): Promise<void> {
     );
     const wake = await createLocationWake(store, clock);
     const shared = { store, clock, log, ids: randomUUID, wake, contents, plans, secrets };
-    const features = createFeatures({ ...shared, config, sealsCredentials: sealing.isOn });
+    const linkBase = new ServiceLinkBase(config.publicUrl);
+    const listensAt = (port: number): void => {
+      // The owner reads notifications on this machine; nobody else could follow such links.
+      if (parts.hasOwnersTerminal && config.host !== null) linkBase.listensAt(config.host, port);
+    };
+    // Notifications that an earlier process left are sent before the port is open.
+    listensAt(config.port);
+    const sealsCredentials = sealing.isOn;
+    const features = createFeatures({ ...shared, config, linkBase, sealsCredentials });
     const ended = new AbortController();
     const work = Promise.all([
       features.work(ended.signal),
@@ -87,7 +96,7 @@ export async function runService(parts: ServiceParts): Promise<void> {
       sealing.maintain(ended.signal),
     ]);
     try {
-      await serve(parts, store, features, handbook);
+      await serve({ ...parts, listensAt }, store, features, handbook);
     } finally {
       ended.abort();
       await work;
@@ -99,7 +108,7 @@ export async function runService(parts: ServiceParts): Promise<void> {
 
 /** Answers requests until `stop.stopping` aborts. */
 async function serve(
-  parts: ServiceParts,
+  parts: ServiceParts & { readonly listensAt: (port: number) => void },
   store: Store,
   features: Features,
   handbook: Handbook,
@@ -128,6 +137,7 @@ async function serve(
   try {
     if (stop.stopping.aborted) return;
     const port = await listen(app, config);
+    parts.listensAt(port);
     const signInUrl = await newSignInUrl(parts, features, port);
     const setupUrl = signInUrl === null ? await newSetupUrl(parts, features, port) : null;
     const logsSetup = setupUrl !== null && !parts.hasOwnersTerminal;

@@ -16,6 +16,7 @@ import {
 import { ROOT } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeTempFolder } from '../support/process/temp-folder.ts';
+import { hookServer } from '../support/servers/hook-server.ts';
 import { until } from '../support/service/deployment.ts';
 import { askService } from '../support/service/service-app.ts';
 
@@ -275,6 +276,30 @@ describe('vedette up', LIMIT, () => {
     );
     const metrics = await (await fetch(`${agent}/metrics`)).text();
     expect(metrics).toMatch(/vedette_missed_slots_total\{reason="unassigned"\} 0\n/);
+    cli.child.kill('SIGTERM');
+    expect(await cli.ended).toMatchObject({ code: 0 });
+  });
+
+  it('vedette up puts links to its own address into notifications', async () => {
+    const hook = await hookServer();
+    const fixture = upFixture();
+    const failing = daily('shop', `http://127.0.0.1:${await freePort()}/`, {
+      alertChannelSubscriptions: [{ alertChannelId: 'mine' }],
+    });
+    const config = { name: 'My hook', url: hook.url };
+    const alertChannels = [{ id: 'mine', type: 'WEBHOOK', config }];
+    fixture.writeAll({ checks: [failing], variables: [], alertChannels });
+    fixture.makeDatabase();
+    const cli = fixture.start();
+    const { port } = greetingIn(await cli.seen('stdout', /Agent +http:/));
+    await until(
+      async () => hook.requests.length,
+      (count) => count === 1,
+    );
+    const message = JSON.parse(hook.requests[0]?.body ?? '{}');
+    const link = new RegExp(`^http://127\\.0\\.0\\.1:${port}/checks/shop/results/[\\w-]+$`);
+    expect(message.RESULT_LINK).toMatch(link);
+    expect((await fetch(message.RESULT_LINK)).status).toBe(200);
     cli.child.kill('SIGTERM');
     expect(await cli.ended).toMatchObject({ code: 0 });
   });

@@ -4,6 +4,7 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { Allowance } from '../accounts/allowance.ts';
 import type { Store } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
+import type { LinkBase } from '../outgoing/link-base.ts';
 import type { OutgoingConfig } from '../outgoing/outgoing-config.ts';
 import { type AccountAlertSettings, createAccountAlertSettings } from './account-alert-settings.ts';
 import {
@@ -39,8 +40,8 @@ export interface AlertFeatureParts {
   readonly secrets: SecretBox | null;
   readonly incidentTrigger: IncidentTrigger;
   readonly delivery: OutgoingConfig;
-  /** PUBLIC_URL, the base of links in messages; null if it is not set. */
-  readonly publicUrl: string | null;
+  /** Of links in messages. */
+  readonly linkBase: LinkBase;
   /** Of the embedded database and of artifacts; null for none. */
   readonly dataDir: string | null;
   /** Whole days, of alerts and of the delivery log. */

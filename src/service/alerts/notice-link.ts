@@ -5,7 +5,7 @@ import type { AlertNotice } from './notice.ts';
  * The page of the dashboard that shows what happened: the run that led to the notice, the location that
  * it is about, the heartbeat, or what a problem of monitoring itself is about; for several notices the alerts.
  *
- * @param publicUrl PUBLIC_URL without a trailing slash; null if it is not set: then there is no link
+ * @param publicUrl the base of links without a trailing slash, such as PUBLIC_URL; null if there is none
  */
 export function noticeLink(notice: AlertNotice, publicUrl: string | null): string | null {
   return publicUrl === null ? null : `${publicUrl}${pathOf(notice)}`;

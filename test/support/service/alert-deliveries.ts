@@ -106,10 +106,10 @@ export function startWorker(
 ): RunningWorker {
   const logs = captureLog();
   const stopping = new AbortController();
-  const publicUrl = 'https://vedette.test';
-  const sender = createNoticeSender({ ...NO_OUTGOING, ...config }, { clock, publicUrl });
+  const linkBase = { url: 'https://vedette.test' };
+  const sender = createNoticeSender({ ...NO_OUTGOING, ...config }, { clock, linkBase });
   const ended = runDeliveryWorker(
-    { store, clock, log: logs.log, ids: randomUUID, publicUrl, sender, secrets },
+    { store, clock, log: logs.log, ids: randomUUID, linkBase, sender, secrets },
     stopping.signal,
   ).finally(sender.close);
   const stop = async (): Promise<void> => {

@@ -2,6 +2,7 @@ import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import { denyNetworks } from '../../../runtime/net/address-guard.ts';
+import type { LinkBase } from '../../outgoing/link-base.ts';
 import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
 import { createOutgoingHttp } from '../../outgoing/outgoing-http.ts';
 import {
@@ -33,10 +34,10 @@ export interface NoticeSender {
 const NO_SMTP = notSent('this service sends no e-mail: SMTP_URL is not set', { isFinal: true });
 const NO_SMS = notSent('this service sends no SMS: SMS_GATEWAY_URL is not set', { isFinal: true });
 
-/** @param publicUrl the base of links to pages; null: notices have none */
+/** @param linkBase of links to pages */
 export function createNoticeSender(
   config: OutgoingConfig,
-  { clock, publicUrl }: { readonly clock: Clock; readonly publicUrl: string | null },
+  { clock, linkBase }: { readonly clock: Clock; readonly linkBase: LinkBase },
 ): NoticeSender {
   const http = createOutgoingHttp(denyNetworks(config.deny));
   const email = config.smtp === null ? async () => NO_SMTP : createEmailSender(config.smtp);
@@ -69,7 +70,7 @@ export function createNoticeSender(
       const limit = new AbortController();
       const cancel = clock.after(SEND_LIMIT_MS, () => limit.abort());
       try {
-        const link = noticeLink(delivery.notice, publicUrl);
+        const link = noticeLink(delivery.notice, linkBase.url);
         const linked = { ...delivery, notice: { ...delivery.notice, link } };
         const { facts, remark } = renderMessage(linked);
         const outcome = await sendTo({ ...linked, facts }, AbortSignal.any([signal, limit.signal]));

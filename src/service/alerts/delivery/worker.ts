@@ -5,6 +5,7 @@ import type { Store } from '../../database/store.ts';
 import { ClaimLoop, tooManyClaims } from '../../delivery/claim-loop.ts';
 import { NameCounts } from '../../delivery/name-counts.ts';
 import { recordAttempt } from '../../delivery/shared.sql.ts';
+import type { LinkBase } from '../../outgoing/link-base.ts';
 import { notSent, SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
 import { acknowledgeLink } from '../acknowledgements/link.ts';
 import { withBundle } from '../grouping/bundle-notice.ts';
@@ -25,8 +26,8 @@ export interface DeliveryWorkerParts extends SealedSending {
   readonly log: Logger;
   /** Makes a UUID. */
   readonly ids: () => string;
-  /** PUBLIC_URL, the base of links. Default: there are none. */
-  readonly publicUrl?: string | null;
+  /** Of links. Default: there are none. */
+  readonly linkBase?: LinkBase;
   /** Called for each delivery that is sent, or failed for good, once that is stored. */
   readonly onFinished?: (result: 'sent' | 'failed') => void;
 }
@@ -127,7 +128,7 @@ export async function runDeliveryWorker(
 
 /** What a message about one check says besides its notice. */
 async function withFacts(
-  parts: Pick<DeliveryWorkerParts, 'store' | 'publicUrl' | 'secrets'>,
+  parts: Pick<DeliveryWorkerParts, 'store' | 'linkBase' | 'secrets'>,
   delivery: SealedDelivery,
 ): Promise<SealedDelivery> {
   // One link cannot acknowledge several alerts.
@@ -153,10 +154,11 @@ function openable({ id: deliveryId, notice, timeZone, ...claimed }: ClaimedDeliv
 
 /** Made when it is sent: the database has no link that acts. */
 function withAcknowledgeLink(
-  { publicUrl = null, secrets }: Pick<DeliveryWorkerParts, 'publicUrl' | 'secrets'>,
+  { linkBase, secrets }: Pick<DeliveryWorkerParts, 'linkBase' | 'secrets'>,
   delivery: SealedDelivery,
 ): SealedDelivery {
   const { channelId, notice } = delivery;
+  const publicUrl = linkBase?.url ?? null;
   const link = acknowledgeLink({ publicUrl, secrets }, channelId, notice);
   return { ...delivery, notice: { ...notice, acknowledgeLink: link } };
 }

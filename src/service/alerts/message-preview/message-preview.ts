@@ -9,6 +9,7 @@ import { findAccount } from '../../accounts/shared.sql.ts';
 import type { Store } from '../../database/store.ts';
 import { invalid } from '../../errors.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
+import type { LinkBase } from '../../outgoing/link-base.ts';
 import { requireTemplates } from '../channels/channel-input.ts';
 import { sampleEndOf, sampleNotice } from '../delivery/sample-notice.ts';
 import type { AlertNotice } from '../notice.ts';
@@ -53,18 +54,18 @@ export interface MessagePreviews {
   of(accountId: string, input: PreviewInput): Promise<readonly MessagePreview[]>;
 }
 
-/** @param publicUrl the base of links to pages; null: messages have none */
+/** @param linkBase of links to pages */
 export function createMessagePreviews({
   store,
   clock,
   ids,
-  publicUrl,
+  linkBase,
 }: {
   readonly store: Store;
   readonly clock: Clock;
   /** Makes a UUID. */
   readonly ids: () => string;
-  readonly publicUrl: string | null;
+  readonly linkBase: LinkBase;
 }): MessagePreviews {
   return {
     async of(accountId, input) {
@@ -77,7 +78,7 @@ export function createMessagePreviews({
         atMs: clock.wallMs(),
         timeZone: account?.timeZone ?? 'UTC',
       });
-      const failure = { ...sample, link: noticeLink(sample, publicUrl) };
+      const failure = { ...sample, link: noticeLink(sample, linkBase.url) };
       const deliveryId = ids();
       return [
         previewOf({ accountId, deliveryId, input, kind: 'FAILURE', notice: failure }),

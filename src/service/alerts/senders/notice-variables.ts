@@ -58,7 +58,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'ACKNOWLEDGE_LINK',
     meaning:
-      'The page on which whoever has this link acknowledges the alert; null at a recovery, for certificates, silent locations, problems of monitoring itself and several notices in one message, and without PUBLIC_URL or ENCRYPTION_KEY.',
+      'The page on which whoever has this link acknowledges the alert; null at a recovery, for certificates, silent locations, problems of monitoring itself and several notices in one message, and without PUBLIC_URL (except under `vedette up`) or ENCRYPTION_KEY.',
     of: ({ notice }) => notice.acknowledgeLink ?? null,
   },
   {
@@ -125,7 +125,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'RESULT_LINK',
     meaning:
-      'The page of that run, of the silent location, of the heartbeat, or of what the problem is about; null if PUBLIC_URL is not set.',
+      'The page of that run, of the silent location, of the heartbeat, or of what the problem is about; null without PUBLIC_URL (except under `vedette up`).',
     of: ({ notice }) => notice.link ?? null,
   },
   {

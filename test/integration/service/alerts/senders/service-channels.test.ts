@@ -82,7 +82,7 @@ function senderFor(
 ) {
   const sender = createNoticeSender(config, {
     clock: new FakeClock(),
-    publicUrl: 'https://vedette.test',
+    linkBase: { url: 'https://vedette.test' },
   });
   onTestFinished(() => sender.close());
   const channel = { type, config: SERVICE_RULES[type].config(new URL(url).origin) };
