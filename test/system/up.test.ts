@@ -98,7 +98,7 @@ describe('vedette up', LIMIT, () => {
 
     fixture.write(daily('new', url));
     await cli.seen('stdout', /PASS {4}new/);
-    await cli.seen('stderr', /checks\.yaml has changed: 1 created, 1 updated\n/);
+    await cli.seen('stderr', /checks\.yaml has changed: 1 created, 1 updated, deactivated\n/);
     expect((await ask('/v1/checks/shop')).json.activated).toBe(false);
 
     expect(modesIn(fixture.data)).toEqual(

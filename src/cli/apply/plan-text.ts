@@ -100,7 +100,7 @@ export function isDrift({ variables, steps, resources, escalation }: ApplyPlan):
   );
 }
 
-type Words = Readonly<Record<ApplyStep['kind'] | 'again', string>>;
+type Words = Readonly<Record<ApplyStep['kind'] | 'again' | 'deactivate', string>>;
 type Steps = { readonly [Key in keyof AppliedChanges]: Readonly<AppliedChanges[Key]> };
 
 function countsText(
@@ -109,7 +109,7 @@ function countsText(
 ): string | null {
   const countedWords = (kinds: readonly (keyof Words)[]) => countedKinds(kinds, words);
   const ofVariables = countedWords(variables.map((step) => (isAgain(step) ? 'again' : step.kind)));
-  const ofChecks = countedWords(steps.map((step) => (isRewriteOnly(step) ? 'again' : step.kind)));
+  const ofChecks = countedWords(steps.map(wordOf));
   const isMixed = ofVariables.length + resources.length + escalations.length > 0;
   const parts = [
     ...ofVariables.map(([count, word]) => `${countText(count, 'variable')} ${word}`),
@@ -118,9 +118,7 @@ function countsText(
     ),
     ...SECTIONS.flatMap((section) => {
       const ofSection = resources.filter((step) => step.section === section);
-      const ofKinds = countedWords(
-        ofSection.map((step) => (isRewriteOnly(step) ? 'again' : step.kind)),
-      );
+      const ofKinds = countedWords(ofSection.map(wordOf));
       return ofKinds.map(([count, word]) => `${countText(count, ENTRY_NOUNS[section])} ${word}`);
     }),
     ...escalations.map(() => `the escalation ${words.update}`),
@@ -128,15 +126,30 @@ function countsText(
   return parts.length === 0 ? null : parts.join(', ');
 }
 
+function wordOf(step: ApplyStep | ResourceStep): keyof Words {
+  if (isRewriteOnly(step)) return 'again';
+  return deactivates(step) ? 'deactivate' : step.kind;
+}
+
+/** Whether a check or heartbeat that ran will run no longer. */
+function deactivates(step: ApplyStep | ResourceStep): boolean {
+  return (
+    step.kind === 'update' &&
+    step.changes.some(({ path, after }) => path === 'activated' && after === 'false')
+  );
+}
+
 const DONE_WORDS: Words = {
   create: 'created',
   update: 'updated',
+  deactivate: 'updated, deactivated',
   again: 'written again',
   delete: 'deleted',
 };
 const PLANNED_WORDS: Words = {
   create: 'to create',
   update: 'to update',
+  deactivate: 'to update, deactivate',
   again: 'to write again',
   delete: 'to delete',
 };
@@ -179,7 +192,7 @@ function hasAgain(step: ApplyStep | ResourceStep): boolean {
 function resourceLines(step: ResourceStep, palette: Palette): readonly string[] {
   const { kind, section, id } = step;
   const what = `${ENTRY_NOUNS[section]} ${palette.strong(harmless(id))}`;
-  const head = `${paintOf(kind, palette)(`${MARKS[kind]} ${kind}`)} ${what}`;
+  const head = `${markOf(step, palette)} ${what}`;
   return kind === 'update' ? [head, ...changeLines(step.changes)] : [head];
 }
 
@@ -193,6 +206,11 @@ function paintOf(kind: ApplyStep['kind'], palette: Palette): (text: string) => s
   return { create: palette.good, update: palette.warning, delete: palette.bad }[kind];
 }
 
+function markOf(step: ApplyStep | ResourceStep, palette: Palette): string {
+  const also = deactivates(step) ? ', deactivate' : '';
+  return paintOf(step.kind, palette)(`${MARKS[step.kind]} ${step.kind}${also}`);
+}
+
 function changeLines(changes: readonly FieldChange[]): readonly string[] {
   const width = Math.max(...changes.map(({ path }) => path.length));
   return changes.map((change) => `    ${changeText(change, width)}`);
@@ -202,8 +220,7 @@ function stepLines(step: ApplyStep, palette: Palette): readonly string[] {
   const { kind } = step;
   const { id, checkType } = kind === 'delete' ? step : step.check;
   const type = palette.faint(`(${harmless(checkType)})`);
-  const mark = paintOf(kind, palette)(`${MARKS[kind]} ${kind}`);
-  const head = `${mark} ${palette.strong(harmless(id))} ${type}`;
+  const head = `${markOf(step, palette)} ${palette.strong(harmless(id))} ${type}`;
   return kind === 'update' ? [head, ...changeLines(step.changes)] : [head];
 }
 

@@ -66,6 +66,20 @@ describe('vedette apply', () => {
     expect((await service().mine.get('/v1/checks/shop')).json.request.port).toBe(443);
   });
 
+  it('says that an update deactivates a check, in the plan and in what was done', async () => {
+    const file = checkFile({ id: 'shop', ...TCP });
+    await runHere(['apply', file.path], env);
+    file.write({ id: 'shop', ...TCP, activated: false });
+    const change = '~ update, deactivate shop (TCP)\n    activated  true -> false\n\n';
+    const plan = await runHere(['apply', file.path, '--dry-run'], env);
+    expect(plan.stdout).toContain(change);
+    expect(plan.stdout).toContain('1 to update, deactivate\n');
+    const { stdout } = await runHere(['apply', file.path], env);
+    expect(stdout).toBe(`${change}1 updated, deactivated\n`);
+    file.write({ id: 'shop', ...TCP });
+    expect((await runHere(['apply', file.path], env)).stdout).toContain('\n1 updated\n');
+  });
+
   it('knows what the service fills in, and can take back what was said', async () => {
     const strategy = { type: 'LINEAR', maxRetries: 3 };
     const services = '/v1/status-pages/services';
