@@ -18,11 +18,15 @@ export interface Interruption {
   dispose(): void;
 }
 
-/** @param exitNow called on a second signal, or when the command does not end by itself */
+/**
+ * @param exitNow called on a second signal, or when the command does not end by itself
+ * @param graceMs how long it may take to end by itself
+ */
 export function watchForInterruption(
   { signals, stdout, clock }: Terminal,
   log: Logger,
   exitNow: (exitCode: number) => void,
+  graceMs: number = GRACE_MS,
 ): Interruption {
   let exitCode: number | null = null;
   const because = (code: number) => (): void => {
@@ -32,7 +36,7 @@ export function watchForInterruption(
   const onTerminate = because(EXIT.terminated);
   signals.on('SIGINT', onInterrupt);
   signals.on('SIGTERM', onTerminate);
-  const stop = new StopSignals({ emitter: signals, clock, graceMs: GRACE_MS, log });
+  const stop = new StopSignals({ emitter: signals, clock, graceMs, log });
   const guard = guardAgainstFaults({ emitter: signals, log, stop });
   const codeNow = (): number | null => (guard.faults > 0 ? EXIT.internal : exitCode);
   const onError = (): void => {

@@ -341,7 +341,7 @@ function createProgram(
     .action(async () => {
       loadSequentially(import.meta.url, './commands/service.js');
       const { migrateCommand } = await import('./commands/service.ts');
-      finished(await migrateCommand(terminal));
+      finished(await migrateCommand(terminal, exitNow));
     });
   service
     .command('decrypt')

@@ -3,7 +3,7 @@ import { systemClock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { addAccount, inviteUser, resetPassword } from './accounts/operator.ts';
 import type { ServiceConfig } from './config.ts';
-import { migrate } from './database/migrate.ts';
+import { type Migrated, migrate } from './database/migrate.ts';
 import { ServiceAddress } from './http/access/service-address.ts';
 import {
   requireDatabaseInFolder,
@@ -28,9 +28,14 @@ interface CommandParts {
 export async function migrateService({
   config,
   log,
-}: CommandParts): Promise<{ readonly applied: readonly string[] }> {
+  signal,
+}: CommandParts & {
+  /** As of MigrateOptions. Default: never aborts. */
+  readonly signal?: AbortSignal;
+}): Promise<Migrated> {
   requireNamedDatabase(config);
-  return await withStore(config, log, (store) => migrate(store, log));
+  const options = signal === undefined ? {} : { signal };
+  return await withStore(config, log, (store) => migrate(store, log, options));
 }
 
 /**

@@ -223,6 +223,7 @@ describe('replicas that start at once', () => {
     const applied = done.flatMap((one) => one.applied);
     expect(new Set(applied).size).toBe(applied.length);
     expect(await open(databaseUrl).then((store) => migrate(store, silentLog()))).toEqual({
+      left: [],
       applied: [],
     });
     const [first, second] = replicas;

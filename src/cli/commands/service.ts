@@ -4,8 +4,10 @@ import { StopSignals } from '../../runtime/lifecycle.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { loadServiceConfig, type ServiceConfig } from '../../service/config.ts';
+import { MIGRATION_TIMEOUT_MS } from '../../service/database/migrate.ts';
 import { runService, type ServiceParts } from '../../service/main.ts';
 import { decryptService, migrateService } from '../../service/operator-commands.ts';
+import { watchForInterruption } from '../interruption.ts';
 import { wantsColour } from '../print/colour.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 
@@ -37,19 +39,39 @@ export async function serviceCommand(
   }
 }
 
+const STOPPING_MIGRATION =
+  'Stopping after the migration that runs now; Ctrl-C again stops at once and undoes that one.\n';
+
 /**
- * Applies missing migrations and exits.
+ * Applies missing migrations and exits; the first signal ends it between two of them.
  *
+ * @param exitNow ends the process; called on a second signal
  * @throws VedetteError where a variable or the database is unusable
  */
-export async function migrateCommand(terminal: Terminal): Promise<number> {
+export async function migrateCommand(
+  terminal: Terminal,
+  exitNow: (exitCode: number) => void,
+): Promise<number> {
   const { config, log } = prepareService(terminal);
-  const { applied } = await migrateService({ config, log });
-  // The log has their names.
-  const done =
-    applied.length === 0 ? 'nothing to do' : `applied ${countText(applied.length, 'migration')}`;
-  terminal.stdout.write(`${done}\n`);
-  return EXIT.ok;
+  const interruption = watchForInterruption(terminal, log, exitNow, MIGRATION_TIMEOUT_MS);
+  const { signal } = interruption;
+  const onStop = (): void => void terminal.stderr.write(STOPPING_MIGRATION);
+  signal.addEventListener('abort', onStop, { once: true });
+  try {
+    const { applied, left } = await migrateService({ config, log, signal });
+    // The log has the names of those that were applied.
+    const done = `applied ${countText(applied.length, 'migration')}`;
+    if (left.length > 0) {
+      const rest = `${countText(left.length, 'is', 'are')} left, from ${left[0]} on`;
+      terminal.stdout.write(`stopped: ${done}, ${rest}; run the command again to go on\n`);
+      return interruption.exitCode ?? EXIT.interrupted;
+    }
+    terminal.stdout.write(`${applied.length === 0 ? 'nothing to do' : done}\n`);
+    return EXIT.ok;
+  } finally {
+    signal.removeEventListener('abort', onStop);
+    interruption.dispose();
+  }
 }
 
 /**

@@ -26,8 +26,15 @@ const NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 export interface MigrateOptions {
   readonly folder?: string;
   readonly clock?: Clock;
-  /** Ends the wait between two tries. */
+  /** Applies no further migration once it aborts; one that has begun is completed. */
   readonly signal?: AbortSignal;
+}
+
+export interface Migrated {
+  /** The names of the files that this process has applied, in their order. */
+  readonly applied: readonly string[];
+  /** The names of those that are not applied, because the signal aborted. */
+  readonly left: readonly string[];
 }
 
 interface Applied {
@@ -46,7 +53,7 @@ const LOCK_WAIT_MS = 60_000;
  * too: so it gives up soon, and tries again.
  */
 const TABLE_WAIT_MS = 3000;
-const MIGRATION_TIMEOUT_MS = 30 * 60_000;
+export const MIGRATION_TIMEOUT_MS = 30 * 60_000;
 const MAX_TRIES = 10;
 const FIRST_DELAY_MS = 2000;
 const LONGEST_DELAY_MS = 4000;
@@ -66,7 +73,6 @@ const APPLIED = 'select number, name, checksum from schema_migrations order by n
  * meanwhile, and may start again on the newer schema: so a file only adds, and removes something no
  * sooner than one release after its last use.
  *
- * @returns the names of the files applied now, by this process
  * @throws VedetteError `input` where an applied file was changed or is missing; StoreError where the
  *   database refuses or the lock is not free within 60 s
  */
@@ -74,13 +80,14 @@ export async function migrate(
   store: Store,
   log: Logger,
   options: MigrateOptions = {},
-): Promise<{ readonly applied: readonly string[] }> {
+): Promise<Migrated> {
   const { folder = MIGRATIONS_FOLDER, clock = systemClock } = options;
   const signal = options.signal ?? new AbortController().signal;
   const migrations = await readMigrations(folder);
   const applied: string[] = [];
   const backoff = new Backoff({ minMs: FIRST_DELAY_MS, maxMs: LONGEST_DELAY_MS });
   for (let tries = 1; ; ) {
+    if (signal.aborted) return { applied, left: await unapplied(store, migrations) };
     try {
       const name = await store.transaction((tx) => applyNext(tx, migrations), {
         statementTimeoutMs: MIGRATION_TIMEOUT_MS,
@@ -95,10 +102,18 @@ export async function migrate(
       if (!isBlocked || tries >= MAX_TRIES) throw thrown;
       tries += 1;
       log.warn('database schema: waiting for statements of a running service, trying again');
-      if (!(await sleep(clock, backoff.next(), signal))) throw thrown;
+      await sleep(clock, backoff.next(), signal);
     }
   }
-  return { applied };
+  return { applied, left: [] };
+}
+
+async function unapplied(
+  store: Pick<Store, 'query'>,
+  migrations: readonly Migration[],
+): Promise<readonly string[]> {
+  const done = (await isMigrated(store)) ? await store.query<Applied>(APPLIED) : [];
+  return migrations.slice(done.length).map(({ name }) => name);
 }
 
 /**

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
 import { runCli, runHere, startCli } from '../../support/agent/cli.ts';
+import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { copyEmptyDatabase, copyMigratedDatabase } from '../../support/database/new-database.ts';
 import { openToAll, openToOthers } from '../../support/process/file-modes.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
@@ -12,6 +14,28 @@ beforeAll(() => copyEmptyDatabase(folder.path));
 afterAll(() => folder.remove());
 
 describe('vedette service', () => {
+  it('migrate stops at Ctrl+C between two migrations, and says what is left', async () => {
+    const { terminal, stdout, stderr } = memoryTerminal();
+    const write = terminal.stderr.write.bind(terminal.stderr);
+    // Pressed while a migration has just been applied.
+    Object.assign(terminal.stderr, {
+      write(text: string) {
+        const written = write(text);
+        if (/applied 0002_/.test(text)) terminal.signals.emit('SIGINT');
+        return written;
+      },
+    });
+    const env = { DATA_DIR: folder.path };
+    const code = await runProgram(['service', 'migrate'], { ...terminal, env }, (exitCode) => {
+      throw new Error(`exit ${exitCode}`);
+    });
+    expect(code).toBe(130);
+    expect(stdout()).toMatch(
+      /^stopped: applied 2 migrations, \d+ are left, from 0003_\w+\.sql on; run the command again to go on\n$/,
+    );
+    expect(stderr()).toContain('Stopping after the migration that runs now');
+  });
+
   it('migrate brings the database up to date, takes it away from other users, and ends', async () => {
     const env = { DATA_DIR: folder.path };
     openToAll(folder.path);
@@ -20,7 +44,7 @@ describe('vedette service', () => {
       code: 0,
       stdout: expect.stringMatching(/^applied \d+ migrations\n$/),
     });
-    expect(`${migrated.stdout}${migrated.stderr}`.match(/0001_\w+/g)).toHaveLength(1);
+    expect(`${migrated.stdout}${migrated.stderr}`.match(/0003_\w+/g)).toHaveLength(1);
     // What was there before, and what the migrations made. PGlite gives its cache a mode of its own.
     const open = openToOthers(folder.path).filter((path) => !path.endsWith('/pg_internal.init'));
     expect(open).toEqual([]);

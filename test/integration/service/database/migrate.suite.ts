@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Logger } from '../../../../src/runtime/logger.ts';
 import { migrate } from '../../../../src/service/database/migrate.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
 import { emptySchema, silentLog } from '../../../support/database/databases.ts';
@@ -22,7 +23,11 @@ export function migrateSuite(store: () => Store): void {
       for (const [name, sql] of Object.entries(files)) writeFileSync(join(folder, name), sql);
       return folder;
     };
-    const apply = (folder: string) => migrate(store(), silentLog(), { folder });
+    const apply = async (folder: string) => {
+      const { applied, left } = await migrate(store(), silentLog(), { folder });
+      expect(left).toEqual([]);
+      return { applied };
+    };
 
     const ONE = 'create table one (id int);\ninsert into one values (1);';
     const TWO = 'alter table one add column name text;';
@@ -34,6 +39,26 @@ export function migrateSuite(store: () => Store): void {
       const second = release({ '0001_one.sql': ONE, '0002_two.sql': TWO });
       expect(await apply(second)).toEqual({ applied: ['0002_two.sql'] });
       expect(await store().query('select id, name from one')).toEqual([{ id: 1, name: null }]);
+    });
+
+    it('stop between two files, and say what is left', async () => {
+      const stop = new AbortController();
+      const log = { ...silentLog(), info: () => stop.abort() } as unknown as Logger;
+      const folder = release({ '0001_one.sql': ONE, '0002_two.sql': TWO, '0003_three.sql': '' });
+      expect(await migrate(store(), log, { folder, signal: stop.signal })).toEqual({
+        applied: ['0001_one.sql'],
+        left: ['0002_two.sql', '0003_three.sql'],
+      });
+      expect(await store().query('select * from one')).toEqual([{ id: 1 }]);
+      expect(await apply(folder)).toEqual({ applied: ['0002_two.sql', '0003_three.sql'] });
+    });
+
+    it('stop before the first file of an empty database', async () => {
+      const folder = release({ '0001_one.sql': ONE });
+      expect(await migrate(store(), silentLog(), { folder, signal: AbortSignal.abort() })).toEqual({
+        applied: [],
+        left: ['0001_one.sql'],
+      });
     });
 
     it('leave the former release able to start again', async () => {
