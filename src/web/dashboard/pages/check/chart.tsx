@@ -3,6 +3,7 @@ import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef } from 'preact/hooks';
 import { responseTime } from '../../parts/formats.ts';
 import { theme } from '../../shell/theme.ts';
+import { lonePoints } from './lone-points.ts';
 
 export interface ChartSeries {
   readonly label: string;
@@ -42,6 +43,8 @@ export interface ChartProps {
 const HEIGHT_PX = 220;
 const HATCH_PX = 6;
 const MARK_PX = 4;
+/** The diameter of a point that no line leads to. */
+const POINT_PX = 6;
 
 /** A chart over time. Its numbers are in the legend, which the caller shows. */
 export function Chart(props: ChartProps) {
@@ -120,7 +123,16 @@ function plotOf(props: ChartProps, element: HTMLElement): uPlot {
             stroke,
             width: isStacked ? 1 : 1.5,
             ...(isStacked ? { fill: stroke } : {}),
-            points: { show: false },
+            points: {
+              show: false,
+              size: POINT_PX,
+              fill: stroke,
+              // Drawn although `show` is false.
+              filter: (plot: uPlot, at: number) => {
+                const lone = lonePoints([...(plot.data[at] ?? [])]);
+                return lone.length === 0 ? null : lone;
+              },
+            },
           };
         }),
       ],
