@@ -211,6 +211,8 @@ export interface FeatureParts {
     /** Default: none. */
     readonly oidc?: ServiceConfig['oidc'];
   };
+  /** Whether people stop it with its agents, and let their machine sleep: `vedette up`. Default: false. */
+  readonly isOnDemand?: boolean;
   /** Of links in notifications. Default: PUBLIC_URL. */
   readonly linkBase?: LinkBase;
   /** Default: the name servers of the machine, and what DELIVERY_DENY allows. */

@@ -87,7 +87,14 @@ export async function runService(parts: ServiceParts): Promise<void> {
     // Notifications that an earlier process left are sent before the port is open.
     listensAt(config.port);
     const sealsCredentials = sealing.isOn;
-    const features = createFeatures({ ...shared, config, linkBase, sealsCredentials });
+    const isOnDemand = parts.hasOwnersTerminal;
+    const features = createFeatures({
+      ...shared,
+      config,
+      linkBase,
+      isOnDemand,
+      sealsCredentials,
+    });
     const ended = new AbortController();
     const work = Promise.all([
       features.work(ended.signal),

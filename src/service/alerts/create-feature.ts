@@ -42,6 +42,8 @@ export interface AlertFeatureParts {
   readonly delivery: OutgoingConfig;
   /** Of links in messages. */
   readonly linkBase: LinkBase;
+  /** As of MonitoringProblemsParts. */
+  readonly isOnDemand?: boolean | undefined;
   /** Of the embedded database and of artifacts; null for none. */
   readonly dataDir: string | null;
   /** Whole days, of alerts and of the delivery log. */
@@ -81,6 +83,7 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
     ...parts,
     silences: maintenanceSilences,
     readDisk: async () => (dataDir === null ? null : readDiskSpace(dataDir)),
+    isOnDemand: parts.isOnDemand ?? false,
     hasDatabaseOnDisk: parts.store.kind === 'pglite',
   });
   const checkAlerts = createCheckAlerts(parts);

@@ -1,4 +1,5 @@
 import type { AlertChannelType } from '../../../model/alerting/alert-channel.ts';
+import type { MissedReason } from '../../../model/result/result.ts';
 import type { Sql } from '../../database/store.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 
@@ -101,7 +102,16 @@ const MISSED_IN_WINDOW = `sum(case when m.slot >= $1::timestamptz then m.count
  */
 export function listMissedByLocation(
   sql: Sql,
-  { atMs, windowMs }: { readonly atMs: number; readonly windowMs: number },
+  {
+    atMs,
+    windowMs,
+    ignored,
+  }: {
+    readonly atMs: number;
+    readonly windowMs: number;
+    /** Reasons that do not count either. */
+    readonly ignored: readonly MissedReason[];
+  },
 ): Promise<readonly LocationMissed[]> {
   return sql.query<LocationMissed>(
     `select l.account_id, l.id as location_id, l.slug, l.name, m.missed, m.reason, (
@@ -115,9 +125,10 @@ export function listMissedByLocation(
        from missed_slots m
        where m.last_slot >= $1::timestamptz
          and m.reason not in ('location_silent', 'previous_run_active')
+         and m.reason <> all ($3::text[])
        group by m.account_id, m.location
      ) m join private_locations l on l.account_id = m.account_id and l.slug = m.location`,
-    [new Date(atMs - windowMs), windowMs],
+    [new Date(atMs - windowMs), windowMs, ignored],
   );
 }
 

@@ -4,7 +4,7 @@ import {
   PROBLEM_LIMITS,
 } from '../../../model/alerting/monitoring-problems.ts';
 import { stableId } from '../../../model/ids.ts';
-import { MISSED_REASONS } from '../../../model/result/result.ts';
+import { MISSED_REASONS, type MissedReason } from '../../../model/result/result.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../model/time-units.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { durationText, lengthText } from '../../../runtime/text/duration-text.ts';
@@ -45,12 +45,17 @@ export interface Detection {
   readonly version: string;
   /** Of the embedded database; null without one on a disk. */
   readonly disk: DiskSpace | null;
+  /** Whether people stop service and agents together, and let their machine sleep: `vedette up`. */
+  readonly isOnDemand: boolean;
 }
+
+/** Why slots are missed while nobody expects runs: neither the agent nor the machine was on. */
+const NOT_RUNNING: readonly MissedReason[] = ['agent_stopped', 'agent_asleep', 'unassigned'];
 
 /** Compares what agents report, what was missed, what was sent and the disk with PROBLEM_LIMITS. */
 export async function detectProblems(
   sql: Sql,
-  { atMs, version, disk }: Detection,
+  { atMs, version, disk, isOnDemand }: Detection,
 ): Promise<Findings> {
   const { clockMs, waitingMs, missedWindowMs: windowMs } = PROBLEM_LIMITS;
   const live = await listLiveVersions(sql, { atMs });
@@ -60,7 +65,11 @@ export async function detectProblems(
     clockMs: clockMs.ends,
     waitingMs: waitingMs.ends,
   });
-  const missed = await listMissedByLocation(sql, { atMs, windowMs });
+  const missed = await listMissedByLocation(sql, {
+    atMs,
+    windowMs,
+    ignored: isOnDemand ? NOT_RUNNING : [],
+  });
   const failing = await listFailingChannels(sql, { sinceMs: atMs - FAILED_WITHIN_MS });
   const account = disk === null ? null : await findFirstAccount(sql);
   const found: readonly Finding[] = [

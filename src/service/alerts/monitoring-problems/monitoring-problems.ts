@@ -45,6 +45,8 @@ export interface MonitoringProblemsParts {
   readonly readDisk: () => Promise<DiskSpace | null>;
   /** Whether the database is on that disk. Else it only has metrics: a database server has its own disk. */
   readonly hasDatabaseOnDisk: boolean;
+  /** As of Detection. Default: false. */
+  readonly isOnDemand?: boolean;
   /** Of the service. Default: its own. */
   readonly version?: string;
 }
@@ -88,7 +90,7 @@ const ENDS_AFTER = lengths((kind) => PROBLEM_RULES[kind].endsAfterMs);
 const NONE_OPEN = lengths(() => 0);
 
 export function createMonitoringProblems(parts: MonitoringProblemsParts): MonitoringProblems {
-  const { store, clock, log, hasDatabaseOnDisk, version = VERSION } = parts;
+  const { store, clock, log, hasDatabaseOnDisk, isOnDemand = false, version = VERSION } = parts;
   const readDisk = timedDiskReader(clock, parts.readDisk);
   const notices = createProblemNotices(parts);
   const availability = new PollAvailability(clock, { maxGapMs: MAX_GAP_MS });
@@ -191,6 +193,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
           atMs,
           version,
           disk: hasDatabaseOnDisk ? disk : null,
+          isOnDemand,
         });
         await saveFound(store, { found: bad, atMs });
         await extendProblems(store, { ids: near, atMs });

@@ -52,10 +52,12 @@ describe.each(databases)('on %s', (kind) => {
         readDisk = async () => null,
         version = '0.3.1',
         log = silentLog(),
+        isOnDemand = false,
       }: {
         readonly readDisk?: () => Promise<DiskSpace | null>;
         readonly version?: string;
         readonly log?: Logger;
+        readonly isOnDemand?: boolean;
       } = {},
     ): MonitoringProblems =>
       createMonitoringProblems({
@@ -65,6 +67,7 @@ describe.each(databases)('on %s', (kind) => {
         silences: maintenanceSilences,
         readDisk,
         hasDatabaseOnDisk: true,
+        isOnDemand,
         version,
       });
     /** Lets the time pass with a scan of each keeper every 15 s. */
@@ -272,6 +275,32 @@ describe.each(databases)('on %s', (kind) => {
       expect(await notices(fixture, id)).toEqual(['SLOTS_MISSED', 'SLOTS_MISSED_RECOVERY']);
       expect((await mine.get('/v1/monitoring-problems')).json).toEqual([]);
     });
+
+    it.each([
+      ['agent_stopped', true, []],
+      ['agent_asleep', true, []],
+      ['unassigned', true, []],
+      ['agent_busy', true, ['SLOTS_MISSED']],
+      ['agent_stopped', false, ['SLOTS_MISSED']],
+    ])(
+      'of slots missed for %s, with vedette up %s, begins: %j',
+      async (reason, isOnDemand, expected) => {
+        const fixture = fixtureOf();
+        const { berlin, store, clock, mine } = fixture;
+        const id = await channel(fixture, ['shop']);
+        await fixture.poll(berlin);
+        await report(fixture, berlin, {});
+        const one = keeper(fixture, { isOnDemand });
+        await pass(fixture, 60, one);
+        await store.query(
+          `insert into missed_slots (account_id, check_id, location, slot, last_slot, count, reason)
+         values ($1, 'shop', 'berlin', $2::timestamptz, $3::timestamptz, 8, $4)`,
+          [mine.accountId, new Date(clock.wallMs() - 420_000), new Date(clock.wallMs()), reason],
+        );
+        await pass(fixture, 60, one);
+        expect(await notices(fixture, id)).toEqual(expected);
+      },
+    );
 
     it('is sent to the other channels if one fails, until it delivers again', async () => {
       const fixture = fixtureOf();
