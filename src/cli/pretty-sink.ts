@@ -3,8 +3,10 @@ import type { ResultSink } from '../agent/output/result-sink.ts';
 import type { Check } from '../model/check/check.ts';
 import type { CheckResult, MissedSlots } from '../model/result/result.ts';
 import { countText } from '../runtime/text/count-text.ts';
+import type { NotificationAttempt } from '../service/alerts/delivery/worker.ts';
 import type { Palette } from './print/colour.ts';
 import { terminalWidth } from './print/columns.ts';
+import { prettyAttempt } from './print/pretty-attempt.ts';
 import { prettyMissed, prettyResult } from './print/pretty-result.ts';
 import { timeOfDay } from './print/time-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -44,6 +46,11 @@ export class PrettySink implements ResultSink {
   missed(missed: MissedSlots): void {
     const { checkOf, palette } = this.#options;
     this.#print('missed', prettyMissed(missed, checkOf(missed.checkId), palette, this.#width));
+  }
+
+  /** How an attempt to send a notification ended. */
+  attempt(attempt: NotificationAttempt): void {
+    this.#print('result', prettyAttempt(attempt, this.#options.palette, this.#width));
   }
 
   /** A line about all checks. */

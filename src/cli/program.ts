@@ -329,6 +329,7 @@ function createProgram(
       const listener = {
         onListening: parent.listening,
         hasOwnersTerminal: parent.isSupervised,
+        onAttempt: parent.attempted,
       };
       daemonEnded(await serviceCommand(terminal, listener));
     });

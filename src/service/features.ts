@@ -12,6 +12,7 @@ import { type Agents, createAgents } from './agents/agents.ts';
 import { createAssigner } from './agents/assignment/assigner.ts';
 import type { LocationWake } from './agents/assignment/location-wake.ts';
 import { type AlertFeatures, createAlertFeatures } from './alerts/create-feature.ts';
+import type { NotificationAttempt } from './alerts/delivery/worker.ts';
 import { type Analytics, createAnalytics } from './analytics/analytics.ts';
 import { createReportQueue } from './analytics/report-queue.ts';
 import { type Availability, createAvailability } from './analytics/rollups/availability.ts';
@@ -211,6 +212,8 @@ export interface FeatureParts {
     /** Default: none. */
     readonly oidc?: ServiceConfig['oidc'];
   };
+  /** Called for each attempt to send a notification. Default: for none. */
+  readonly onAttempt?: (attempt: NotificationAttempt) => void;
   /** Whether people stop it with its agents, and let their machine sleep: `vedette up`. Default: false. */
   readonly isOnDemand?: boolean;
   /** Of links in notifications. Default: PUBLIC_URL. */

@@ -10,6 +10,7 @@ import { VERSION } from '../runtime/version.ts';
 import { loadPlans } from './accounts/account-config.ts';
 import { isWithoutAccount, makeFirstAccount } from './accounts/first-account.ts';
 import { createLocationWake } from './agents/assignment/location-wake.ts';
+import type { NotificationAttempt } from './alerts/delivery/worker.ts';
 import { apiRoutes } from './api-routes.ts';
 import type { ServiceConfig } from './config.ts';
 import { createDatabaseClock } from './database/database-clock.ts';
@@ -33,6 +34,8 @@ export interface ServiceParts {
   readonly stop: Pick<StopSignals, 'stopping' | 'now'>;
   /** Called once, when the service answers requests. */
   readonly onListening: (port: number, links: OwnersLinks) => void;
+  /** Called for each attempt to send a notification, for the terminal of the owner. Default: for none. */
+  readonly onAttempt?: (attempt: NotificationAttempt) => void;
   /** Whether `onListening` hands links to the terminal of the owner; else the log has the setup link. */
   readonly hasOwnersTerminal: boolean;
 }
@@ -93,6 +96,7 @@ export async function runService(parts: ServiceParts): Promise<void> {
       config,
       linkBase,
       isOnDemand,
+      ...(parts.onAttempt === undefined ? {} : { onAttempt: parts.onAttempt }),
       sealsCredentials,
     });
     const ended = new AbortController();

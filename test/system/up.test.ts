@@ -280,14 +280,18 @@ describe('vedette up', LIMIT, () => {
     expect(await cli.ended).toMatchObject({ code: 0 });
   });
 
-  it('vedette up puts links to its own address into notifications', async () => {
+  it('vedette up puts links to its own address into notifications, and prints which were sent', async () => {
     const hook = await hookServer();
     const fixture = upFixture();
-    const failing = daily('shop', `http://127.0.0.1:${await freePort()}/`, {
-      alertChannelSubscriptions: [{ alertChannelId: 'mine' }],
+    const nobody = `http://127.0.0.1:${await freePort()}/`;
+    const failing = daily('shop', nobody, {
+      alertChannelSubscriptions: [{ alertChannelId: 'mine' }, { alertChannelId: 'dead' }],
     });
     const config = { name: 'My hook', url: hook.url };
-    const alertChannels = [{ id: 'mine', type: 'WEBHOOK', config }];
+    const alertChannels = [
+      { id: 'mine', type: 'WEBHOOK', config },
+      { id: 'dead', type: 'WEBHOOK', config: { name: 'Dead hook', url: nobody } },
+    ];
     fixture.writeAll({ checks: [failing], variables: [], alertChannels });
     fixture.makeDatabase();
     const cli = fixture.start();
@@ -300,6 +304,11 @@ describe('vedette up', LIMIT, () => {
     const link = new RegExp(`^http://127\\.0\\.0\\.1:${port}/checks/shop/results/[\\w-]+$`);
     expect(message.RESULT_LINK).toMatch(link);
     expect((await fetch(message.RESULT_LINK)).status).toBe(200);
+    await cli.seen('stdout', /SENT {4}to My hook \(WEBHOOK\) {2}shop has failed\n/);
+    await cli.seen(
+      'stdout',
+      /UNSENT {2}to Dead hook \(WEBHOOK\) \(tried again\): .+ {2}shop has failed\n/,
+    );
     cli.child.kill('SIGTERM');
     expect(await cli.ended).toMatchObject({ code: 0 });
   });

@@ -24,7 +24,7 @@ const MIN_DESCRIPTORS = { embedded: 512, postgres: 128 };
  */
 export async function serviceCommand(
   terminal: Terminal,
-  listener: Pick<ServiceParts, 'onListening' | 'hasOwnersTerminal'>,
+  listener: Pick<ServiceParts, 'onListening' | 'hasOwnersTerminal' | 'onAttempt'>,
 ): Promise<number> {
   const { config, log } = prepareService(terminal);
   const { signals, clock } = terminal;

@@ -18,7 +18,7 @@ export const RUN_LABELS: Readonly<Record<RunResult, string>> = {
   error: 'ERROR',
   cancelled: 'STOPPED',
 };
-const LABEL_WIDTH = 8;
+export const LABEL_WIDTH = 8;
 const MAX_SKIPPED = 10;
 /** Enough for the error of an API, in a line or three of a terminal. */
 const MAX_BODY_CHARS = 200;

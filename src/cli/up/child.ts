@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../runtime/config/variable.ts';
 import { EXIT } from '../terminal.ts';
 import { LineSplitter } from './line-splitter.ts';
-import type { ListeningMessage } from './parent-watch.ts';
+import type { AttemptMessage, ListeningMessage } from './parent-watch.ts';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 /** A result has a few stored bodies of 50 KB at most. */
@@ -16,6 +16,8 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env: Environment;
   readonly onOutput: (line: string) => void;
+  /** How an attempt to send a notification ended: only the service makes any. */
+  readonly onAttempt: (attempt: AttemptMessage['attempt']) => void;
   /** Every line of its stderr except the error that ended it. */
   readonly onLog: (line: string) => void;
 }
@@ -54,7 +56,7 @@ export class Child {
   readonly ended: Promise<ChildEnd>;
   readonly #process: ChildProcess;
 
-  constructor({ args, env, onOutput, onLog }: ChildOptions) {
+  constructor({ args, env, onOutput, onAttempt, onLog }: ChildOptions) {
     let lastWords: string | null = null;
     // A process group of its own: Ctrl-C reaches only `up`, which stops each child in order.
     const child = spawn(process.execPath, [...process.execArgv, MAIN, ...args], {
@@ -70,6 +72,9 @@ export class Child {
     });
     child.stdout?.on('data', (chunk: Buffer) => out.write(chunk));
     child.stderr?.on('data', (chunk: Buffer) => log.write(chunk));
+    child.on('message', (message) => {
+      if (isAttempt(message)) onAttempt(message.attempt);
+    });
     this.listening = new Promise((resolve) => {
       child.on('message', (message) => {
         if (isListening(message)) resolve(message);
@@ -97,6 +102,10 @@ export class Child {
   kill(): void {
     this.#process.kill('SIGKILL');
   }
+}
+
+function isAttempt(message: unknown): message is AttemptMessage {
+  return typeof message === 'object' && message !== null && 'attempt' in message;
 }
 
 function isListening(message: unknown): message is ListeningMessage {

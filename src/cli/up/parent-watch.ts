@@ -1,3 +1,4 @@
+import type { NotificationAttempt } from '../../service/alerts/delivery/worker.ts';
 import type { OwnersLinks } from '../../service/main.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -12,10 +13,15 @@ export interface ListeningMessage {
   readonly links?: OwnersLinks;
 }
 
+/** The message of the service for each attempt to send a notification. */
+export interface AttemptMessage {
+  readonly attempt: NotificationAttempt;
+}
+
 /** The side of `process` that an IPC channel is of. */
 export type ParentChannel = Pick<NodeJS.Process, 'connected' | 'on'> & {
   readonly channel?: { unref(): void } | undefined;
-  send?: (message: ListeningMessage, done: () => void) => boolean;
+  send?: (message: ListeningMessage | AttemptMessage, done: () => void) => boolean;
 };
 
 /** No long drain once the supervisor has exited: results are on disk already. */
@@ -28,6 +34,7 @@ export interface ParentWatch {
   /** Whether `vedette up` started this process and prints its messages. */
   readonly isSupervised: boolean;
   readonly listening: (port: number, links?: OwnersLinks) => void;
+  readonly attempted: (attempt: NotificationAttempt) => void;
 }
 
 /**
@@ -42,7 +49,7 @@ export function watchParent(
   channel: ParentChannel = process,
 ): ParentWatch {
   if (env[SUPERVISED] !== '1' || channel.send === undefined)
-    return { isSupervised: false, listening() {} };
+    return { isSupervised: false, listening() {}, attempted() {} };
   const stop = (): void => {
     // Before the first signal handler there is nothing to drain.
     if (signals.listenerCount('SIGTERM') > 0) signals.emit('SIGTERM');
@@ -64,6 +71,9 @@ export function watchParent(
       const message = links === undefined ? { listening: port } : { listening: port, links };
       // `onGone` handles a channel that closed meanwhile.
       if (channel.connected) channel.send?.(message, () => {});
+    },
+    attempted(attempt) {
+      if (channel.connected) channel.send?.({ attempt }, () => {});
     },
   };
 }

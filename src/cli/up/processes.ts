@@ -5,7 +5,7 @@ import { isInTime } from '../../runtime/wait.ts';
 import { wantsColour } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
 import type { Terminal } from '../terminal.ts';
-import { Child, ChildFailed, childEndText } from './child.ts';
+import { Child, ChildFailed, type ChildOptions, childEndText } from './child.ts';
 import type { ListeningMessage } from './parent-watch.ts';
 import { Supervisor } from './supervisor.ts';
 
@@ -19,6 +19,7 @@ export interface ProcessesOptions {
   readonly now: AbortSignal;
   /** A line of stdout: only the agent writes any. */
   readonly onResult: (line: string) => void;
+  readonly onAttempt: ChildOptions['onAttempt'];
 }
 
 interface Named {
@@ -52,11 +53,11 @@ export class Processes {
     envOf: (port: number | null) => Environment,
     signal: AbortSignal,
   ): Promise<ListeningMessage> {
-    const { terminal, onResult } = this.#options;
+    const { terminal, onResult, onAttempt } = this.#options;
     const { stderr, clock } = terminal;
     const onLog = childLog(name, terminal);
     const supervisor = new Supervisor({
-      start: (port) => new Child({ args, env: envOf(port), onOutput: onResult, onLog }),
+      start: (port) => new Child({ args, env: envOf(port), onOutput: onResult, onAttempt, onLog }),
       clock,
       onRestart(end, delayMs) {
         const why = end.lastWords === null ? '' : `: ${end.lastWords}`;

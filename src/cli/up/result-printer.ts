@@ -4,6 +4,7 @@ import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 import { systemCodeOf } from '../../runtime/errors.ts';
 import type { StopSignals } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { NotificationAttempt } from '../../service/alerts/delivery/worker.ts';
 import { PrettySink } from '../pretty-sink.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import type { Terminal } from '../terminal.ts';
@@ -22,6 +23,8 @@ const FLUSH_LIMIT_MS = 2_000;
 export interface ResultPrinter {
   /** A line of the agent's stdout. Those that come before `show` wait for it. */
   readonly line: (line: string) => void;
+  /** How an attempt to send a notification ended. Those before `show` wait for it. */
+  readonly attempt: (attempt: NotificationAttempt) => void;
   show(greeting: string): void;
   /** The checks of the file as they are now. */
   know(checks: readonly Check[]): void;
@@ -65,16 +68,18 @@ export function openResultPrinter(
       log.error({ err: error }, 'a line of the agent is not a result; please report it');
     }
   };
-  let waiting: string[] | null = [];
+  let waiting: (() => void)[] | null = [];
+  const inOrder = (work: () => void): void => {
+    if (waiting === null) work();
+    else waiting.push(work);
+  };
   return {
-    line(line) {
-      if (waiting === null) print(line);
-      else waiting.push(line);
-    },
+    line: (line) => inOrder(() => print(line)),
+    attempt: (attempt) => inOrder(() => sink.attempt(attempt)),
     show(text) {
       stdout.write(text);
       filter.begin(clock.wallMs());
-      for (const line of waiting ?? []) print(line);
+      for (const work of waiting ?? []) work();
       waiting = null;
     },
     know,

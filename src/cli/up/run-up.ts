@@ -65,7 +65,8 @@ export async function runUp(parts: UpParts): Promise<void> {
   warnOfUnsent(first);
 
   const results = openResultPrinter(parts, first.checks);
-  const processes = new Processes({ terminal, now: stop.now, onResult: results.line });
+  const { line: onResult, attempt: onAttempt } = results;
+  const processes = new Processes({ terminal, now: stop.now, onResult, onAttempt });
   try {
     const session = await start(parts, processes, first);
     try {

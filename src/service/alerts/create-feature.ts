@@ -17,7 +17,7 @@ import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
 import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
 import { createOutbox } from './delivery/outbox.ts';
 import { createNoticeSender } from './delivery/sender.ts';
-import { runDeliveryWorker } from './delivery/worker.ts';
+import { type NotificationAttempt, runDeliveryWorker } from './delivery/worker.ts';
 import { type AlertEngine, createAlertEngine } from './engine.ts';
 import { createLocationAlerts, type LocationAlerts } from './location-alerts.ts';
 import { maintenanceSilences } from './maintenance-silences.ts';
@@ -42,6 +42,8 @@ export interface AlertFeatureParts {
   readonly delivery: OutgoingConfig;
   /** Of links in messages. */
   readonly linkBase: LinkBase;
+  /** As of DeliveryWorkerParts. */
+  readonly onAttempt?: (attempt: NotificationAttempt) => void;
   /** As of MonitoringProblemsParts. */
   readonly isOnDemand?: boolean | undefined;
   /** Of the embedded database and of artifacts; null for none. */

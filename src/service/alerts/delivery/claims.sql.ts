@@ -1,6 +1,7 @@
-import type { MessageTemplates } from '../../../model/alerting/alert-channel.ts';
+import type { AlertChannelType, MessageTemplates } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
+import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import type { SealedTarget } from '../channels/sql.ts';
 import { DIGEST_KEY } from '../grouping/bundle-key.ts';
 import { gatheringAfterClaim } from '../grouping/bundles.sql.ts';
@@ -11,6 +12,7 @@ export type ClaimedDelivery = SealedTarget &
     readonly id: string;
     readonly accountId: string;
     readonly channelId: number;
+    readonly channel: { readonly type: AlertChannelType; readonly name: string };
     /** As the outbox stored it. */
     readonly notice: unknown;
     /** The account's time zone. */
@@ -88,7 +90,7 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
        where a.id = d.account_id and d.id = locked.id and c.account_id = d.account_id and c.id = d.channel_id
        returning d.id, d.account_id, d.channel_id, c.sealed_secrets, d.notice, d.attempts as attempt,
          a.time_zone, c.title_template, c.text_template, d.bundle_key,
-         jsonb_build_object('type', c.type, 'config', c.config) as target
+         jsonb_build_object('type', c.type, 'config', c.config) as target, ${CHANNEL_SUMMARY} as channel
      ), ${gatheringAfterClaim('$1', '$9')}
      select claimed.*, exists (select from alert_deliveries m where m.bundle_id = claimed.id)
        or exists (select from candidates m where m.bundle_id = claimed.id) as is_bundle

@@ -11,6 +11,7 @@ import { acknowledgeLink } from '../acknowledgements/link.ts';
 import { withBundle } from '../grouping/bundle-notice.ts';
 import { recordCarried, releaseOrphans } from '../grouping/bundles.sql.ts';
 import type { AlertNotice } from '../notice.ts';
+import { headlineOf } from '../senders/headline.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 import { outcomeOfAttempt } from './attempt-outcome.ts';
 import { type ClaimedDelivery, claimDeliveries, nextDueAtMs } from './claims.sql.ts';
@@ -28,8 +29,21 @@ export interface DeliveryWorkerParts extends SealedSending {
   readonly ids: () => string;
   /** Of links. Default: there are none. */
   readonly linkBase?: LinkBase;
+  /** Called for each attempt to send a message, once it is stored. Default: for none. */
+  readonly onAttempt?: (attempt: NotificationAttempt) => void;
   /** Called for each delivery that is sent, or failed for good, once that is stored. */
   readonly onFinished?: (result: 'sent' | 'failed') => void;
+}
+
+/** How an attempt to send a message to a channel ended. */
+export interface NotificationAttempt {
+  readonly channel: { readonly type: string; readonly name: string };
+  /** What the message is about, on one line. */
+  readonly headline: string;
+  /** Why it was not sent; null if it was. */
+  readonly error: string | null;
+  /** Whether it will be tried again. */
+  readonly isRetried: boolean;
 }
 
 /** It is read within the lease of a delivery, and the notice goes without it. */
@@ -105,7 +119,7 @@ export async function runDeliveryWorker(
       }
       return sendSealed(parts, await withFacts(parts, bundle), cut);
     },
-    async record({ id, attempt, isBundle }, sent, { atMs, wasCut }) {
+    async record({ id, attempt, isBundle, channel, notice }, sent, { atMs, wasCut }) {
       const outcome = outcomeOfAttempt(sent, { attempt, wasCut: wasCut && !sent.ok, atMs });
       const by = { outbox: 'alert_deliveries', id, owner, attempt } as const;
       const carrying = { deliveryId: id, attempt, atMs, outcome };
@@ -115,6 +129,15 @@ export async function runDeliveryWorker(
             return isStored ? 1 + (await recordCarried(tx, carrying)) : 0;
           })
         : Number(await recordAttempt(store, { ...by, atMs, outcome }));
+      if (stored > 0) {
+        parts.onAttempt?.({
+          channel: { type: channel.type, name: channel.name },
+          // As the outbox stored it.
+          headline: headlineOf(notice as AlertNotice),
+          error: sent.ok ? null : (outcome.error ?? sent.error),
+          isRetried: outcome.state === 'waiting',
+        });
+      }
       if (outcome.state === 'waiting') return;
       for (let one = 0; one < stored; one += 1) parts.onFinished?.(outcome.state);
     },

@@ -1,16 +1,20 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { type ListeningMessage, watchParent } from '../../../../src/cli/up/parent-watch.ts';
+import {
+  type AttemptMessage,
+  type ListeningMessage,
+  watchParent,
+} from '../../../../src/cli/up/parent-watch.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 function supervised(env: Readonly<Record<string, string>> = { VEDETTE_SUPERVISED: '1' }) {
-  const told: ListeningMessage[] = [];
+  const told: (ListeningMessage | AttemptMessage)[] = [];
   const exits: number[] = [];
   const clock = new FakeClock();
   const signals = new EventEmitter();
   const channel = Object.assign(new EventEmitter(), {
     connected: true,
-    send: (message: ListeningMessage) => {
+    send: (message: ListeningMessage | AttemptMessage) => {
       told.push(message);
       return true;
     },
@@ -31,6 +35,14 @@ describe('watchParent', () => {
     const links = { signInUrl: 'http://127.0.0.1:8080/sign-in/token', setupUrl: null };
     watch.listening(8080, links);
     expect(told).toEqual([{ listening: 8080, links }]);
+  });
+
+  it('sends how an attempt to notify ended', () => {
+    const { watch, told } = supervised();
+    const channel = { type: 'EMAIL', name: 'me@example.com' };
+    const attempt = { channel, headline: 'Shop has failed', error: null, isRetried: false };
+    watch.attempted(attempt);
+    expect(told).toEqual([{ attempt }]);
   });
 
   it('stops as by SIGTERM when its parent has gone, then harder, then at once', async () => {

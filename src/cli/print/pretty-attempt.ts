@@ -1,0 +1,28 @@
+import type { NotificationAttempt } from '../../service/alerts/delivery/worker.ts';
+import type { Palette } from './colour.ts';
+import { cutStyled } from './columns.ts';
+import { harmless } from './harmless.ts';
+import { LABEL_WIDTH } from './pretty-result.ts';
+
+/**
+ * An attempt to send a notification, on one line: what it is about, to which channel, and why it was not sent.
+ * Ends with a line feed.
+ *
+ * @param width columns of the terminal; null for lines of any length
+ */
+export function prettyAttempt(
+  { channel, headline, error, isRetried }: NotificationAttempt,
+  palette: Palette,
+  width: number | null = null,
+): string {
+  const label = error === null ? palette.good('SENT'.padEnd(LABEL_WIDTH)) : unsent(palette);
+  const to = `to ${palette.strong(harmless(channel.name))} ${palette.faint(`(${channel.type})`)}`;
+  const next = isRetried ? 'tried again' : 'given up';
+  const why = error === null ? '' : ` (${next}): ${harmless(error)}`;
+  const line = `${label}${to}${why}  ${harmless(headline)}`;
+  return `${width === null ? line : cutStyled(line, width)}\n`;
+}
+
+function unsent(palette: Palette): string {
+  return palette.bad('UNSENT'.padEnd(LABEL_WIDTH));
+}
