@@ -1,9 +1,9 @@
 import type { LineKind } from '../agent/output/line-queue.ts';
 import type { ResultSink } from '../agent/output/result-sink.ts';
+import type { NotificationAttempt } from '../model/alerting/notification-attempt.ts';
 import type { Check } from '../model/check/check.ts';
 import type { CheckResult, MissedSlots } from '../model/result/result.ts';
 import { countText } from '../runtime/text/count-text.ts';
-import type { NotificationAttempt } from '../service/alerts/delivery/worker.ts';
 import type { Palette } from './print/colour.ts';
 import { terminalWidth } from './print/columns.ts';
 import { prettyAttempt } from './print/pretty-attempt.ts';

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Plans } from '../model/account/plan.ts';
+import type { NotificationAttempt } from '../model/alerting/notification-attempt.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { type AddressGuard, denyNetworks } from '../runtime/net/address-guard.ts';
@@ -12,7 +13,6 @@ import { type Agents, createAgents } from './agents/agents.ts';
 import { createAssigner } from './agents/assignment/assigner.ts';
 import type { LocationWake } from './agents/assignment/location-wake.ts';
 import { type AlertFeatures, createAlertFeatures } from './alerts/create-feature.ts';
-import type { NotificationAttempt } from './alerts/delivery/worker.ts';
 import { type Analytics, createAnalytics } from './analytics/analytics.ts';
 import { createReportQueue } from './analytics/report-queue.ts';
 import { type Availability, createAvailability } from './analytics/rollups/availability.ts';

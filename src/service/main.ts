@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { type Handbook, loadHandbook } from '../handbook/handbook.ts';
+import type { NotificationAttempt } from '../model/alerting/notification-attempt.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -10,7 +11,6 @@ import { VERSION } from '../runtime/version.ts';
 import { loadPlans } from './accounts/account-config.ts';
 import { isWithoutAccount, makeFirstAccount } from './accounts/first-account.ts';
 import { createLocationWake } from './agents/assignment/location-wake.ts';
-import type { NotificationAttempt } from './alerts/delivery/worker.ts';
 import { apiRoutes } from './api-routes.ts';
 import type { ServiceConfig } from './config.ts';
 import { createDatabaseClock } from './database/database-clock.ts';

@@ -1,4 +1,4 @@
-import type { NotificationAttempt } from '../../service/alerts/delivery/worker.ts';
+import type { NotificationAttempt } from '../../model/alerting/notification-attempt.ts';
 import type { Palette } from './colour.ts';
 import { cutStyled } from './columns.ts';
 import { harmless } from './harmless.ts';

@@ -1,4 +1,4 @@
-import type { NotificationAttempt } from '../../service/alerts/delivery/worker.ts';
+import type { NotificationAttempt } from '../../model/alerting/notification-attempt.ts';
 import type { OwnersLinks } from '../../service/main.ts';
 import type { Terminal } from '../terminal.ts';
 

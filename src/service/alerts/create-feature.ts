@@ -1,3 +1,4 @@
+import type { NotificationAttempt } from '../../model/alerting/notification-attempt.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -17,7 +18,7 @@ import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
 import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
 import { createOutbox } from './delivery/outbox.ts';
 import { createNoticeSender } from './delivery/sender.ts';
-import { type NotificationAttempt, runDeliveryWorker } from './delivery/worker.ts';
+import { runDeliveryWorker } from './delivery/worker.ts';
 import { type AlertEngine, createAlertEngine } from './engine.ts';
 import { createLocationAlerts, type LocationAlerts } from './location-alerts.ts';
 import { maintenanceSilences } from './maintenance-silences.ts';

@@ -1,3 +1,4 @@
+import type { NotificationAttempt } from '../../../model/alerting/notification-attempt.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
@@ -33,17 +34,6 @@ export interface DeliveryWorkerParts extends SealedSending {
   readonly onAttempt?: (attempt: NotificationAttempt) => void;
   /** Called for each delivery that is sent, or failed for good, once that is stored. */
   readonly onFinished?: (result: 'sent' | 'failed') => void;
-}
-
-/** How an attempt to send a message to a channel ended. */
-export interface NotificationAttempt {
-  readonly channel: { readonly type: string; readonly name: string };
-  /** What the message is about, on one line. */
-  readonly headline: string;
-  /** Why it was not sent; null if it was. */
-  readonly error: string | null;
-  /** Whether it will be tried again. */
-  readonly isRetried: boolean;
 }
 
 /** It is read within the lease of a delivery, and the notice goes without it. */

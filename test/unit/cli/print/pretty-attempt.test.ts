@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { paletteFor } from '../../../../src/cli/print/colour.ts';
 import { prettyAttempt } from '../../../../src/cli/print/pretty-attempt.ts';
-import type { NotificationAttempt } from '../../../../src/service/alerts/delivery/worker.ts';
+import type { NotificationAttempt } from '../../../../src/model/alerting/notification-attempt.ts';
 
 const ATTEMPT: NotificationAttempt = {
   channel: { type: 'WEBHOOK', name: 'My hook' },
