@@ -44,7 +44,8 @@ export const alertmanager: Adapter<'ALERTMANAGER'> = {
       labels,
       // Without a start, the end of an alert keeps that of its beginning.
       ...(isOver ? {} : { startsAt: new Date(Math.min(startedAtMs, atMs)).toISOString() }),
-      endsAt: new Date(isOver ? atMs : nowMs + openForMs).toISOString(),
+      // The clock of the replica that sends may be behind that of the one that judged.
+      endsAt: new Date(isOver ? atMs : Math.max(nowMs, atMs) + openForMs).toISOString(),
     };
     const earlier = replaces === null ? null : labelsOf(replaces, key);
     const isReplaced = earlier !== null && !isDeepStrictEqual(earlier, labels);
