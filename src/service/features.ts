@@ -13,6 +13,7 @@ import { type Agents, createAgents } from './agents/agents.ts';
 import { createAssigner } from './agents/assignment/assigner.ts';
 import type { LocationWake } from './agents/assignment/location-wake.ts';
 import { type AlertFeatures, createAlertFeatures } from './alerts/create-feature.ts';
+import { maintenanceSilences } from './alerts/maintenance-silences.ts';
 import { type Analytics, createAnalytics } from './analytics/analytics.ts';
 import { createReportQueue } from './analytics/report-queue.ts';
 import { type Availability, createAvailability } from './analytics/rollups/availability.ts';
@@ -413,7 +414,13 @@ export function createFeatures(given: FeatureParts): Features {
     checkGroups: createCheckGroups(parts),
     checkResults: createCheckResults(parts),
     checkRuns,
-    checkStatuses: createCheckStatuses({ ...parts, availability, outdatedStates }),
+    checkStatuses: createCheckStatuses({
+      ...parts,
+      availability,
+      outdatedStates,
+      silences: maintenanceSilences,
+      acknowledgements: alertFeatures.acknowledgements,
+    }),
     checkSummaries: createCheckSummaries({ ...reports, outdatedStates }),
     checkTrials,
     checks,

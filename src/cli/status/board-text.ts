@@ -6,7 +6,7 @@ import { harmless, harmlessJsonLine } from '../print/harmless.ts';
 import { type Cell, tableLines } from '../print/table.ts';
 import { ageText, whenText } from '../print/time-text.ts';
 import type { Board, ListedStatus, SilentLocation } from './board.ts';
-import { whereOf, whyOf } from './why.ts';
+import { quietReasonsOf, whereOf, whyOf } from './why.ts';
 
 const LABELS = { failing: 'FAIL', degraded: 'SLOW', unknown: 'UNKNOWN' } as const;
 const SILENT_LABEL = 'SILENT';
@@ -44,7 +44,7 @@ export function boardLines(board: Board, style: BoardStyle): readonly string[] {
 
 /**
  * For programs: one line for each entry, its fields separated by tabs: the state, the id, the time
- * since when (ISO 8601), the locations, the code, the words and the name.
+ * since when (ISO 8601), the locations, the code, the words, the name, and why nobody is notified of it.
  */
 export function plainLines({ statuses, silentLocations }: Board): readonly string[] {
   const lineOf = (fields: readonly string[]): string =>
@@ -53,11 +53,14 @@ export function plainLines({ statuses, silentLocations }: Board): readonly strin
     ...statuses.map((status) => {
       const { code, text } = whyOf(status);
       const { state, checkId, since, name } = status;
-      return lineOf([state, checkId, since ?? '', whereOf(status).join(','), code, text, name]);
+      const where = whereOf(status).join(',');
+      const quiet = quietReasonsOf(status).join('; ');
+      return lineOf([state, checkId, since ?? '', where, code, text, name, quiet]);
     }),
     ...silentLocations.map((location) => {
       const { slug, since, name } = location;
-      return lineOf(['silent', slug, since, slug, 'location_silent', silentText(location), name]);
+      const text = silentText(location);
+      return lineOf(['silent', slug, since, slug, 'location_silent', text, name, '']);
     }),
   ];
 }
@@ -93,12 +96,15 @@ function statusRow(status: ListedStatus, { palette, nowMs }: BoardStyle): readon
   const more = where.length > MAX_WHERE ? ` and ${where.length - MAX_WHERE} more` : '';
   const { code, text } = whyOf(status);
   const isCode = state === 'failing' && code !== '';
+  const quiet = quietReasonsOf(status).join(', ');
+  const reason = isCode ? [code, text].filter((part) => part !== '').join(': ') : text;
   return [
     { text: LABELS[state], paint: state === 'failing' ? palette.bad : palette.warning },
     { text: nameAndId(name, checkId), paint: palette.strong },
     { text: sinceText(since, nowMs) },
     { text: `${where.slice(0, MAX_WHERE).join(', ')}${more}` },
-    { text: harmless(isCode ? [code, text].filter((part) => part !== '').join(': ') : text) },
+    // First, since the line may be cut.
+    { text: harmless(quiet === '' ? reason : `[${quiet}] ${reason}`) },
   ];
 }
 

@@ -22,6 +22,14 @@ const statusSchema = z.looseObject({
   locations: z.array(z.string()),
   state: z.enum(LISTED),
   since: z.string().nullable(),
+  muted: z.boolean().default(false),
+  // Services of earlier releases leave these out.
+  mutedByGroup: z.boolean().default(false),
+  inMaintenance: z.boolean().default(false),
+  acknowledgement: z
+    .looseObject({ by: z.looseObject({ name: z.string() }) })
+    .nullable()
+    .default(null),
   unknownReason: z.string().nullable(),
   hasErrors: z.boolean(),
   lastRunLocation: z.string().nullable(),

@@ -18,8 +18,8 @@ export interface WatchParts {
 const REFRESH_MS = 60_000;
 /** Changes of many checks come as many events: one reading for all of them. */
 const BATCH_MS = 500;
-/** What changes states, names or the order of checks. */
-const MATTERS = /^(?:check|group|location)\.(?!agent_)/;
+/** What changes states, names or the order of checks, or who has their alerts. */
+const MATTERS = /^(?:(?:check|group|location)\.(?!agent_)|alert\.(?:un)?acknowledged$)/;
 
 /**
  * Shows the board, and again after each change, until the signal aborts. If it cannot be read for a

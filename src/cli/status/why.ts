@@ -23,6 +23,17 @@ export function whyOf(status: ListedStatus): Why {
   }
 }
 
+/** Why nobody is notified of the check any more, and who has its alert. The name is of a user, key or channel. */
+export function quietReasonsOf(status: ListedStatus): readonly string[] {
+  const { muted, mutedByGroup, inMaintenance, acknowledgement } = status;
+  return [
+    ...(muted ? ['muted'] : []),
+    ...(mutedByGroup && !muted ? ['muted by its group'] : []),
+    ...(inMaintenance ? ['in maintenance'] : []),
+    ...(acknowledgement === null ? [] : [`acknowledged by ${acknowledgement.by.name}`]),
+  ];
+}
+
 /** Where it was found out, or else where the check runs. */
 export function whereOf(status: ListedStatus): readonly string[] {
   const { state, lastError, lastRunLocation, locations } = status;

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ACKNOWLEDGER_KINDS } from '../../model/alerting/acknowledgement.ts';
 import { ALERT_TYPES } from '../../model/alerting/alert.ts';
 import { CHECK_TYPES } from '../../model/enums.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
@@ -10,24 +9,11 @@ import { pageOf } from '../http/resources/cursor-paging.ts';
 import { booleanQuery, repeatable, uuidParam } from '../http/resources/parameters.ts';
 import { checkTypeOf, runLocation, SHOWN_CHECK } from '../http/resources/shown-fields.ts';
 import { ANY_TIME, parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
+import {
+  acknowledgement,
+  presentAcknowledgement,
+} from './acknowledgements/shown-acknowledgement.ts';
 import type { CheckAlerts, ListedAlert } from './check-alerts.ts';
-
-const acknowledgement = z
-  .strictObject({
-    by: z
-      .strictObject({
-        kind: z
-          .enum(ACKNOWLEDGER_KINDS)
-          .describe('`channel`: whoever has the link in a message to the channel.'),
-        id: z.string().describe('The id of the user, of the API key or of the channel.'),
-        name: z
-          .string()
-          .describe('The email of the user, or the name of the key or channel, then.'),
-      })
-      .describe('Who took it.'),
-    at: z.iso.datetime().describe('When it was taken.'),
-  })
-  .meta({ title: 'Acknowledgement' });
 
 export const checkAlertSchema = z
   .strictObject({
@@ -156,8 +142,7 @@ export function presentAlert({
   return {
     ...alert,
     flapping: flapping === null ? null : FLAPPING[flapping],
-    acknowledgement:
-      taken === null ? null : { by: taken.by, at: new Date(taken.atMs).toISOString() },
+    acknowledgement: taken === null ? null : presentAcknowledgement(taken),
     created_at: createdAt.toISOString().slice(0, 10),
     startedAt: startedAt.toISOString(),
     alertedAt: createdAt.toISOString(),

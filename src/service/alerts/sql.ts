@@ -108,6 +108,21 @@ export async function saveAcknowledgement(
   );
 }
 
+/** Those of the open alerts of the checks that somebody has. */
+export function listOpenAcknowledgements(
+  sql: Sql,
+  { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
+): Promise<readonly { readonly checkId: string; readonly acknowledgement: Acknowledgement }[]> {
+  return sql.query<{ checkId: string; acknowledgement: Acknowledgement }>(
+    `select s.check_id, a.acknowledgement
+     from ${STATES_OF_CHECKS}
+       join check_alerts a on a.account_id = s.account_id and a.id = s.body ->> 'alertId'
+     where s.account_id = $1 and s.check_id = any($2::text[]) and ${IS_STATE_OPEN}
+       and a.acknowledgement is not null`,
+    [accountId, checkIds],
+  );
+}
+
 export interface AlertFilter extends AccountRange {
   /** The window of the alerts: epoch milliseconds; its end is exclusive. */
   readonly fromMs: number;

@@ -49,12 +49,12 @@ describe('vedette status', () => {
     expect(stdout.split('\n').map((line) => line.split('\t'))).toEqual([
       [
         ...['failing', 'shop', timeOf(3), 'berlin', 'CONNECT_REFUSED'],
-        ...['it refused the connection', 'Check shop'],
+        ...['it refused the connection', 'Check shop', ''],
       ],
-      ['degraded', 'slow', timeOf(1), 'berlin', '', 'took 4000 ms', 'Check slow'],
+      ['degraded', 'slow', timeOf(1), 'berlin', '', 'took 4000 ms', 'Check slow', ''],
       [
         ...['unknown', 'new', new Date(NOW).toISOString(), 'berlin,oslo', 'no_result'],
-        ...['no run has ended yet', 'Check new'],
+        ...['no run has ended yet', 'Check new', ''],
       ],
       [''],
     ]);
@@ -99,6 +99,44 @@ describe('vedette status', () => {
       counts: { counts: (await mine.get('/v1/check-state-counts')).json },
       statuses: listed.json,
     });
+  });
+
+  it('says of each check whether it is muted, in a maintenance window, or acknowledged', async () => {
+    const env = await given();
+    const { mine } = fixture();
+    const quiet = async () => {
+      const { stdout } = await runHere(['status'], env);
+      const lines = stdout.trimEnd().split('\n');
+      return Object.fromEntries(lines.map((line) => [line.split('\t')[1], line.split('\t')[7]]));
+    };
+    const [alert] = (await mine.get('/v1/check-alerts?open=true&checkId=shop')).json;
+    expect((await mine.post(`/v1/check-alerts/${alert.id}/acknowledge`)).status).toBe(200);
+    const { json: group } = await mine.post('/v1/check-groups', { name: 'Quiet', muted: true });
+    await mine.patch('/v1/checks/new', { groupId: group.id });
+    await mine.patch('/v1/checks/slow', { muted: true, tags: ['moved'] });
+    expect(await quiet()).toEqual({
+      shop: 'acknowledged by first',
+      slow: 'muted',
+      new: 'muted by its group',
+    });
+    const window = {
+      name: 'Move',
+      tags: ['moved'],
+      startsAt: timeOf(5),
+      endsAt: timeOf(-60),
+      repeatUnit: 'DAY',
+    };
+    const made = await mine.post('/v1/maintenance-windows', window);
+    expect(made.status, made.text).toBe(201);
+    expect((await quiet()).slow).toBe('muted; in maintenance');
+    expect((await mine.get('/v1/check-statuses/shop')).json).toMatchObject({
+      muted: false,
+      mutedByGroup: false,
+      inMaintenance: false,
+      acknowledgement: { by: { kind: 'key', name: 'first' }, at: new Date(NOW).toISOString() },
+    });
+    await mine.post(`/v1/check-alerts/${alert.id}/unacknowledge`);
+    expect((await quiet()).shop).toBe('');
   });
 
   it('ends with 0 where nothing fails, and with 2 for a key that is refused', async () => {

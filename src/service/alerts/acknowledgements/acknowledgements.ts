@@ -20,7 +20,12 @@ import { insertDeliveries } from '../delivery/sql.ts';
 import { parentsOf } from '../dependencies/parents.ts';
 import { contextOf } from '../judge.ts';
 import type { Silences } from '../maintenance-silences.ts';
-import { findAlert, type ListedAlert, saveAcknowledgement } from '../sql.ts';
+import {
+  findAlert,
+  type ListedAlert,
+  listOpenAcknowledgements,
+  saveAcknowledgement,
+} from '../sql.ts';
 import {
   type AlertRecord,
   type AlertSubject,
@@ -53,6 +58,11 @@ export interface Acknowledgements {
    * @throws as `acknowledge`, and 409 with the reason `taken` if it should be their own and is not
    */
   unacknowledge(key: AccountKey, by: Acknowledger, whose?: 'own' | 'any'): Promise<ListedAlert>;
+  /** Who has the open alerts of these checks, by check; those that nobody has are missing. */
+  ofChecks(
+    accountId: string,
+    checkIds: readonly string[],
+  ): Promise<ReadonlyMap<string, Acknowledgement>>;
   /** Who makes a request, by name. */
   acknowledgerOf(caller: Pick<Caller, 'accountId' | 'by'>): Promise<Acknowledger>;
 }
@@ -147,6 +157,11 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
     acknowledge: (key, by) => changed(key, by, 'acknowledge'),
     unacknowledge: (key, by, whose = 'any') =>
       changed(key, by, whose === 'own' ? 'unacknowledge-own' : 'unacknowledge'),
+
+    async ofChecks(accountId, checkIds) {
+      const rows = await listOpenAcknowledgements(store, { accountId, checkIds });
+      return new Map(rows.map(({ checkId, acknowledgement }) => [checkId, acknowledgement]));
+    },
 
     async acknowledgerOf({ accountId, by: { kind, id } }) {
       const name = await nameOfPrincipal(store, { accountId, kind, id });

@@ -1,4 +1,8 @@
+import type { Acknowledgement } from '../../../model/alerting/acknowledgement.ts';
 import { CHECK_STATES, type CheckState } from '../../../model/result/check-state.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Acknowledgements } from '../../alerts/acknowledgements/acknowledgements.ts';
+import type { Silences } from '../../alerts/maintenance-silences.ts';
 import type { Availability, IntervalWithMissed } from '../../analytics/rollups/availability.ts';
 import type { CheckFilter } from '../../checks/shared.sql.ts';
 import type { AccountKey } from '../../database/account-key.ts';
@@ -18,10 +22,17 @@ export interface StatusView extends CheckWithStatus {
   readonly usualResponseTime: number | null;
   /** The last 24 hours by quarter hours, the current one last; null if not requested. */
   readonly cells: readonly IntervalWithMissed[] | null;
+  /** Whether a maintenance window silences or pauses the check now. */
+  readonly inMaintenance: boolean;
+  /** Who has the open alert of the check; null for nobody. */
+  readonly acknowledgement: Acknowledgement | null;
 }
 
 export interface CheckStatusesParts {
   readonly store: Store;
+  readonly clock: Clock;
+  readonly silences: Silences;
+  readonly acknowledgements: Pick<Acknowledgements, 'ofChecks'>;
   readonly outdatedStates: Pick<OutdatedStates, 'refresh'>;
   readonly availability: Pick<Availability, 'quarterHours' | 'usualResponseTimes'>;
 }
@@ -58,6 +69,9 @@ export interface CheckStatuses {
 
 export function createCheckStatuses({
   store,
+  clock,
+  silences,
+  acknowledgements,
   outdatedStates,
   availability,
 }: CheckStatusesParts): CheckStatuses {
@@ -74,8 +88,13 @@ export function createCheckStatuses({
     if (checkIds.length === 0) return [];
     const usual = await availability.usualResponseTimes(accountId, checkIds);
     const cells = withCells ? await availability.quarterHours(accountId, checkIds) : null;
+    const atMs = clock.wallMs();
+    const isSilenced = await silences.from(store, accountId, atMs);
+    const taken = await acknowledgements.ofChecks(accountId, checkIds);
     return found.map((status) => ({
       ...status,
+      inMaintenance: isSilenced([...status.tags, ...status.groupTags], atMs),
+      acknowledgement: taken.get(status.checkId) ?? null,
       usualResponseTime: usual.get(status.checkId) ?? null,
       cells: cells?.get(status.checkId) ?? null,
     }));

@@ -27,7 +27,10 @@ export type CheckWithStatus = {
   readonly checkType: StoredCheckType;
   readonly activated: boolean;
   readonly muted: boolean;
+  readonly mutedByGroup: boolean;
   readonly tags: readonly string[];
+  /** Of its group. */
+  readonly groupTags: readonly string[];
   readonly groupId: number | null;
   /** Public and private ones; of a heartbeat none. */
   readonly locations: readonly string[];
@@ -58,6 +61,7 @@ export type CheckWithStatus = {
 };
 
 const COLUMNS = `c.id as check_id, c.name, c.check_type, c.activated, c.muted, c.tags, c.group_id,
+  coalesce(g.muted, false) as muted_by_group, coalesce(g.tags, '[]'::jsonb) as group_tags,
   ${CHECK_RUN_LOCATIONS} as locations, ${CHECK_STATE} as state, ${CHECK_STATE_SINCE} as since,
   ${CHECK_UNKNOWN_REASON} as unknown_reason, s.check_id is not null as has_status,
   s.has_failures, s.has_errors, s.is_degraded, s.longest_run, s.shortest_run, s.last_run_location,

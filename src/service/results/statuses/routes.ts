@@ -3,6 +3,10 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { STORED_CHECK_TYPES } from '../../../model/enums.ts';
 import { CHECK_STATES, UNKNOWN_REASONS } from '../../../model/result/check-state.ts';
+import {
+  acknowledgement,
+  presentAcknowledgement,
+} from '../../alerts/acknowledgements/shown-acknowledgement.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import {
   checkFilters,
@@ -43,6 +47,17 @@ const status = z.strictObject({
     .describe(
       'location_silent: no agent of any private location of the check polls. no_result: no run has judged the target yet. null in another state.',
     ),
+  mutedByGroup: z
+    .boolean()
+    .describe(
+      'The group of the check is muted, so that nobody is notified, as if `muted` were true.',
+    ),
+  inMaintenance: z
+    .boolean()
+    .describe('A maintenance window pauses the check or silences its notifications now.'),
+  acknowledgement: acknowledgement
+    .nullable()
+    .describe('Who has the open alert of the check. null if nobody has it, or none is open.'),
   hasFailures: z.boolean().describe('The check is failing now.'),
   hasErrors: z.boolean().describe('The last run could not be judged, because of a system error.'),
   isDegraded: z.boolean().describe('The last run took longer than degradedResponseTime.'),
@@ -194,6 +209,8 @@ export function checkStatusesRoutes({
 function presentStatus(view: StatusView): z.output<typeof status> {
   const {
     hasStatus: _,
+    groupTags: __,
+    acknowledgement: taken,
     lastErrorCode: code,
     lastErrorMessage: message,
     lastErrorLocation: location,
@@ -210,6 +227,7 @@ function presentStatus(view: StatusView): z.output<typeof status> {
     ...shown,
     tags: [...shown.tags],
     locations: [...shown.locations],
+    acknowledgement: taken === null ? null : presentAcknowledgement(taken),
     since: since?.toISOString() ?? null,
     hasFailures: shown.hasFailures ?? false,
     hasErrors: shown.hasErrors ?? false,

@@ -5896,6 +5896,12 @@ export interface components {
             since: string | null;
             /** @description location_silent: no agent of any private location of the check polls. no_result: no run has judged the target yet. null in another state. */
             unknownReason: ("location_silent" | "no_result") | null;
+            /** @description The group of the check is muted, so that nobody is notified, as if `muted` were true. */
+            mutedByGroup: boolean;
+            /** @description A maintenance window pauses the check or silences its notifications now. */
+            inMaintenance: boolean;
+            /** @description Who has the open alert of the check. null if nobody has it, or none is open. */
+            acknowledgement: components["schemas"]["Acknowledgement"] | null;
             /** @description The check is failing now. */
             hasFailures: boolean;
             /** @description The last run could not be judged, because of a system error. */

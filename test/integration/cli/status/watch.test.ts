@@ -84,7 +84,7 @@ it('prints only boards that are others where stdout is no terminal', async () =>
   service.isDown = true;
   changed();
   await eventually(() => stdout() !== '');
-  expect(stdout()).toMatch(/^failing\tshop\t.*\tShop\n$/);
+  expect(stdout()).toMatch(/^failing\tshop\t.*\tShop\t\n$/);
   expect(await end()).toBe(0);
 });
 

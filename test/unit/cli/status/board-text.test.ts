@@ -16,6 +16,10 @@ function status(fields: Partial<ListedStatus>): ListedStatus {
     locations: ['office', 'cellar'],
     state: 'failing',
     since: ago(72),
+    muted: false,
+    mutedByGroup: false,
+    inMaintenance: false,
+    acknowledgement: null,
     unknownReason: null,
     hasErrors: false,
     lastRunLocation: 'office',
@@ -86,6 +90,30 @@ describe('the board for people', () => {
     expect(why({ state: 'degraded', checkType: 'ICMP' })).toMatch(/too many echoes were lost$/);
   });
 
+  it('says why nobody is notified of a check, and who has its alert', () => {
+    const quiet = (fields: Partial<ListedStatus>) => {
+      const board = { ...BOARD, statuses: [status(fields)], silentLocations: [] };
+      const [, , , , , , , last] = plainLines(board)[0]?.split('\t') ?? [];
+      return [
+        pretty(board)
+          .at(-1)
+          ?.match(/\[.*\] CONNECT_REFUSED: /)?.[0],
+        last,
+      ];
+    };
+    expect(quiet({})).toEqual([undefined, '']);
+    expect(quiet({ muted: true })).toEqual(['[muted] CONNECT_REFUSED: ', 'muted']);
+    expect(quiet({ muted: true, mutedByGroup: true })).toEqual([
+      '[muted] CONNECT_REFUSED: ',
+      'muted',
+    ]);
+    const acknowledgement = { by: { name: 'ann@e.test' } };
+    expect(quiet({ mutedByGroup: true, inMaintenance: true, acknowledgement })).toEqual([
+      '[muted by its group, in maintenance, acknowledged by ann@e.test] CONNECT_REFUSED: ',
+      'muted by its group; in maintenance; acknowledged by ann@e.test',
+    ]);
+  });
+
   it.each([20, 50, 79, 120])('fits into %i columns', (width) => {
     const longest = status({ name: '東京'.repeat(40), since: ago(9_999_999) });
     const lines = pretty({ ...BOARD, statuses: [longest, ...BOARD.statuses] }, width);
@@ -102,16 +130,16 @@ describe('the board for programs', () => {
     expect(plainLines(BOARD).map((line) => line.split('\t'))).toEqual([
       [
         ...['failing', 'shop', ago(72), 'cellar', 'CONNECT_REFUSED'],
-        ...['it refused the connection', 'The shop'],
+        ...['it refused the connection', 'The shop', ''],
       ],
-      ['degraded', 'mail', ago(3), 'office', '', 'took 4200 ms, usually 300 ms', 'mail'],
+      ['degraded', 'mail', ago(3), 'office', '', 'took 4200 ms, usually 300 ms', 'mail', ''],
       [
         ...['unknown', 'new', ago(72), 'office,cellar', 'no_result', 'no run has ended yet'],
-        'The shop',
+        ...['The shop', ''],
       ],
       [
         ...['silent', 'attic', ago(30), 'attic', 'location_silent'],
-        ...['no agent polls: 12 checks do not run there', 'The attic'],
+        ...['no agent polls: 12 checks do not run there', 'The attic', ''],
       ],
     ]);
   });
@@ -131,10 +159,11 @@ it('lets no text of a target or a user steer the terminal or add fields', () => 
     name: evil,
     locations: [evil],
     lastError: { code: evil, message: evil, location: evil },
+    acknowledgement: { by: { name: evil } },
   });
   const board = { ...BOARD, statuses: [bad], silentLocations: [] };
   for (const line of [...pretty(board), ...jsonLines(board)]) {
     expect(harmless(line, 10_000)).toBe(line);
   }
-  expect(plainLines(board).map((line) => line.split('\t').length)).toEqual([7]);
+  expect(plainLines(board).map((line) => line.split('\t').length)).toEqual([8]);
 });
