@@ -1,4 +1,4 @@
-import { columnsOf, cutToFit } from './columns.ts';
+import { columnsOf, cutToFit, wrapped } from './columns.ts';
 
 export interface Cell {
   /** One line, without anything that steers a terminal. */
@@ -20,10 +20,13 @@ const GAP = 2;
 /** A last column with less room than this stands below, on lines of its own. */
 const MIN_LAST = 24;
 const INDENT = 4;
+/** Lines of a last cell that stands below; the rest is cut. */
+const MAX_LINES_BELOW = 4;
 
 /**
- * Rows in columns, each as wide as its widest cell. The last column gets the rest of the width; where
- * that is too little, each of its cells is on a line of its own. What does not fit is cut.
+ * Rows in columns, each as wide as its widest cell. The last column gets the rest of the width. A cell of it that
+ * does not fit there stands below, indented, on a few lines; where the rest is too little, each of them does. What
+ * does not fit then is cut.
  */
 export function tableLines(
   rows: readonly (readonly Cell[])[],
@@ -43,11 +46,18 @@ export function tableLines(
   return rows.flatMap((row) => {
     const last = row[widths.length];
     if (last === undefined || last.text === '') return [lineOf(row, shown, width)];
-    if (!isBelow) return [lineOf(row, [...widths, rest], width)];
-    const indent = width > 2 * INDENT ? INDENT : 0;
-    const below = painted(last, width - indent);
-    return [lineOf(row, shown, width), `${' '.repeat(indent)}${below.text}`];
+    if (!isBelow && columnsOf(last.text) <= rest) return [lineOf(row, [...widths, rest], width)];
+    return [lineOf(row, shown, width), ...linesBelow(last, width)];
   });
+}
+
+function linesBelow(cell: Cell, width: number): readonly string[] {
+  const indent = width > 2 * INDENT ? INDENT : 0;
+  const lines = wrapped(cell.text, width - indent);
+  const last = lines.slice(MAX_LINES_BELOW - 1).join(' ');
+  return [...lines.slice(0, MAX_LINES_BELOW - 1), ...(last === '' ? [] : [last])].map(
+    (text) => `${' '.repeat(indent)}${painted({ ...cell, text }, width - indent).text}`,
+  );
 }
 
 function lineOf(row: readonly Cell[], widths: readonly number[], width: number): string {

@@ -1,5 +1,6 @@
 import { VedetteError } from '../../runtime/errors.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
+import { lineWidth } from '../print/columns.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { askService, type ServiceQuestion } from '../service-api/ask-service.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
@@ -101,7 +102,7 @@ class RunPrinter {
       this.#options.output === 'json'
         ? [jsonRun(run)]
         : stdout.isTTY === true
-          ? runLines(run, paletteFor(wantsColour(stdout, env)))
+          ? runLines(run, paletteFor(wantsColour(stdout, env)), lineWidth(stdout))
           : [plainRun(run)];
     stdout.write(lines.map((line) => `${line}\n`).join(''));
   }

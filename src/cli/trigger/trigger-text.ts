@@ -1,5 +1,6 @@
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
+import { wrapped } from '../print/columns.ts';
 import { harmless, harmlessJsonLine } from '../print/harmless.ts';
 import { paintOfRun, RUN_LABELS } from '../print/pretty-result.ts';
 import { prettyDuration } from '../print/time-text.ts';
@@ -14,8 +15,12 @@ const LABELS: Readonly<Record<RunEnding, string>> = {
 };
 const LABEL_WIDTH = 8;
 
-/** For people: a line, and below it why it did not pass and what to try. */
-export function runLines(run: TriggeredRun, palette: Palette): readonly string[] {
+/**
+ * For people: a line, and below it why it did not pass and what to try.
+ *
+ * @param width columns of the terminal
+ */
+export function runLines(run: TriggeredRun, palette: Palette, width: number): readonly string[] {
   const { ending, checkId, location, explanation, note } = run;
   const last = explanation?.attempts.at(-1);
   const retries = (explanation?.attempts.length ?? 1) - 1;
@@ -34,7 +39,8 @@ export function runLines(run: TriggeredRun, palette: Palette): readonly string[]
   const { reasons = [], advice = null } = explanation ?? {};
   const below =
     ending === 'passed' ? [] : [...reasons, ...(advice === null ? [] : [`try: ${advice}`])];
-  return [head.join('  '), ...below.map((line) => ' '.repeat(LABEL_WIDTH) + harmless(line))];
+  const lines = below.flatMap((line) => wrapped(harmless(line), width - LABEL_WIDTH));
+  return [head.join('  '), ...lines.map((line) => ' '.repeat(LABEL_WIDTH) + line)];
 }
 
 /**

@@ -66,11 +66,12 @@ describe('vedette status', () => {
     const env = await given();
     const { terminal, stdout } = memoryTerminal({ isTTY: true, columns: 100 });
     expect(await runProgram(['status'], { ...terminal, env }, () => {})).toBe(1);
-    const [counts, , first] = stdout().split('\n');
+    const [counts, , first, below] = stdout().split('\n');
     expect(counts).toBe(
       '\u001b[31m1 failing\u001b[39m, \u001b[33m1 degraded\u001b[39m, \u001b[33m1 unknown\u001b[39m, \u001b[32m1 passing\u001b[39m',
     );
-    expect(first).toMatch(/FAIL.*Check shop \(shop\).*\(3 min\).*berlin.*CONNECT_REFUSED/);
+    expect(first).toMatch(/FAIL.*Check shop \(shop\).*\(3 min\).*berlin$/);
+    expect(below).toMatch(/^ {4}CONNECT_REFUSED: /);
     const plain = memoryTerminal({ isTTY: true, columns: 100 });
     const noColour = { ...env, NO_COLOR: '1' };
     await runProgram(['status'], { ...plain.terminal, env: noColour }, () => {});

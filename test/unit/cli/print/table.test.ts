@@ -18,10 +18,15 @@ describe('a table', () => {
     ]);
   });
 
+  it('has a cell of the last column that does not fit below, and only that', () => {
+    expect(table(60)).toEqual([
+      'FAIL  The shop  office',
+      '    CONNECT_REFUSED: the target refused the connection',
+      'SLOW  Mail      cellar and attic  took 4000 ms',
+    ]);
+  });
+
   it('cuts what does not fit, with an ellipsis', () => {
-    const [first = '', second] = table(60);
-    expect(first).toBe('FAIL  The shop  office            CONNECT_REFUSED: the tar…');
-    expect(second).toBe('SLOW  Mail      cellar and attic  took 4000 ms');
     const narrow = tableLines(ROWS, { width: 60, maxColumns: [8, 6, 20] });
     expect(narrow[0]).toMatch(/^FAIL {2}The … {2}office/);
   });
@@ -29,10 +34,18 @@ describe('a table', () => {
   it('has the last column below where there is little room for it', () => {
     expect(table(44)).toEqual([
       'FAIL  The shop  office',
-      '    CONNECT_REFUSED: the target refused th…',
+      '    CONNECT_REFUSED: the target refused the',
+      '    connection',
       'SLOW  Mail      cellar and attic',
       '    took 4000 ms',
     ]);
+  });
+
+  it('cuts what stands below after four lines', () => {
+    const long = row('FAIL', 'The shop', 'office', 'reason '.repeat(40).trim());
+    const lines = table(44, [long]);
+    expect(lines).toHaveLength(5);
+    expect(lines.at(-1)).toMatch(/^ {4}reason .*…$/);
   });
 
   it('gives the room of a last column below to the growing one', () => {
