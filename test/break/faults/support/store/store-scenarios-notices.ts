@@ -58,6 +58,40 @@ export const acknowledgedScenario: Scenario = {
   },
 };
 
+/** With the time between two scans. */
+const REPEATED_AFTER_MS = 4 * 60_000;
+
+export const repeatedScenario: Scenario = {
+  name: 'an alert that stays open is sent to Alertmanager again, and ended',
+  async prepare(fixture) {
+    const berlin = await fixture.location('berlin');
+    await fixture.done(201, 'POST', '/v1/alert-channels', {
+      type: 'ALERTMANAGER',
+      config: { name: 'Prod', url: fixture.service.hook.urlFor(hookPath(fixture, 'Prod')) },
+    });
+    await shopIn(fixture);
+    return async () => {
+      const { deliver, result } = reporterOf(fixture, berlin);
+      await deliver([result(-3, FAILED)]);
+      await noticesDone(fixture, 1);
+      await fixture.service.clock.stall(REPEATED_AFTER_MS);
+      await fixture.passUntil('the alert is sent again', async () => {
+        const rows = await fixture.rows(
+          `select 1 as one from alert_deliveries
+           where account_id = $1 and state = 'sent' and (notice -> 'isRepeated')::boolean`,
+        );
+        return rows.length > 0;
+      });
+      await deliver([result(-1)]);
+      await noticesDone(fixture, 2);
+      const rows = await fixture.rows(
+        'select alert_type, state from alert_deliveries where account_id = $1 order by seq',
+      );
+      return { seen: rows.map(({ alert_type: type, state }) => `${type} ${state}`) };
+    };
+  },
+};
+
 const GRACE_MS = 20_000;
 
 export const dependentScenario: Scenario = {

@@ -19,6 +19,7 @@ import {
   dependentScenario,
   groupedScenario,
   problemScenario,
+  repeatedScenario,
 } from './store-scenarios-notices.ts';
 import { artifactsScenario, heartbeatsScenario, startScenario } from './store-scenarios-rest.ts';
 import { resultsScenario, rollUpsScenario } from './store-scenarios-results.ts';
@@ -185,6 +186,7 @@ const WORKLOADS: readonly Scenario[] = [
   dependentScenario,
   groupedScenario,
   problemScenario,
+  repeatedScenario,
   startScenario,
   partsScenario,
   usersScenario,
