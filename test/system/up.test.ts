@@ -307,7 +307,7 @@ describe('vedette up', LIMIT, () => {
     await cli.seen('stdout', /SENT {4}to My hook \(WEBHOOK\) {2}shop has failed\n/);
     await cli.seen(
       'stdout',
-      /UNSENT {2}to Dead hook \(WEBHOOK\) \(tried again\): .+ {2}shop has failed\n/,
+      /UNSENT {2}to Dead hook \(WEBHOOK\) {2}shop has failed \(tried again\): .+\n/,
     );
     cli.child.kill('SIGTERM');
     expect(await cli.ended).toMatchObject({ code: 0 });

@@ -19,7 +19,7 @@ export function prettyAttempt(
   const to = `to ${palette.strong(harmless(channel.name))} ${palette.faint(`(${channel.type})`)}`;
   const next = isRetried ? 'tried again' : 'given up';
   const why = error === null ? '' : ` (${next}): ${harmless(error)}`;
-  const line = `${label}${to}${why}  ${harmless(headline)}`;
+  const line = `${label}${to}  ${harmless(headline)}${why}`;
   return `${width === null ? line : cutStyled(line, width)}\n`;
 }
 

@@ -119,7 +119,9 @@ export async function runDeliveryWorker(
             return isStored ? 1 + (await recordCarried(tx, carrying)) : 0;
           })
         : Number(await recordAttempt(store, { ...by, atMs, outcome }));
-      if (stored > 0) {
+      // Nobody is told anything new by an open alert that is sent again.
+      const isNews = !sent.ok || (notice as AlertNotice).isRepeated !== true;
+      if (stored > 0 && isNews) {
         parts.onAttempt?.({
           channel: { type: channel.type, name: channel.name },
           // As the outbox stored it.

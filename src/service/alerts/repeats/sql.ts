@@ -26,11 +26,17 @@ export interface RepeatQuery {
 
 /** The last delivery of a subject to a channel, but for certificates. */
 function lastDelivery(accountId: string, subjectId: string, channelId: string): string {
-  return `select d.id, d.alert_type, d.finished_at from alert_deliveries d
+  return `select d.id, d.alert_type, d.finished_at, d.created_at from alert_deliveries d
     where d.account_id = ${accountId} and d.check_id = ${subjectId} and d.channel_id = ${channelId}
       and d.alert_type <> 'ALERT_SSL'
     order by d.seq desc limit 1`;
 }
+
+/**
+ * A channel may know of an earlier problem alone, whose end it was not told of: of a check that failed then, and is only
+ * degraded now, or of what began after its last delivery.
+ */
+const FAILURES = "('ALERT_FAILURE', 'ALERT_FAILURE_REMAIN', 'ALERT_DEGRADED_FAILURE')";
 
 /**
  * Per kind: the rows `s` of what is open, the id of the subject, whether the channel `ch` still gets its notices, and
@@ -40,7 +46,9 @@ const OPEN: Readonly<Record<RepeatedKind, OpenRows>> = {
   check: {
     from: STATES_OF_CHECKS,
     where: `${IS_STATE_OPEN}
-      and (s.body #>> '{state,told}' is not null or s.body #>> '{flapping,started}' is not null)`,
+      and (s.body #>> '{state,told}' is not null or s.body #>> '{flapping,started}' is not null)
+      and (last.alert_type not in ${FAILURES}
+        or 'failing' in (s.body #>> '{state,told}', s.body #>> '{flapping,started,as}'))`,
     id: 's.check_id',
     listens: `(s.body -> 'escalatedTo' @> to_jsonb(ch.id) or exists (select from ${SUBSCRIBERS} x
       where x.account_id = s.account_id and x.check_id = s.check_id and x.channel_id = ch.id))`,
@@ -48,14 +56,14 @@ const OPEN: Readonly<Record<RepeatedKind, OpenRows>> = {
   },
   location: {
     from: 'silent_locations s',
-    where: 'true',
+    where: 'last.created_at >= s.since',
     id: 's.location_id',
     listens: 'true',
     locks: 'for update of s',
   },
   monitoring: {
     from: 'monitoring_problems s',
-    where: 's.begun_at is not null',
+    where: 'last.created_at >= s.begun_at',
     id: 's.id',
     listens: 'true',
     locks: 'for update of s',
@@ -119,7 +127,7 @@ export async function repeatLastNotices(
     `with repeated as (
        update alert_deliveries d
        set state = 'waiting', attempts = 0, due_at = $4::timestamptz, finished_at = null,
-         notice = d.notice || '{"isRepeated": true}'
+         notice = d.notice || jsonb_build_object('isRepeated', d.state = 'sent')
        from unnest($1::text[], $2::text[], $3::bigint[]) as lane (account_id, subject_id, channel_id)
          cross join lateral (
            ${lastDelivery('lane.account_id', 'lane.subject_id', 'lane.channel_id')}) last

@@ -20,7 +20,7 @@ describe('prettyAttempt', () => {
   it('says why a notification was not sent, and whether it is tried again', () => {
     const error = 'the connection was refused';
     expect(text({ error, isRetried: true })).toBe(
-      'UNSENT  to My hook (WEBHOOK) (tried again): the connection was refused  Shop has failed\n',
+      'UNSENT  to My hook (WEBHOOK)  Shop has failed (tried again): the connection was refused\n',
     );
     expect(text({ error })).toContain('(given up): the connection was refused');
   });

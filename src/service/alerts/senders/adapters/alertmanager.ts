@@ -14,6 +14,12 @@ const OPEN_FOR_MS = 15 * MINUTE_MS;
 /** The alert of a certificate is sent once, and has no end. */
 const CERTIFICATE_FOR_MS = 30 * DAY_MS;
 
+/**
+ * An end that is not past by the clock of the Alertmanager is ignored where the alert has a later one. So ends lie
+ * before their time, for a clock that is a little behind.
+ */
+const ENDED_EARLIER_MS = 10_000;
+
 /** Alertmanager publishes no limits. These keep an alert and the notifications made of it small. */
 const MAX_LABEL_CHARS = 200;
 const MAX_TAG_NAME_CHARS = 60;
@@ -38,6 +44,7 @@ export const alertmanager: Adapter<'ALERTMANAGER'> = {
       ...(link === null ? {} : { generatorURL: link }),
     };
     const openForMs = routing.about === 'certificate' ? CERTIFICATE_FOR_MS : OPEN_FOR_MS;
+    const endedAtMs = Math.min(atMs, nowMs) - ENDED_EARLIER_MS;
     const labels = labelsOf(routing, key);
     const alert = {
       ...common,
@@ -45,11 +52,11 @@ export const alertmanager: Adapter<'ALERTMANAGER'> = {
       // Without a start, the end of an alert keeps that of its beginning.
       ...(isOver ? {} : { startsAt: new Date(Math.min(startedAtMs, atMs)).toISOString() }),
       // The clock of the replica that sends may be behind that of the one that judged.
-      endsAt: new Date(isOver ? atMs : Math.max(nowMs, atMs) + openForMs).toISOString(),
+      endsAt: new Date(isOver ? endedAtMs : Math.max(nowMs, atMs) + openForMs).toISOString(),
     };
     const earlier = replaces === null ? null : labelsOf(replaces, key);
     const isReplaced = earlier !== null && !isDeepStrictEqual(earlier, labels);
-    const ended = { ...common, labels: earlier, endsAt: new Date(atMs).toISOString() };
+    const ended = { ...common, labels: earlier, endsAt: new Date(endedAtMs).toISOString() };
     const alerts = isReplaced ? [alert, ended] : [alert];
     return jsonRequest(endpointOf(config.url, 'api/v2/alerts'), alerts, authorizationOf(config));
   },

@@ -13,7 +13,12 @@ import {
   startWorker,
   whenAll,
 } from '../../../../support/service/alert-deliveries.ts';
-import { alertsFixtureOf, FAILED, PASSED } from '../../../../support/service/alerts-fixture.ts';
+import {
+  alertsFixtureOf,
+  DEGRADED,
+  FAILED,
+  PASSED,
+} from '../../../../support/service/alerts-fixture.ts';
 import { useResultsFixture } from '../../../../support/service/results-fixture.ts';
 import { useRunningService } from '../../../../support/service/service-fixture.ts';
 
@@ -169,6 +174,28 @@ describe.each(databases)('on %s', (kind) => {
       expect(server.requests).toHaveLength(1);
     });
 
+    it('is not that of an earlier failure where the check is only degraded now', async () => {
+      const server = await hookServer();
+      const { run } = alertsFixtureOf(fixture());
+      const { mine } = fixture();
+      const id = await channelTo(server, { sendDegraded: false });
+      const all = await hookServer();
+      const other = await channelTo(all, { sendDegraded: true });
+      startWorker(fixture());
+      await run(1, FAILED);
+      await sent(id, 1);
+      await mine.patch('/v1/checks/shop', { muted: true });
+      await run(2, PASSED);
+      await mine.patch('/v1/checks/shop', { muted: false });
+      await run(3, DEGRADED);
+      await sent(other, 2);
+      pass(5);
+      expect(await repeat()).toBe(1);
+      await sent(other, 2);
+      expect(server.requests).toHaveLength(1);
+      expect(alertsIn(all).at(-1)).toMatchObject([{ labels: { severity: 'warning' } }]);
+    });
+
     it('of many channels comes again once each, with two replicas', async () => {
       const server = await hookServer();
       const { run } = alertsFixtureOf(fixture());
@@ -219,6 +246,12 @@ describe.each(databases)('on %s', (kind) => {
       expect(await repeat()).toBe(2);
       await sent(id, 2);
       expect(server.requests).toHaveLength(4);
+      // Others of the same subjects, of which the channel was not told.
+      const later = new Date(clock.wallMs());
+      await store.query('update silent_locations set since = $1::timestamptz', [later]);
+      await store.query('update monitoring_problems set begun_at = $1::timestamptz', [later]);
+      pass(3);
+      expect(await repeat()).toBe(0);
       await store.query('delete from silent_locations where location_id = $1', [berlin.id]);
       await store.query("delete from monitoring_problems where id = 'p1'");
       pass(3);

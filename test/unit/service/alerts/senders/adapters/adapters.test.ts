@@ -180,7 +180,8 @@ describe('a message to', () => {
     const [[begin], [end]] = [alertsOf(NOTICE), alertsOf(END)];
     expect(begin?.labels).toEqual(end?.labels);
     expect(Date.parse(String(begin?.endsAt))).toBeGreaterThan(AT_MS);
-    expect(Date.parse(String(end?.endsAt))).toBe(AT_MS);
+    // Before its time: the clock of the Alertmanager may be behind.
+    expect(Date.parse(String(end?.endsAt))).toBe(AT_MS - 10_000);
     expect(end).not.toHaveProperty('startsAt');
   });
 
@@ -257,7 +258,7 @@ describe('a message to', () => {
     expect(now?.labels).toMatchObject({ severity: 'critical' });
     expect(Date.parse(String(now?.endsAt))).toBeGreaterThan(AT_MS);
     expect(before?.labels).toEqual({ ...(now?.labels as object), severity: 'warning' });
-    expect(Date.parse(String(before?.endsAt))).toBe(AT_MS);
+    expect(Date.parse(String(before?.endsAt))).toBe(AT_MS - 10_000);
   });
 
   it('Alertmanager ends an alert that is not sent again for 15 minutes, counted from each sending', () => {
