@@ -50,7 +50,7 @@ const NUMBER_KEYWORDS: ReadonlySet<string> = new Set([
 
 /**
  * The first places where a value does not meet the schema, by JSON pointer (RFC 6901), as parts of a
- * message; none if it is valid. Takes as long as the schema asks for: the caller sets a limit.
+ * message; none if it is valid. Takes as long as the schema requires: the caller sets a limit.
  */
 export function mismatchesOf(schema: JsonSchema, value: unknown): readonly MessagePart[] {
   const units = errorsOf(schema, value);

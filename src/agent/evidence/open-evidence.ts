@@ -30,12 +30,12 @@ export interface OpenedEvidence {
   /** null if the search failed: then no diagnostic passes are made. */
   readonly budget: EvidenceBudget | null;
   /**
-   * Logs what is available, or what is missing and how to grant it; if the search goes on, at its end.
+   * Logs what is available, or what is missing and how to grant it, once the search has ended.
    *
    * @param keepsCaptures whether captures can be stored
    */
   logAvailability(keepsCaptures: boolean): void;
-  /** Also ends a search that goes on. */
+  /** Also ends a search that is in progress. */
   close(): void;
 }
 

@@ -54,7 +54,7 @@ interface Connection {
   readonly ipFamily: IpFamily;
   readonly address: string;
   readonly since: ConnectInstant;
-  /** null while it goes on. */
+  /** null until it has ended. */
   failure: Failure | null;
 }
 
@@ -69,7 +69,7 @@ type Found =
 
 /**
  * Connects to a name over the family that answers first (RFC 8305, "Happy Eyeballs"): addresses of both
- * families by turns, IPv6 first, a next one 250 ms after the one before, or as soon as one failed.
+ * families alternately, IPv6 first, the next one 250 ms after the previous one, or as soon as one failed.
  * None is given up for the next: the first that is connected wins, and the others are closed. Addresses
  * that the guard denies are not tried.
  *

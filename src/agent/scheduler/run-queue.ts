@@ -153,7 +153,7 @@ export class RunQueue {
   }
 
   /**
-   * Cancels a one-off run that waits for a permit or goes on: its FINAL is a cancelled one. Ignores a run
+   * Cancels a one-off run that waits for a permit or is active: its FINAL is a cancelled one. Ignores a run
    * that is not here.
    */
   cancelOneOff(runId: string): void {

@@ -132,7 +132,7 @@ export class ScriptThread {
         signal.removeEventListener('abort', onAbort);
         this.#current = null;
         fetching.abort();
-        // Nothing of the script goes on after it.
+        // Nothing of the script runs after it.
         void last
           .then(() => Promise.all(requests))
           .then(learn)

@@ -21,7 +21,7 @@ const MAX_FOREIGN_BYTES = 2 * MARGIN_CHARS;
  * | status  | too few bytes to tell interim from final         | the status is there               |
  * | interim | inside a 1xx response, which is dropped          | its blank line: status            |
  * | passing | the final response has begun: all bytes go on    | never                             |
- * | foreign | it is not HTTP at all: no byte goes on           | never                             |
+ * | foreign | it is not HTTP at all: no byte is passed on      | never                             |
  */
 type State = 'status' | 'interim' | 'passing' | 'foreign';
 

@@ -56,7 +56,7 @@ export class FileReader implements TargetReader {
     }
   }
 
-  /** Opening and listing cannot be cancelled. While one goes on, no second one begins. */
+  /** Opening and listing cannot be cancelled. While one is in progress, no second one begins. */
   async #inTime<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const late = `${this.name} cannot be read within ${READ_LIMIT_MS / 1000} s`;
     if (this.#active !== null) throw new Error(late);

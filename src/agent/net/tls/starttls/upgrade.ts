@@ -99,7 +99,7 @@ function converse(
         ? what
         : `${what}: ${JSON.stringify(shortenedText(answer, MAX_ANSWER_CHARS, scrub))}`;
 
-    /** Whether the dialogue goes on. */
+    /** Whether the dialogue continues. */
     const take = (): boolean => {
       const reading = dialogue.read(bytes);
       switch (reading.kind) {

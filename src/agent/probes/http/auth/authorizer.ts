@@ -19,7 +19,7 @@ export type Authorized =
  */
 export interface Authorizer {
   authorize(request: HopRequest, context: ProbeContext): Promise<Authorized>;
-  /** Whether the request is to be sent again, authorized anew. Changes nothing. */
+  /** Whether to authorize the request again and repeat it. Changes nothing. */
   asksAgain(head: ResponseHead): boolean;
   /** Called before the request is sent again. */
   accept(head: ResponseHead): void;

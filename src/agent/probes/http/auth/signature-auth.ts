@@ -15,7 +15,7 @@ export interface SignatureCredentials {
 
 type Data = string | ArrayBuffer | ArrayBufferView;
 
-/** SHA-256 and HMAC as the signer asks for them. */
+/** SHA-256 and HMAC in the form that the signer requires. */
 class Sha256 {
   readonly #secret: Data | undefined;
   #hash: Hash | Hmac;
@@ -54,7 +54,7 @@ export class SignatureAuth implements Authorizer {
   readonly #signer: SignatureV4;
 
   constructor({ region, service, sessionToken, ...credentials }: SignatureCredentials) {
-    // S3 asks for the hash of the body, and encodes paths once, the others twice.
+    // S3 requires the hash of the body, and encodes paths once; the other services encode them twice.
     const isS3 = service === 's3';
     this.#isS3 = isS3;
     this.#signer = new SignatureV4({
