@@ -15,7 +15,7 @@ export type AccountOverview = {
   readonly createdAt: Date;
 };
 
-/** Where the list goes on. */
+/** Where the list continues. */
 export type OverviewCursor = {
   /** As the database writes it: a Date has milliseconds only. */
   readonly createdAtText: string;

@@ -108,7 +108,7 @@ export async function saveAcknowledgement(
   );
 }
 
-/** Those of the open alerts of the checks that somebody has. */
+/** The open alerts of the checks that somebody has acknowledged. */
 export function listOpenAcknowledgements(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },

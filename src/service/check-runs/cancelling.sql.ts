@@ -14,7 +14,7 @@ export type CancellableRun = RunKey & {
   /** Its first attempt was requested; else it belongs to a slot of the check. */
   readonly isRequested: boolean;
   readonly isCancelled: boolean;
-  /** An attempt may begin or goes on. */
+  /** An attempt may begin or is active. */
   readonly isOpen: boolean;
 };
 

@@ -61,7 +61,7 @@ export interface CheckRuns {
   /** @throws ServiceError 404 */
   get(key: AccountKey): Promise<OneOffRun>;
   /**
-   * Cancels a run on request that waits or goes on: see `cancelRuns`. Idempotent.
+   * Cancels a run on request that waits or is active: see `cancelRuns`. Idempotent.
    *
    * @throws ServiceError 404; 409 for a run that has ended, and for the retry of a scheduled run
    */

@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Coding } from '../http/content-coding.ts';
 
-/** What `npm run build` makes of src/web/dashboard. From src, too: tests run the service from there. */
+/** What `npm run build` makes of src/web/dashboard. The path also holds in src, from where tests run. */
 const FOLDER = new URL('../../../dist/web/dashboard/', import.meta.url);
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -33,6 +33,6 @@ export interface ListRange {
   readonly limit: number;
   /** Entries before a page. */
   readonly offset: number;
-  /** Left out where nobody asks how the list goes on: then it is a page. */
+  /** Omitted if nobody needs to know how the list continues: then it is a page. */
   readonly walk?: ListWalk;
 }

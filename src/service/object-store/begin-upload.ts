@@ -6,7 +6,7 @@ const MAX_ATTEMPTS = 3;
 
 /**
  * Opens an upload unless the content is stored. Where another process ends the upload between two
- * steps, looks again whether the content is stored now, and opens the upload anew if it is not.
+ * steps, checks again whether the content is stored now, and opens the upload again if it is not.
  *
  * @param open throws ARTIFACT_UPLOAD_NOT_FOUND if the upload ended meanwhile
  */

@@ -18,7 +18,7 @@ export type SendOutcome =
       readonly answer: string | null;
       /** Whether a retry cannot help. */
       readonly isFinal: boolean;
-      /** The shortest wait that the receiver asks for; null for none. */
+      /** The minimum delay that the receiver requests; null for none. */
       readonly retryAfterMs: number | null;
     };
 

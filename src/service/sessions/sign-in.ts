@@ -63,7 +63,7 @@ export function createSignIn(parts: SignInParts): SignIn {
     const passwordHash = await passwords.hash(password);
     const renewed = { id: user.id, passwordHash, insteadOf: checkedHash };
     if (await updatePassword(store, renewed)) return { ...user, passwordHash };
-    // Another sign-in made the hash anew at the same time, or the password has changed.
+    // Another sign-in hashed the password again at the same time, or the password has changed.
     return await isPassword(given, password, client);
   };
 

@@ -41,7 +41,7 @@ export interface Passwords {
    * Takes the same time whether there is a hash or not.
    *
    * @param stored null for an unknown user, or one without a password
-   * @returns `outdated`: right, and the hash should be made anew with the present parameters
+   * @returns `outdated`: right, and the password should be hashed again with the current parameters
    * @throws ServiceError 503 where too many wait
    */
   check(stored: string | null, password: string): Promise<'right' | 'outdated' | 'wrong'>;

@@ -29,7 +29,7 @@ export interface SignInLinkParts {
  */
 export interface SignInLink {
   /**
-   * A new link, in place of an earlier one.
+   * A new link, which replaces an earlier one.
    *
    * @param apiKey an admin key, which whoever gets the link has anyway
    * @returns its token; null if the key is not an admin's

@@ -45,8 +45,8 @@ export interface AcknowledgementsParts {
 /** Who takes alerts: src/service/README.md, "Acknowledgement and escalation". */
 export interface Acknowledgements {
   /**
-   * Takes an open alert: reminders stop, and the channels that were told of it are told who took it. An
-   * alert that somebody has stays as it is.
+   * Acknowledges an open alert: reminders stop, and the channels that were notified of it learn
+   * who did. An alert that somebody has acknowledged stays as it is.
    *
    * @throws ServiceError 404 for an alert that does not exist, 409 for one that is not open
    */
@@ -126,7 +126,7 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
     await saveAcknowledgement(tx, { accountId, id, acknowledgement });
   }
 
-  /** Tells the channels that were told of the alert, whichever notices they want. */
+  /** Notifies the channels that were notified of the alert, whichever notices they select. */
   async function tell(
     tx: Sql,
     { accountId, id: alertId }: AccountKey,

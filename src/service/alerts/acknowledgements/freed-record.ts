@@ -4,7 +4,7 @@ import type { AlertRecord } from '../states.sql.ts';
 
 /**
  * A problem that somebody took and that got worse without a new alert, because the check flaps: nobody has it any
- * more, and its escalation waits anew.
+ * more, and its escalation starts to wait again.
  *
  * @returns the id of the check and its record; nothing for any other judgement
  */

@@ -34,11 +34,11 @@ export async function nameOfChannel(
   return row === undefined ? null : (row.name ?? '');
 }
 
-/** A channel that was told of an alert. */
+/** A channel that was notified of an alert. */
 export type ToldChannel = {
   readonly alertId: string;
   readonly channelId: number;
-  /** Whether it is told by its next digest: it knows nothing yet. */
+  /** Whether its next digest will contain the alert: it has not been notified yet. */
   readonly isInDigest: boolean;
 };
 

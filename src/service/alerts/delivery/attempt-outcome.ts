@@ -19,7 +19,7 @@ const RETRY_AFTER_MS = 20_000;
 const MAX_ERROR_BYTES = 2000;
 
 /**
- * What to store of an attempt. Waits for longer where the receiver asks for it (Retry-After), up to
+ * What to store of an attempt. Waits longer if the receiver requests it (Retry-After), up to
  * the limit of outgoing-http.ts.
  *
  * @param attempt counts from 1

@@ -2,7 +2,7 @@ import type { GivenAlert } from '../judge.ts';
 import type { AlertNotice } from '../notice.ts';
 import type { AlertSubject } from '../states.sql.ts';
 
-/** What channels are told of an alert of a check, or of a reminder of it. */
+/** The notice to channels of an alert of a check, or of a reminder of it. */
 export function noticeOfAlert(
   { checkId: id, name, checkType, tags, groupName, locations }: AlertSubject,
   alert: Omit<GivenAlert, 'acknowledgement' | 'escalatedTo'>,

@@ -4,7 +4,7 @@ import type { SealedDelivery } from './send-sealed.ts';
 import { findNoticeBefore } from './told-before.sql.ts';
 
 /**
- * A notice to Alertmanager with what the channel was told before. Alertmanager knows an alert by its labels, which
+ * A notice to Alertmanager with what the channel was sent before. Alertmanager knows an alert by its labels, which
  * have the severity, the name and the tags: if they changed, the alert with the earlier ones must be ended. Without
  * the database the notice goes without it.
  */

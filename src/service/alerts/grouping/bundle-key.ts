@@ -27,7 +27,7 @@ export function groupKeyOf(
   notice: AlertNotice,
   groupBy: ChannelBundling['groupBy'],
 ): BundleKey | null {
-  // The end of a certificate is told once, days before: there is no hurry, and no storm.
+  // Channels are notified of the end of a certificate once, days before: it is not urgent.
   if (groupBy === null || notice.alertType === 'ALERT_SSL') return null;
   const value = sharedValue(notice, groupBy);
   if (value === null) return null;

@@ -31,7 +31,7 @@ export type StoredProblem = {
 export type FoundProblem = Omit<StoredProblem, 'since'>;
 
 const COLUMNS = 'p.id, p.account_id, p.kind, p.subject_id, p.subject, p.message, p.since';
-/** A problem that is not certain starts anew after it was not found for so long. */
+/** A problem that is not certain starts again after no scan found it for so long. */
 const MAX_GAP = "interval '1 minute'";
 
 /** Stores problems that a scan found. */

@@ -107,7 +107,7 @@ export function lockOpenLanes(
 
 /**
  * Makes the last notice of each wait to be sent again, with all of its attempts. Only for lanes that the transaction
- * locks: it reads them anew, since one may have ended before it was locked.
+ * locks: it reads them again, because one may have ended before it was locked.
  *
  * @returns how many it made wait
  */

@@ -11,7 +11,7 @@ import type { OpenDelivery } from './send.ts';
 
 export interface RenderedMessage {
   readonly facts: MessageFacts;
-  /** Why defaults stand in place of what the templates make; null if they do not. */
+  /** Why the defaults replace the output of the templates; null if they do not. */
   readonly remark: string | null;
 }
 

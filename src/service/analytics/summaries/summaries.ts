@@ -123,7 +123,7 @@ export function createCheckSummaries({
   return {
     async list(accountId, query) {
       const { tags, search, location, states } = query.filter;
-      // Whoever goes on by a cursor gets the same window.
+      // A client that continues by a cursor gets the same window.
       const atMs = query.begunMs ?? clock.wallMs();
       const window = wholeHours(reportWindow(query, atMs), atMs);
       // No name, tag or location contains such a text, and PostgreSQL would refuse it.

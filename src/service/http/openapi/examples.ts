@@ -6,7 +6,7 @@ export type FindExample = (method: string, path: string, part: 'body' | number) 
 
 /**
  * Examples by the names of their schemas. The tests take them from responses of the service, and
- * `npm run examples` writes them anew.
+ * `npm run examples` writes them again.
  */
 export function readExamples(): Readonly<Record<string, unknown>> {
   return JSON.parse(readFileSync(new URL('./examples.json', import.meta.url), 'utf8'));

@@ -7,7 +7,7 @@ export interface Page {
   readonly limit: number;
   /** Counted from 1. */
   readonly page: number;
-  /** Where a response describes how the list goes on. */
+  /** Where a response describes how the list continues. */
   readonly walk?: ListWalk;
 }
 

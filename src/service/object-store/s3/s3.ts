@@ -153,7 +153,7 @@ export function createS3Store(
         refusal = error;
       }
       // Also after a refusal: another call may have published the content, and a third one may have
-      // begun the upload anew, without parts.
+      // begun the upload again, without parts.
       artifact = await find(content, signal);
       if (artifact === null) {
         if (refusal?.code === 'ARTIFACT_DIGEST_MISMATCH') await cleanUp(key, signal);

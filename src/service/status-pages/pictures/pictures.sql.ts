@@ -130,7 +130,7 @@ export async function savePictureProblem(
     nextAttemptAtMs,
   }: Attempt & {
     readonly problem: string;
-    /** null: not before somebody asks for it. */
+    /** null: not before somebody requests it. */
     readonly nextAttemptAtMs: number | null;
   },
 ): Promise<void> {

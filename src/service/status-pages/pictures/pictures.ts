@@ -35,7 +35,7 @@ export interface PagePicturesParts {
 export interface PagePictures {
   /**
    * Fetches those pictures of a page whose URLs were not fetched yet. Resolves when that is done, at
-   * the latest after WAIT_MS; what is not done then goes on. Never rejects.
+   * the latest after WAIT_MS; what is not done then continues. Never rejects.
    */
   fetch(key: AccountKey, kinds: readonly PictureKind[]): Promise<void>;
   /** Fetches all pictures of a page again, like `fetch`, but rejects if the database is away. */

@@ -1,7 +1,7 @@
 /** Affected services that are named; the others are counted. */
 const MAX_NAMED = 10;
 
-/** The services of a page that something affects, as readers are told. */
+/** The services of a page that something affects, as readers see them. */
 export interface AffectedServices {
   readonly names: readonly string[];
   /** What follows the names, such as `and 3 others`, or stands for them all; empty for nothing. */

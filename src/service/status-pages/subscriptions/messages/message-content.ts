@@ -182,7 +182,7 @@ function mail(
 ): MailContent {
   const leave = unsubscribeUrl(page);
   const manage = subscriptionUrl(page);
-  // A mail that asks for something at this link has it only once.
+  // A mail that asks the reader to open this link contains it only once.
   const footLinks = [
     ...(link.url === manage ? [] : [{ text: 'Change the subscription', url: manage }]),
     { text: 'Unsubscribe', url: leave },
