@@ -136,7 +136,7 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
   ): Promise<void> {
     if (lastRun === null) return;
     const told = await listToldChannels(tx, { accountId, alertIds: [alertId] });
-    // Who does not know of the alert is not told who has it.
+    // A channel that was not notified of the alert need not learn who acknowledged it.
     const ids = told.filter(({ isInDigest }) => !isInDigest).map(({ channelId }) => channelId);
     const channels = await lockChannels(tx, { accountId, ids });
     const given = { alertId, alertType, reminder: 0, sinceMs: state.sinceMs, facts: lastRun };

@@ -12,8 +12,8 @@ import type { AlertRecord } from '../states.sql.ts';
 import { listToldChannels, lockChannels } from './sql.ts';
 
 /**
- * Sends the alerts that nobody acknowledged to the channels of the account's escalation step which want them
- * and were not told: in the transaction that judges the checks, under their locks. Therefore it happens once,
+ * Sends the alerts that nobody acknowledged to the channels of the account's escalation step that select them
+ * and were not notified: in the transaction that judges the checks, under their locks. Therefore it happens once,
  * whichever replica does it.
  *
  * @returns the channels by check

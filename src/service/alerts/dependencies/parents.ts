@@ -78,7 +78,7 @@ export class Parents {
 const UNTIL_IT_ENDS = Number.POSITIVE_INFINITY;
 
 /**
- * Whether the check fails at an instant, and makes notices wait: it still reports, and somebody was told of the
+ * Whether the check fails at an instant, and makes notices wait: it still reports, and somebody was notified of the
  * failure, or will be, once what it depends on itself passes or its maintenance window ends.
  */
 function failsWhen(

@@ -71,7 +71,7 @@ function groupOf({ notice, listener }: Pending): Bundle | null {
   return { key: storedKeyOf(key), dueAtMs: notice.atMs + groupWindow * 1000 };
 }
 
-/** Those of the channels and checks where the end of being degraded is to be told. */
+/** Those of the channels and checks that must be notified of the end of being degraded. */
 async function lanesOfEnds(
   tx: Sql,
   accountId: string,

@@ -55,7 +55,7 @@ export function createProblemNotices({
       const candidates = await recipientsOf(tx, problem);
       const all = candidates.filter((channel) => wantsProblem(channel, kind));
       const wanted = all.filter(({ isFailing }) => isFailing !== true);
-      // Somebody must be told, if only once a channel delivers again.
+      // Somebody must be notified, even if only once a channel delivers again.
       if (wanted.length === 0) return all.length > 0;
       const isSilenced = await silences.from(tx, accountId, atMs);
       const listening = wanted.filter(({ tags }) => tags === undefined || !isSilenced(tags, atMs));
