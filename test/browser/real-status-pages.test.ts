@@ -265,7 +265,7 @@ describe.skipIf(LACKING !== null)('a page of a real service', () => {
       await page.keyboard.press('Tab');
       expect(await focused()).toMatchObject({ text: 'Skip to the content', isVisible: true });
       await page.keyboard.press('Enter');
-      expect(page.url()).toBe(`${url}#main`);
+      await page.waitForURL(`${url}#main`);
       // The next stop is within the content, not in the header.
       await page.keyboard.press('Tab');
       expect(await page.evaluate('document.activeElement.closest("main") !== null')).toBe(true);

@@ -86,7 +86,7 @@ describe('vedette service', () => {
     next.child.kill('SIGTERM');
     expect(await next.ended).toMatchObject({ code: 0 });
     // Three processes, each with a database of its own to open.
-  }, 60_000);
+  });
 
   /** What decrypting prints while something is amiss with the file of the key. */
   async function refusedWhile(breakFile: (file: string) => void): Promise<object> {
@@ -107,7 +107,7 @@ describe('vedette service', () => {
         'vedette: credentials of 1 check or location cannot be decrypted because none of the keys decrypts them: put the key that encrypted them behind the others in ENCRYPTION_KEY, or its file back into DATA_DIR/encryption-key, and run vedette service decrypt again\n',
       hasFile: true,
     });
-  }, 60_000);
+  });
 
   it('decrypts nothing without the file of the key, and makes none', async () => {
     expect(await refusedWhile((file) => rmSync(file))).toEqual({
@@ -117,7 +117,7 @@ describe('vedette service', () => {
         'vedette: credentials of 1 check or location cannot be decrypted because DATA_DIR/encryption-key is missing: put the file back, or set ENCRYPTION_KEY to the key that encrypted them and run vedette service decrypt again\n',
       hasFile: false,
     });
-  }, 60_000);
+  });
 
   it.each([['migrate'], ['decrypt']])(
     '%s names what to set where no database is named',
