@@ -123,7 +123,7 @@ export interface AlertNotice {
    * The last notice of the check to this channel before this one; null if there was none. Added when it is sent to a
    * service that knows a problem by more than its key.
    */
-  readonly toldBefore?: AlertNotice | null;
+  readonly previousNotice?: AlertNotice | null;
   /** The channel gets it again, since the problem lasts and the channel would end it; left out for the first time. */
   readonly isRepeated?: boolean;
   /** The page that acknowledges the alert, added when it is sent; null or left out if there is none. */

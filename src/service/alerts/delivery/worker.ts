@@ -18,9 +18,9 @@ import { outcomeOfAttempt } from './attempt-outcome.ts';
 import { type ClaimedDelivery, claimDeliveries, nextDueAtMs } from './claims.sql.ts';
 import { withDependents } from './dependents.ts';
 import { findLastPassing } from './last-passing.sql.ts';
+import { withPreviousNotice } from './previous-notice.ts';
 import { type SealedDelivery, type SealedSending, sendSealed } from './send-sealed.ts';
 import { NOTICES_CHANNEL } from './sql.ts';
-import { withToldBefore } from './told-before.ts';
 
 export interface DeliveryWorkerParts extends SealedSending {
   readonly store: Store;
@@ -119,7 +119,7 @@ export async function runDeliveryWorker(
             return isStored ? 1 + (await recordCarried(tx, carrying)) : 0;
           })
         : Number(await recordAttempt(store, { ...by, atMs, outcome }));
-      // Nobody is told anything new by an open alert that is sent again.
+      // An open alert that is sent again says nothing new.
       const isNews = !sent.ok || (notice as AlertNotice).isRepeated !== true;
       if (stored > 0 && isNews) {
         parts.onAttempt?.({
@@ -150,7 +150,7 @@ async function withFacts(
   if (delivery.notice.bundle !== undefined) return delivery;
   const { store } = parts;
   const known = await withLastPassing(store, withAcknowledgeLink(parts, delivery));
-  return withToldBefore(store, await withDependents(store, known));
+  return withPreviousNotice(store, await withDependents(store, known));
 }
 
 function openable({ id: deliveryId, notice, timeZone, ...claimed }: ClaimedDelivery) {

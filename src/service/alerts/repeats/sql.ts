@@ -33,8 +33,8 @@ function lastDelivery(accountId: string, subjectId: string, channelId: string): 
 }
 
 /**
- * A channel may know of an earlier problem alone, whose end it was not told of: of a check that failed then, and is only
- * degraded now, or of what began after its last delivery.
+ * The last delivery may be of an earlier problem whose end the channel did not get: the check failed then and is only
+ * degraded now, or the location or problem began after that delivery.
  */
 const FAILURES = "('ALERT_FAILURE', 'ALERT_FAILURE_REMAIN', 'ALERT_DEGRADED_FAILURE')";
 

@@ -145,15 +145,15 @@ const SEVERITIES_BEFORE: Readonly<Partial<Record<AlertType, ProblemSeverity>>> =
  * last counts, where that is known.
  */
 function routesOf(notice: AlertNotice): Pick<MessageFacts, 'routing' | 'replaces'> {
-  const { alertType, toldBefore, isRepeated = false } = notice;
+  const { alertType, previousNotice, isRepeated = false } = notice;
   const own = routingOf(notice);
   if (isRepeated) return { routing: own, replaces: null };
-  if (toldBefore === undefined) {
+  if (previousNotice === undefined) {
     const severity = SEVERITIES_BEFORE[alertType];
     return { routing: own, replaces: severity === undefined ? null : { ...own, severity } };
   }
-  const isOfProblem = toldBefore !== null && !reportsEnd(toldBefore.alertType);
-  const before = isOfProblem ? routingOf(toldBefore) : null;
+  const isOfProblem = previousNotice !== null && !reportsEnd(previousNotice.alertType);
+  const before = isOfProblem ? routingOf(previousNotice) : null;
   return reportsEnd(alertType)
     ? { routing: before ?? own, replaces: null }
     : { routing: own, replaces: before };

@@ -275,19 +275,19 @@ describe('a message to', () => {
     expect(alertsOf(repeated)).toHaveLength(1);
   });
 
-  it('Alertmanager ends the alert that it was told of, whatever the check is called now', () => {
-    const toldBefore: AlertNotice = { ...NOTICE, alertType: 'ALERT_FAILURE' };
+  it('Alertmanager ends the alert that it was sent, whatever the check is called now', () => {
+    const previousNotice: AlertNotice = { ...NOTICE, alertType: 'ALERT_FAILURE' };
     const check = { ...NOTICE.check, name: 'Renamed', tags: [] };
     // The channel does not want to know what is degraded, and the check was that last.
-    const end = alertsOf({ ...END, alertType: 'ALERT_DEGRADED_RECOVERY', check, toldBefore });
+    const end = alertsOf({ ...END, alertType: 'ALERT_DEGRADED_RECOVERY', check, previousNotice });
     expect(end.map(({ labels }) => labels)).toEqual([alertsOf(NOTICE)[0]?.labels]);
-    const again = alertsOf({ ...NOTICE, check, reminder: 1, toldBefore });
+    const again = alertsOf({ ...NOTICE, check, reminder: 1, previousNotice });
     expect(again.map(({ labels }) => labels)).toMatchObject([
       { check: 'Renamed' },
       { check: NOTICE.check.name, tag_eu: 'true' },
     ]);
-    expect(alertsOf({ ...NOTICE, reminder: 1, toldBefore })).toHaveLength(1);
-    expect(alertsOf({ ...NOTICE, toldBefore: END })).toHaveLength(1);
-    expect(alertsOf({ ...NOTICE, toldBefore: null })).toHaveLength(1);
+    expect(alertsOf({ ...NOTICE, reminder: 1, previousNotice })).toHaveLength(1);
+    expect(alertsOf({ ...NOTICE, previousNotice: END })).toHaveLength(1);
+    expect(alertsOf({ ...NOTICE, previousNotice: null })).toHaveLength(1);
   });
 });

@@ -37,7 +37,7 @@ describe.each(databases)('on %s', (kind) => {
         ...fields,
       });
 
-    it('ends the alert that it was told of, also where it was not told of each step since', async () => {
+    it('ends the alert that the channel was sent, also where it was not sent each step since', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
       const id = await channelTo(server, { sendDegraded: false });

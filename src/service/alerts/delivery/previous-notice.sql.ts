@@ -6,7 +6,7 @@ import type { DeliveryKey } from './sql.ts';
  * The notice of the same check to the same channel right before this delivery; null if there is none. Certificates
  * do not count.
  */
-export async function findNoticeBefore(
+export async function findPreviousNotice(
   sql: Sql,
   { accountId, channelId, id }: DeliveryKey,
 ): Promise<AlertNotice | null> {
