@@ -12,6 +12,8 @@ const shared = {
   // Hooks start whole services with all that they serve: on a busy machine that takes minutes.
   hookTimeout: 300_000,
   restoreMocks: true,
+  // The error's line in a report shows what was found, not only how many.
+  chaiConfig: { truncateThreshold: 300 },
   setupFiles: ['test/support/seeded.ts'],
   execArgv: [UNOPTIMIZED_WASM],
 };
