@@ -11,17 +11,17 @@ import { ThrottledLog } from '../runtime/throttled-log.ts';
 import { isInTime } from '../runtime/wait.ts';
 import type { OneOff } from '../wire/v1/assignment.ts';
 import type { Backend, RunProgress } from './backend/backend.ts';
-import type { DaemonConfig } from './config.ts';
+import { BlackboxProbe } from './blackbox-probe/blackbox-probe.ts';
+import type { DaemonConfig } from './config/agent-config.ts';
 import type { EvidenceBudget } from './evidence/evidence-budget.ts';
-import type { AgentMetrics } from './health/metrics.ts';
 import type { AgentState, HealthStatus } from './health/readiness-and-liveness.ts';
-import { ProbeEndpoint } from './probe-endpoint/probe-endpoint.ts';
+import type { AgentMetrics } from './metrics/metrics.ts';
 import { limitAddTime } from './run/artifacts/add-time-limit.ts';
+import { runCheck } from './run/run-check.ts';
 import type { RunTools } from './run/run-tools.ts';
-import { runCheck } from './run/runner.ts';
 import type { WaitingLimit } from './scheduler/permits/waiting-limit.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
-import type { SecretsVault } from './secrets/vault.ts';
+import type { AgentSecrets } from './secrets/agent-secrets.ts';
 import { shutdownLimit } from './shutdown-limit.ts';
 import { missedBeforeTakeover } from './slots/missed-since.ts';
 import type { CheckSet } from './source/check-source.ts';
@@ -35,7 +35,7 @@ export interface DaemonParts {
   readonly metrics: AgentMetrics;
   readonly backend: Backend;
   readonly tools: RunTools['parts'];
-  readonly secrets: Pick<SecretsVault, 'take' | 'admit' | 'missing'>;
+  readonly secrets: Pick<AgentSecrets, 'take' | 'admit' | 'missing'>;
   /** null: no diagnostic passes. */
   readonly evidence: EvidenceBudget | null;
   /** Gets every result, after the backend. */
@@ -64,7 +64,7 @@ export class Daemon implements RunProgress {
   readonly #scheduler: Scheduler;
   readonly #trials: TrialRuns;
   /** Serves probes once it has checks. */
-  readonly probes: ProbeEndpoint;
+  readonly probes: BlackboxProbe;
   readonly #throttled: ThrottledLog;
   #state: AgentState = 'starting';
   #clientCertificates: readonly ClientCertificate[] = [];
@@ -97,7 +97,7 @@ export class Daemon implements RunProgress {
       onBodyWithoutRoom: metrics.bodyWithoutRoom,
     };
     this.#trials = new TrialRuns(runnerParts);
-    this.probes = new ProbeEndpoint(runnerParts);
+    this.probes = new BlackboxProbe(runnerParts);
     this.#scheduler = new Scheduler({
       clock,
       concurrency: config.concurrency,

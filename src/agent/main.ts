@@ -6,26 +6,26 @@ import type { Logger } from '../runtime/logger.ts';
 import { VERSION } from '../runtime/version.ts';
 import { isInTime } from '../runtime/wait.ts';
 import type { OpenBackend, RunProgress } from './backend/backend.ts';
-import type { AgentConfig } from './config.ts';
+import type { ProbeRequest } from './blackbox-probe/blackbox-probe.ts';
+import type { AgentConfig } from './config/agent-config.ts';
 import { Daemon } from './daemon.ts';
+import type { ErrorReports } from './error-reports/error-reports.ts';
 import { NO_EVIDENCE, openEvidence } from './evidence/open-evidence.ts';
 import { endOrphans } from './evidence/orphans.ts';
-import type { FaultReports } from './fault-reports/fault-reports.ts';
-import { type AgentMetrics, createMetrics } from './health/metrics.ts';
+import { startHealthServer } from './health/health-server.ts';
 import {
   HEALTH_OF_START,
   type HealthResponse,
   type HealthStatus,
   textResponse,
 } from './health/readiness-and-liveness.ts';
-import { startHealthServer } from './health/server.ts';
+import { type AgentMetrics, createMetrics } from './metrics/metrics.ts';
 import type { OtlpExporter } from './otlp/exporter.ts';
-import type { ProbeRequest } from './probe-endpoint/probe-endpoint.ts';
 import { createRunTools } from './run/run-tools.ts';
-import { openStarvationSources } from './run/starvation/starvation.ts';
+import { openStarvationSources } from './run/starvation/starvation-meter.ts';
 import { warmUp } from './run/warm-up.ts';
 import { waitingBound } from './scheduler/permits/waiting-limit.ts';
-import type { SecretsVault } from './secrets/vault.ts';
+import type { AgentSecrets } from './secrets/agent-secrets.ts';
 
 export interface AgentParts {
   readonly config: AgentConfig;
@@ -33,8 +33,8 @@ export interface AgentParts {
   readonly openBackend: OpenBackend;
   readonly log: Logger;
   /** The log is scrubbed by it, too. */
-  readonly secrets: SecretsVault;
-  readonly reports: FaultReports;
+  readonly secrets: AgentSecrets;
+  readonly reports: ErrorReports;
   readonly stop: StopSignals;
   /** Called once, when the health server listens. */
   readonly onListening: (healthPort: number) => void;

@@ -3,15 +3,15 @@ import type { Check } from '../model/check/check.ts';
 import type { CheckResult, MissedSlots } from '../model/result/result.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { RunConfig } from './config.ts';
+import type { RunConfig } from './config/agent-config.ts';
+import { runPaced } from './paced-starts.ts';
+import { runCheck } from './run/run-check.ts';
 import { createRunTools } from './run/run-tools.ts';
-import { runCheck } from './run/runner.ts';
-import { openStarvationSources } from './run/starvation/starvation.ts';
+import { openStarvationSources } from './run/starvation/starvation-meter.ts';
 import { warmUp } from './run/warm-up.ts';
-import { runPaced } from './scheduler/permits/paced-starts.ts';
 import { RunPermits } from './scheduler/permits/permits.ts';
 import { waitingBound } from './scheduler/permits/waiting-limit.ts';
-import type { SecretsVault } from './secrets/vault.ts';
+import type { AgentSecrets } from './secrets/agent-secrets.ts';
 import type { CheckSet } from './source/check-source.ts';
 
 export interface RunOnceOptions {
@@ -22,7 +22,7 @@ export interface RunOnceOptions {
   readonly location: string;
   readonly log: Logger;
   /** Has the set's variables. */
-  readonly secrets: SecretsVault;
+  readonly secrets: AgentSecrets;
   /** Ends active runs at once, as missed (`agent_stopped`). */
   readonly signal: AbortSignal;
   readonly onStarted: (check: Check) => void;

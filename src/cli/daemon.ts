@@ -1,8 +1,8 @@
 import type { OpenBackend } from '../agent/backend/backend.ts';
-import type { AgentConfig } from '../agent/config.ts';
-import type { FaultReports } from '../agent/fault-reports/fault-reports.ts';
+import type { AgentConfig } from '../agent/config/agent-config.ts';
+import type { ErrorReports } from '../agent/error-reports/error-reports.ts';
 import { runAgent } from '../agent/main.ts';
-import type { SecretsVault } from '../agent/secrets/vault.ts';
+import type { AgentSecrets } from '../agent/secrets/agent-secrets.ts';
 import { guardAgainstFaults } from '../runtime/fault-guard.ts';
 import { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -13,8 +13,8 @@ export interface RunDaemonParts {
   readonly config: AgentConfig;
   readonly log: Logger;
   readonly openBackend: OpenBackend;
-  readonly secrets: SecretsVault;
-  readonly reports: FaultReports;
+  readonly secrets: AgentSecrets;
+  readonly reports: ErrorReports;
   /** Called once with the port of health and metrics. */
   readonly onListening: (port: number) => void;
 }

@@ -60,16 +60,16 @@ const variablesOfReading = async (): Promise<Rows> => {
 /** Loads the variables of each command. */
 const VARIABLES = {
   run: async () => {
-    loadSequentially(import.meta.url, '../agent/config.js');
-    return (await import('../agent/config.ts')).ENVIRONMENT_OF.run;
+    loadSequentially(import.meta.url, '../agent/config/agent-config.js');
+    return (await import('../agent/config/agent-config.ts')).ENVIRONMENT_OF.run;
   },
   report: async () => {
     loadSequentially(import.meta.url, './service-api/connection.js');
     return (await import('./service-api/connection.ts')).REPORT_ENVIRONMENT;
   },
   agent: async () => {
-    loadSequentially(import.meta.url, '../agent/config.js');
-    return (await import('../agent/config.ts')).ENVIRONMENT_OF.agent;
+    loadSequentially(import.meta.url, '../agent/config/agent-config.js');
+    return (await import('../agent/config/agent-config.ts')).ENVIRONMENT_OF.agent;
   },
   service: async () => {
     loadSequentially(import.meta.url, '../service/config.js');

@@ -1,4 +1,4 @@
-import type { RunConfig } from '../agent/config.ts';
+import type { RunConfig } from '../agent/config/agent-config.ts';
 import { createLogger, type Logger, type LogLevel } from '../runtime/logger.ts';
 import { wantsColour } from './print/colour.ts';
 import type { Terminal } from './terminal.ts';

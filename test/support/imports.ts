@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 
 export interface Import {
-  /** Path below src, like `agent/run/runner.ts`. */
+  /** Path below src, like `agent/run/run-check.ts`. */
   readonly from: string;
   /** The same for our own modules; the written specifier for all others. */
   readonly to: string;

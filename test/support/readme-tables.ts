@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ENVIRONMENT } from '../../src/agent/config.ts';
-import { AGENT_METRICS } from '../../src/agent/health/metrics-table.ts';
+import { ENVIRONMENT } from '../../src/agent/config/agent-config.ts';
+import { AGENT_METRICS } from '../../src/agent/metrics/metrics-table.ts';
 import { alertSettingsSchema } from '../../src/model/alerting/alert-settings.ts';
 import {
   MONITORING_PROBLEMS,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CaptureFilter } from '../../src/agent/evidence/capture.ts';
+import type { CaptureFilter } from '../../src/agent/evidence/capture/capture.ts';
 import { endOrphans } from '../../src/agent/evidence/orphans.ts';
 import { eventually } from '../support/eventually.ts';
 import { captureLog } from '../support/log-capture.ts';

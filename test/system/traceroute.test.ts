@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Traced } from '../../src/agent/evidence/tracer.ts';
+import type { Traced } from '../../src/agent/evidence/traceroute/tracer.ts';
 import type { Traceroute, TracerouteHop } from '../../src/model/result/traceroute.ts';
 import { NOBODY, RoutedNetwork } from '../support/network/routed-network.ts';
 import { IS_NIGHTLY } from '../support/nightly.ts';

@@ -33,7 +33,7 @@ const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** An agent starts it again after each expression that does not end: loading zod takes longer than all else. */
-const PATTERN_WORKER = 'agent/assertions/pattern-worker.ts';
+const PATTERN_WORKER = 'agent/assertions/evaluation-worker.ts';
 
 /** Folders that compute and touch nothing: the only outside modules they may use. */
 const PURE: Readonly<Record<string, readonly string[]>> = {

@@ -3,13 +3,18 @@ import { comparisonWith, type Predicate } from '../../model/check/compare.ts';
 import { parseNumber } from '../../model/check/numeric.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { messageOf } from '../../runtime/errors.ts';
-import { quoted, shortened } from '../../runtime/text/quoted.ts';
+import { quoted, shortenedToChars } from '../../runtime/text/quoted.ts';
 import { cutScrubbed } from '../secrets/cut-scrubbed.ts';
+import {
+  type AssertionInput,
+  isSecretValue,
+  sourceName,
+  sourcePhrase,
+} from './assertion-sources.ts';
 import { compileJsonPath, select } from './json-path.ts';
 import { compileJsonSchema, type MessagePart, mismatchesOf } from './json-schema.ts';
 import { compilePattern, firstMatch } from './pattern.ts';
 import { MAX_ACTUAL_BYTES, previewOf } from './preview.ts';
-import { type AssertionInput, isSecretValue, sourceName, sourcePhrase } from './sources.ts';
 
 /** The outcome of one assertion; `error` is null if it passed. */
 export interface Outcome {
@@ -49,7 +54,7 @@ export function shownOutcome(
     const texts = end.parts.map(({ text, isOfResponse }) => (isOfResponse ? mask(text) : text));
     return { actual: shown, error: `${start}${texts.join('')}` };
   }
-  const value = end.kind === 'quoted' ? quoted(shown ?? '') : shortened(shown ?? 'null');
+  const value = end.kind === 'quoted' ? quoted(shown ?? '') : shortenedToChars(shown ?? 'null');
   return { actual: shown, error: `${start}${value}${end.note}` };
 }
 

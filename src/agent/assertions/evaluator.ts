@@ -4,6 +4,12 @@ import { VedetteError } from '../../runtime/errors.ts';
 import { OWN_SCHEDSTAT } from '../../runtime/files/thread-cpu-time.ts';
 import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
 import {
+  type AssertionInput,
+  assertionInput,
+  type SourceValues,
+  sourcePhrase,
+} from './assertion-sources.ts';
+import {
   evaluateAssertion,
   failedAssertion,
   type Outcome,
@@ -11,18 +17,22 @@ import {
   withoutResponse,
   withoutTls,
 } from './evaluate-assertion.ts';
+import {
+  EvaluationPool,
+  PATTERN_LIMIT_MS,
+  type PoolReply,
+  type PoolStep,
+} from './evaluation-pool.ts';
 import { InlineBudget } from './inline-budget.ts';
-import { PATTERN_LIMIT_MS, PatternPool, type PoolReply, type PoolStep } from './pattern-pool.ts';
-import { type AssertionInput, assertionInput, type SourceValues, sourcePhrase } from './sources.ts';
 
-export type { SourceValues } from './sources.ts';
+export type { SourceValues } from './assertion-sources.ts';
 
 const NO_REPLIES: ReadonlyMap<PoolStep, PoolReply> = new Map();
 const CANCELLED: PoolReply = { kind: 'cancelled' };
 
 export interface EvaluatorOptions {
   readonly clock: Clock;
-  /** The compiled pattern-worker.js: worker threads of older Node versions run no TypeScript. */
+  /** The compiled evaluation-worker.js: worker threads of older Node versions run no TypeScript. */
   readonly workerUrl: URL;
   readonly limitMs?: number;
   /** The file of the kernel with the CPU time of the thread that reads it; for tests. */
@@ -64,7 +74,7 @@ export interface Evaluator {
  */
 export function createEvaluator(options: EvaluatorOptions): Evaluator {
   const { clock, workerUrl, limitMs = PATTERN_LIMIT_MS, schedstat = OWN_SCHEDSTAT } = options;
-  const pool = new PatternPool({ clock, workerUrl, limitMs, schedstat });
+  const pool = new EvaluationPool({ clock, workerUrl, limitMs, schedstat });
 
   return {
     async evaluate(assertions, sources, signal, hooks = {}) {

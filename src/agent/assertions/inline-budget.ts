@@ -1,9 +1,9 @@
 import type { Assertion } from '../../model/check/assertion.ts';
+import type { AssertionInput } from './assertion-sources.ts';
 import { type ParsedJson, parseJson } from './evaluate-assertion.ts';
 import { compileJsonPath, pathReach } from './json-path.ts';
 import { compilePattern } from './pattern.ts';
 import { patternSteps } from './pattern-cost.ts';
-import type { AssertionInput } from './sources.ts';
 
 /**
  * The main thread's budget for all assertions of one attempt together, in steps of about 2 ns: the

@@ -1,7 +1,7 @@
 import { type OutputUnit, validate } from '@cfworker/json-schema';
 import { type JsonSchema, parseJsonSchema } from '../../model/check/json-schema.ts';
 import { LruCache } from '../../runtime/lru-cache.ts';
-import { shortened } from '../../runtime/text/quoted.ts';
+import { shortenedToChars } from '../../runtime/text/quoted.ts';
 
 /** A part of a message that quotes the response in some of its parts. */
 export interface MessagePart {
@@ -85,11 +85,12 @@ function errorsOf({ schema, draft, lookup }: JsonSchema, value: unknown): readon
 /** What the schema says stays as it is; pointers and numbers are of the response. */
 function partsOf({ instanceLocation, keyword, error }: OutputUnit): readonly MessagePart[] {
   const pointer = decoded(instanceLocation.replace(/^#/, ''));
-  const where = pointer === '' ? plain('at the top') : ofResponse(shortened(pointer));
+  const where = pointer === '' ? plain('at the top') : ofResponse(shortenedToChars(pointer));
   if (keyword === 'false') return [where, plain(': nothing is allowed here')];
   const text = error.replace(/\.$/, '').replace(/^Instance /, '');
   const [, number, rest] = NUMBER_KEYWORDS.has(keyword) ? (/^(\S+)( .*)$/s.exec(text) ?? []) : [];
-  if (number === undefined || rest === undefined) return [where, plain(`: ${shortened(text)}`)];
+  if (number === undefined || rest === undefined)
+    return [where, plain(`: ${shortenedToChars(text)}`)];
   return [where, plain(': '), ofResponse(number), plain(rest)];
 }
 

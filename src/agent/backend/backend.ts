@@ -2,12 +2,12 @@ import type { MissedSlots } from '../../model/result/result.ts';
 import type { Moment } from '../../runtime/boot-clock.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { FaultReports } from '../fault-reports/fault-reports.ts';
-import type { AgentMetrics } from '../health/metrics.ts';
+import type { ErrorReports } from '../error-reports/error-reports.ts';
+import type { AgentMetrics } from '../metrics/metrics.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import type { Handover } from '../run/handover.ts';
 import type { OneOffOutcome } from '../scheduler/one-offs.ts';
-import type { SecretsVault } from '../secrets/vault.ts';
+import type { AgentSecrets } from '../secrets/agent-secrets.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import type { CheckSource } from '../source/check-source.ts';
 import type { TrialOutcome } from '../trials/trial-runs.ts';
@@ -70,8 +70,8 @@ export interface BackendParts {
   readonly runs: RunProgress;
   /** Tells whether packets can be captured here, which a long search finds out only later. */
   readonly captures: Promise<() => boolean>;
-  readonly reports: Pick<FaultReports, 'run' | 'flush'>;
-  readonly secrets: Pick<SecretsVault, 'scrubber'>;
+  readonly reports: Pick<ErrorReports, 'run' | 'flush'>;
+  readonly secrets: Pick<AgentSecrets, 'scrubber'>;
 }
 
 export type OpenBackend = (parts: BackendParts) => Promise<Backend>;

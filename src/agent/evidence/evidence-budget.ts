@@ -3,8 +3,8 @@ import type { Traceroute } from '../../model/result/traceroute.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { NameServers } from '../net/dns/system/name-servers.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
-import type { Captured, CaptureFilter, CaptureOutcome, Capturer } from './capture.ts';
-import type { Tracer } from './tracer.ts';
+import type { Captured, CaptureFilter, CaptureOutcome, Capturer } from './capture/capture.ts';
+import type { Tracer } from './traceroute/tracer.ts';
 import { tracerouteText } from './traceroute/traceroute-text.ts';
 
 /** EVIDENCE: what may follow a failure. `with-secrets`: captures also of secrets in clear text. */

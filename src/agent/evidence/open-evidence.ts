@@ -3,13 +3,13 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isInTime } from '../../runtime/wait.ts';
-import type { SystemResolver } from '../net/dns/system-resolver.ts';
+import type { SystemResolver } from '../net/dns/system/system-resolver.ts';
+import type { Capturer } from './capture/capture.ts';
 import { lackingCapturer, openCapturer } from './capture/capturer.ts';
-import type { Capturer } from './capture.ts';
 import { EvidenceBudget } from './evidence-budget.ts';
 import { endOrphans } from './orphans.ts';
-import type { Tracer } from './tracer.ts';
 import { lackingTracer, openTracer } from './traceroute/open-tracer.ts';
+import type { Tracer } from './traceroute/tracer.ts';
 
 /** How long the start waits. The trials take at most 4 s, unless the machine is busy, as at its boot. */
 const START_WAIT_MS = 5000;

@@ -14,16 +14,16 @@ import {
   repeatedSynText,
   targetText,
 } from './connect-failures.ts';
-import type { SocketState } from './kernel/kernel-sockets.ts';
+import { raceFamilies } from './happy-eyeballs.ts';
 import {
   type ConnectInstant,
   connectsFrom,
   kernelConnectMs,
   noteKernelConnect,
-} from './kernel-connect-time.ts';
+} from './kernel/connect-time.ts';
+import type { SocketState } from './kernel/kernel-sockets.ts';
 import { type Opened, openSocket } from './open-socket.ts';
 import { type Addresses, chooseAddresses } from './permitted-addresses.ts';
-import { raceFamilies } from './race-families.ts';
 import { Stopwatch } from './stopwatch.ts';
 
 export interface ConnectTarget {
@@ -75,7 +75,7 @@ export interface NotConnected {
  * the remaining time, so that a silent one leaves time for the others. If all fail, the failure is
  * that of the last one, and the job log has the others. On a machine without IPv6, IPv6 falls back
  * to IPv4 (src/model/README.md, "What passes and what fails"), unless IPv4 has an attempt of its own. With ANY
- * the families race (race-families.ts). The time up to a failure belongs to the phase that failed.
+ * the families race (happy-eyeballs.ts). The time up to a failure belongs to the phase that failed.
  *
  * The kernel measures the connect time, so a stall of our event loop does not lengthen it. The
  * event loop times failures, repeated SYNs and connections to a peer that may send first.

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { TICK_MS } from './kernel/kernel-sockets.ts';
 import type { PeerActivity } from './kernel/peer-activity.ts';
-import type { StarvationWatch } from './starvation.ts';
+import type { StarvationWatch } from './starvation-watch.ts';
 
 export interface ExtensionLimits {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { DeadlineExtension } from './deadline-extension.ts';
 import { type PeerActivity, UNKNOWN_ACTIVITY } from './kernel/peer-activity.ts';
-import type { StarvationWatch } from './starvation.ts';
+import type { StarvationWatch } from './starvation-watch.ts';
 
 export interface Limits {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import type { Failure } from '../../model/result/error-codes.ts';
 import type { JobLog } from '../probes/job-log.ts';
-import type { StarvationWatch } from './starvation.ts';
+import type { StarvationWatch } from './starvation-watch.ts';
 
 export type Family = 4 | 6;
 

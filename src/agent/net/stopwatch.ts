@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { StarvationWatch } from './starvation.ts';
+import type { StarvationWatch } from './starvation-watch.ts';
 
 export interface StopwatchParts {
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import type { CheckMetric } from '../health/check-gauges.ts';
+import type { CheckMetric } from '../metrics/check-gauges.ts';
 import {
   attributesOf,
   type Metric,

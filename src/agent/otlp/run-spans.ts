@@ -3,7 +3,7 @@ import type { CheckResult } from '../../model/result/result.ts';
 import { runResultOf } from '../../model/result/run-result.ts';
 import { spanIdOf, traceIdOf, traceKeyOf } from '../../model/result/trace-context.ts';
 import { LruCache } from '../../runtime/lru-cache.ts';
-import { judgedRunOf, phaseSecondsOf } from '../health/judged-run.ts';
+import { judgedRunOf, phaseSecondsOf } from '../metrics/judged-run.ts';
 import { attributesOf, SPAN_KINDS, type Span, STATUS_CODES, unixNano } from './otlp-json.ts';
 
 /** Runs between their first attempt and their end. */

@@ -1,4 +1,4 @@
-import { Queue } from '../output/queue.ts';
+import { Queue } from '../../runtime/fifo-queue.ts';
 import type { Span } from './otlp-json.ts';
 
 /** Results whose spans wait. */

@@ -1,4 +1,4 @@
-import { Queue } from './queue.ts';
+import { Queue } from '../../runtime/fifo-queue.ts';
 
 /** What a line contains: an ATTEMPT result, a FINAL one, or missed slots. */
 export const LINE_KINDS = ['attempt', 'result', 'missed'] as const;

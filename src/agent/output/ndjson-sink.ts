@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
 import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 import { messageOf } from '../../runtime/errors.ts';
+import { Queue } from '../../runtime/fifo-queue.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { type LineKind, LineQueue } from './line-queue.ts';
-import { Queue } from './queue.ts';
 import type { ResultSink } from './result-sink.ts';
 
 export interface NdjsonSinkOptions {

@@ -2,9 +2,9 @@ import type { Failure } from '../../model/result/error-codes.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { AddressGuard } from '../../runtime/net/address-guard.ts';
 import type { Resolver } from '../net/resolver.ts';
-import type { StarvationWatch } from '../net/starvation.ts';
+import type { StarvationWatch } from '../net/starvation-watch.ts';
 import type { Scrub } from '../secrets/cut-scrubbed.ts';
-import type { OwnSecrets } from '../secrets/own-secrets.ts';
+import type { OperatorSecrets } from '../secrets/operator-secrets.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { JobLog } from './job-log.ts';
 
@@ -22,7 +22,7 @@ export interface ProbeContext {
   /** Called with numbers of body bytes. */
   readonly onBody?: ((bytes: number) => void) | undefined;
   /** The agent's own values in the request, and where they may be sent. */
-  readonly ownSecrets: OwnSecrets;
+  readonly operatorSecrets: OperatorSecrets;
   /** IPv6 does not fall back to IPv4, which has an attempt of its own (BOTH, and ANY of ICMP checks). */
   readonly staysInFamily?: boolean | undefined;
   /** Adds secrets that the attempt only gets to know itself, before anything is sent with them. */

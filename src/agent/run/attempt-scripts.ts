@@ -19,14 +19,14 @@ import {
 } from '../scripts/script-request.ts';
 import type { ScriptHost } from '../scripts/script-thread.ts';
 import type { FetchReply, ScriptLogLevel, ScriptResponse } from '../scripts/worker-protocol.ts';
+import type { AgentSecrets, RenderedWithSecrets } from '../secrets/agent-secrets.ts';
 import type { AttemptSecrets } from '../secrets/attempt-secrets.ts';
 import { shortenedText } from '../secrets/cut-scrubbed.ts';
 import type { ScriptView } from '../secrets/script-view.ts';
-import type { RenderedWithSecrets, SecretsVault } from '../secrets/vault.ts';
-import { CANCELLED_ON_REQUEST, isRunCancelled } from './cancelled.ts';
+import { CANCELLED_ON_REQUEST, isRunCancelled } from './cancellation.ts';
 import type { CheckTypeRunners, Probed } from './check-types/check-type.ts';
 import type { SentRequests } from './sent-requests.ts';
-import type { StarvationMeter } from './starvation/starvation.ts';
+import type { StarvationMeter } from './starvation/starvation-meter.ts';
 import { mayFollowSlowness, OWN_SLOWNESS_MS } from './starvation/verdict-under-starvation.ts';
 
 export interface ScriptTools {
@@ -39,7 +39,7 @@ export interface ScriptTools {
 
 export interface AttemptScriptsParts {
   readonly scripts: ScriptTools;
-  readonly secrets: Pick<SecretsVault, 'credentials' | 'viewForScripts' | 'renderScripted'>;
+  readonly secrets: Pick<AgentSecrets, 'credentials' | 'viewForScripts' | 'renderScripted'>;
   readonly checkTypes: CheckTypeRunners;
   readonly bodyRoom: SharedBodyMemory;
   readonly starvation: Pick<StarvationMeter, 'mark' | 'sinceMs'>;
@@ -137,7 +137,7 @@ export class AttemptScripts {
     if (lacksSnippet(this.#check)) return { ok: false, failure: NO_SNIPPET };
     const ran = await this.#runAll('setup', null);
     if (!ran.ok) return ran;
-    // The vault compiles each check once, and the first one belongs to the scripts.
+    // AgentSecrets compiles each check once, and the first one belongs to the scripts.
     const made = { ...this.#current };
     const rendered = this.#parts.secrets.renderScripted(this.#view, made, this.#set);
     if (rendered.ok && !isHttpUrl(rendered.check.request.url)) {
@@ -340,14 +340,14 @@ export class AttemptScripts {
         ...context,
         signal: AbortSignal.any([context.signal, signal]),
         deadlineMs: context.clock.monotonicMs() + SCRIPT_LIMIT_MS,
-        ownSecrets: own,
+        operatorSecrets: own,
         wantsBody: true,
         // Neither the starvation nor the bytes of these count for the request of the check.
         starvation: undefined,
         onBody: undefined,
       };
       const { method } = check.request;
-      const probed = await context.sent.send({ method, ownSecrets: own, receivers }, () =>
+      const probed = await context.sent.send({ method, operatorSecrets: own, receivers }, () =>
         checkTypes.API.probe(check, probeContext, memory),
       );
       const { failure } = probed;

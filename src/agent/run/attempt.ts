@@ -7,11 +7,11 @@ import { JobLog } from '../probes/job-log.ts';
 import { roundMs } from '../probes/probe.ts';
 import type { AttemptSecrets } from '../secrets/attempt-secrets.ts';
 import { NOT_SCRUBBED } from '../secrets/cut-scrubbed.ts';
-import { NO_OWN_SECRETS } from '../secrets/own-secrets.ts';
+import { NO_OPERATOR_SECRETS } from '../secrets/operator-secrets.ts';
 import type { DetailExtras, DetailFields, LongBody } from './check-types/check-type.ts';
 import { type AttemptContext, type AttemptParts, observe } from './observe.ts';
 import { SentRequests } from './sent-requests.ts';
-import type { AttemptStarvation } from './starvation/starvation.ts';
+import type { AttemptStarvation } from './starvation/starvation-meter.ts';
 import { tooLongAtMost, verdictUnderStarvation } from './starvation/verdict-under-starvation.ts';
 
 /** No attempt takes longer, whatever its thresholds say (src/model/README.md, "Thresholds"). */
@@ -70,7 +70,7 @@ export interface Attempt {
    * does not count. 0 also if the attempt failed without those assertions.
    */
   readonly lackedBytes: number;
-  /** Secrets of its request that the vault does not know. */
+  /** Secrets of its request that AgentSecrets does not know. */
   readonly secrets: AttemptSecrets;
   detail(extras: Pick<DetailExtras, 'jobAssets' | 'evidence' | 'families'>): DetailFields;
   /** Frees the memory of its body, which must not be used afterwards. Must always be called. */
@@ -118,7 +118,7 @@ async function attemptStarved(
     onBody,
     staysInFamily,
     traceparent,
-    ownSecrets: NO_OWN_SECRETS,
+    operatorSecrets: NO_OPERATOR_SECRETS,
     scrub: NOT_SCRUBBED,
     sent: new SentRequests(),
     starvation,

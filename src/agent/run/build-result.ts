@@ -2,11 +2,11 @@ import type { Check } from '../../model/check/check.ts';
 import type { CheckResult } from '../../model/result/result.ts';
 import { scrubResult } from '../../scrub/result-fields.ts';
 import type { Evidence } from '../evidence/evidence-budget.ts';
-import { saveEvidence } from './artifacts/evidence-artifacts.ts';
 import { saveFailedBody } from './artifacts/failed-body.ts';
+import { saveEvidence } from './artifacts/save-evidence.ts';
 import type { Attempt } from './attempt.ts';
+import { type ResultContext, type RunName, resultIdIn, toCheckResult } from './check-result.ts';
 import { concludeLog } from './conclude-log.ts';
-import { type ResultContext, type RunName, resultIdIn, toCheckResult } from './result.ts';
 import type { RunnerParts } from './run.ts';
 
 /** The attempt's complete result, scrubbed of secrets. */
@@ -24,7 +24,7 @@ export async function buildResult(
     parts.onBodyWithoutRoom('detail');
   }
   const { artifacts, log, secrets } = parts;
-  // A new one each time: the vault may have more secrets by now.
+  // A new one each time: AgentSecrets may have more secrets by now.
   const scrubber = () => secrets.scrubberWith(attempt.secrets);
   const bodyAssets = await saveFailedBody(attempt, owner, { artifacts, log, scrubber });
   attempt.forget();

@@ -7,22 +7,22 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { AddressGuard } from '../../runtime/net/address-guard.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { PartMask } from '../../scrub/secret-parts.ts';
+import { isOfBody } from '../assertions/assertion-sources.ts';
 import type { Evaluator } from '../assertions/evaluator.ts';
-import { isOfBody } from '../assertions/sources.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { BodyMemory, SharedBodyMemory } from '../probes/http/body/body-memory.ts';
 import type { ProbeContext } from '../probes/probe.ts';
+import type { AgentSecrets } from '../secrets/agent-secrets.ts';
 import { type AttemptSecrets, NO_ATTEMPT_SECRETS } from '../secrets/attempt-secrets.ts';
 import type { Scrub } from '../secrets/cut-scrubbed.ts';
-import type { OwnSecrets } from '../secrets/own-secrets.ts';
+import type { OperatorSecrets } from '../secrets/operator-secrets.ts';
 import { scrubError } from '../secrets/scrub-error.ts';
-import type { SecretsVault } from '../secrets/vault.ts';
 import { type AttemptScripts, attemptScripts, type ScriptTools } from './attempt-scripts.ts';
-import { CANCELLED_ON_REQUEST, isRunCancelled } from './cancelled.ts';
+import { CANCELLED_ON_REQUEST, isRunCancelled } from './cancellation.ts';
 import type { CheckTypeRunner, CheckTypeRunners, Probed } from './check-types/check-type.ts';
 import type { SentRequests } from './sent-requests.ts';
 import { CutShort } from './starvation/cut-short.ts';
-import type { AttemptStarvation, StarvationMeter } from './starvation/starvation.ts';
+import type { AttemptStarvation, StarvationMeter } from './starvation/starvation-meter.ts';
 
 export interface AttemptParts {
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface AttemptParts {
   readonly guard: AddressGuard;
   readonly log: Logger;
   readonly secrets: Pick<
-    SecretsVault,
+    AgentSecrets,
     'render' | 'credentials' | 'scrubberWith' | 'viewForScripts' | 'renderScripted'
   >;
   readonly scripts: ScriptTools;
@@ -45,7 +45,7 @@ export interface AttemptParts {
 export interface AttemptContext extends ProbeContext {
   deadlineMs: number;
   wantsBody?: boolean | undefined;
-  ownSecrets: OwnSecrets;
+  operatorSecrets: OperatorSecrets;
   scrub: Scrub;
   readonly sent: SentRequests;
   learnSecrets?: (values: readonly string[]) => Promise<void>;
@@ -115,23 +115,23 @@ export async function observe(
       const broken = runner.broken(check as never, rendered.failure);
       return { ...unprobed(broken, own), ...doubtsOf(scripts) };
     }
-    const { own: ownSecrets, parts: partMask } = rendered;
-    const isOwn = ownSecrets.names.length > 0;
+    const { own: operatorSecrets, parts: partMask } = rendered;
+    const isOwn = operatorSecrets.names.length > 0;
     const receivers = isOwn ? runner.receivers(rendered.check as never) : [];
-    const why = ownSecrets.whyNotTo(receivers);
+    const why = operatorSecrets.whyNotTo(receivers);
     if (why !== null) {
       return unprobed(
         runner.broken(check as never, { code: 'VARIABLE_DENIED', message: why }),
         own,
       );
     }
-    context.ownSecrets = ownSecrets;
+    context.operatorSecrets = operatorSecrets;
     const cancelled = (): Observed =>
       unprobed(runner.broken(check as never, CANCELLED_ON_REQUEST), own);
     if (isRunCancelled(context.signal)) return cancelled();
     const { request } = rendered.check;
     const method = 'method' in request ? request.method : null;
-    const probed = await context.sent.send({ method, ownSecrets, receivers }, () =>
+    const probed = await context.sent.send({ method, operatorSecrets, receivers }, () =>
       runner.probe(rendered.check as never, context, bodyMemory),
     );
     // A probe that had ended before keeps what it saw.

@@ -4,14 +4,14 @@ import type { Logger } from '../../runtime/logger.ts';
 import { denyNetworks } from '../../runtime/net/address-guard.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { createEvaluator } from '../assertions/evaluator.ts';
-import type { RunConfig } from '../config.ts';
-import { createSystemResolver, type SystemResolver } from '../net/dns/system-resolver.ts';
+import type { RunConfig } from '../config/agent-config.ts';
+import { createSystemResolver, type SystemResolver } from '../net/dns/system/system-resolver.ts';
 import { trustExtraRoots } from '../net/tls/secure-contexts.ts';
 import { SharedBodyMemory } from '../probes/http/body/body-memory.ts';
 import { createIcmpProbe } from '../probes/icmp/probe.ts';
 import { type MachineLimits, machineLimits } from '../scheduler/permits/waiting-limit.ts';
 import { createScriptPool } from '../scripts/script-pool.ts';
-import type { SecretsVault } from '../secrets/vault.ts';
+import type { AgentSecrets } from '../secrets/agent-secrets.ts';
 import { dnsRunner } from './check-types/dns.ts';
 import { httpRunner } from './check-types/http.ts';
 import { icmpRunner } from './check-types/icmp.ts';
@@ -20,7 +20,7 @@ import { createConnectivityCheck } from './connectivity.ts';
 import type { RunnerParts } from './run.ts';
 import { readCpuAccount } from './starvation/cpu-accounting.ts';
 import { LoadShedding } from './starvation/load-shedding.ts';
-import { StarvationMeter, type StarvationSources } from './starvation/starvation.ts';
+import { StarvationMeter, type StarvationSources } from './starvation/starvation-meter.ts';
 
 /** Bodies take several times their length while assertions are evaluated. */
 const BODIES_MEMORY_SHARE = 1 / 16;
@@ -47,7 +47,7 @@ export interface RunToolsOptions {
   readonly clientCertificates: () => readonly ClientCertificate[];
   /** The current one; called for each attempt. */
   readonly proxyUrl: () => string | null;
-  readonly secrets: SecretsVault;
+  readonly secrets: AgentSecrets;
   /** In addition to the event loop. Closed with the tools. */
   readonly starvation: StarvationSources;
 }
@@ -76,7 +76,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
   const resolver = createSystemResolver({ clock });
   const evaluator = createEvaluator({
     clock,
-    workerUrl: new URL('../assertions/pattern-worker.js', import.meta.url),
+    workerUrl: new URL('../assertions/evaluation-worker.js', import.meta.url),
   });
   const throttled = new ThrottledLog(clock, log);
   const { scriptWorkers } = config;

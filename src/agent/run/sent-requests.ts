@@ -1,5 +1,5 @@
 import type { Receiver } from '../config/variable-targets.ts';
-import type { OwnSecrets } from '../secrets/own-secrets.ts';
+import type { OperatorSecrets } from '../secrets/operator-secrets.ts';
 import type { Probed } from './check-types/check-type.ts';
 
 /** What is known of a request before it is sent. */
@@ -7,7 +7,7 @@ interface RequestToSend {
   /** Of HTTP; null for other checks. */
   readonly method: string | null;
   /** The agent's own variables in it. */
-  readonly ownSecrets: OwnSecrets;
+  readonly operatorSecrets: OperatorSecrets;
   readonly receivers: readonly Receiver[];
 }
 
@@ -47,12 +47,12 @@ export class SentRequests {
 }
 
 /** DNS lookups and TLS handshakes send host names in clear text. */
-function exposedIn({ ownSecrets, probed, receivers }: SentRequest): string | null {
-  const [first = null] = ownSecrets.names;
+function exposedIn({ operatorSecrets, probed, receivers }: SentRequest): string | null {
+  const [first = null] = operatorSecrets.names;
   if (first === null || probed === null || probed.unencrypted) return first;
-  const { nameInHost } = ownSecrets;
+  const { nameInHost } = operatorSecrets;
   if (nameInHost !== null) return nameInHost;
   // A host of the check may be a guess at the value; a host of a redirect comes from the target.
   const host = probed.endpoint?.hostname ?? '';
-  return receivers.some(({ hostname }) => hostname === host) ? null : ownSecrets.nameIn(host);
+  return receivers.some(({ hostname }) => hostname === host) ? null : operatorSecrets.nameIn(host);
 }

@@ -1,7 +1,7 @@
 import type { Check } from '../../model/check/check.ts';
 import type { MissedReason, MissedSlots } from '../../model/result/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { isRunCancelled, RUN_CANCELLED } from '../run/cancelled.ts';
+import { isRunCancelled, RUN_CANCELLED } from '../run/cancellation.ts';
 import type { Run } from '../run/run.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import { isTooLate, type OneOffRequest } from './one-offs.ts';

@@ -4,8 +4,8 @@ import type { CheckSet } from '../source/check-source.ts';
 import { namesFromOthers } from './render-check.ts';
 import { urlCredentialsOf } from './sent-credentials.ts';
 
-/** What the vault takes of a set of checks. */
-export type VaultInput = Pick<
+/** What AgentSecrets take of a set of checks. */
+export type AgentSecretsInput = Pick<
   CheckSet,
   'checks' | 'variables' | 'unreadableVariables' | 'proxyUrl'
 >;
@@ -26,7 +26,7 @@ export async function givenSecrets({
   checks,
   variables,
   proxyUrl,
-}: VaultInput): Promise<readonly NamedValue[]> {
+}: AgentSecretsInput): Promise<readonly NamedValue[]> {
   const ofProxy = (proxyUrl === null ? [] : urlCredentialsOf(proxyUrl)).map((value) => ({
     name: 'proxyUrl',
     value,

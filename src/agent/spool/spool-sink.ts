@@ -5,8 +5,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import { isInTime } from '../../runtime/wait.ts';
 import { missedRecordOf } from '../../wire/v1/results.ts';
 import type { ResultSink } from '../output/result-sink.ts';
+import { type TrimmedResult, trimForWire } from '../output/trim-for-wire.ts';
 import type { Spool, SpoolKind, SpoolSlots } from './spool.ts';
-import { type TrimmedResult, trimForWire } from './trim-for-wire.ts';
 
 export interface SpoolSinkOptions {
   readonly spool: Spool;

@@ -5,9 +5,9 @@ import type { Logger } from '../../runtime/logger.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import { PATHS } from '../../wire/v1/limits.ts';
 import { type TrialReport, trialResponseSchema } from '../../wire/v1/trials.ts';
+import { trimForWire } from '../output/trim-for-wire.ts';
 import type { ServiceClient } from '../service-client/service-client.ts';
 import type { ServiceFailureKind } from '../service-client/service-failure.ts';
-import { trimForWire } from '../spool/trim-for-wire.ts';
 import type { TrialOutcome } from './trial-runs.ts';
 
 export interface TrialReporterParts {

@@ -1,6 +1,6 @@
 import type { CheckResult, MissedReason } from '../../model/result/result.ts';
 import type { Run, RunnerParts } from '../run/run.ts';
-import { runCheck } from '../run/runner.ts';
+import { runCheck } from '../run/run-check.ts';
 import type { OneOffOutcome } from '../scheduler/one-offs.ts';
 
 /** How a trial of a check that is not saved ended. */

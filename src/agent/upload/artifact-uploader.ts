@@ -7,8 +7,8 @@ import type { ServiceClient } from '../service-client/service-client.ts';
 import { type ServiceFailure, serviceFailure } from '../service-client/service-failure.ts';
 import type { Spool, SpooledRecord } from '../spool/spool.ts';
 import type { ArtifactContents } from './artifact-outbox.ts';
-import { uploadArtifact } from './artifact-upload.ts';
 import { REACTIONS, type RetryPolicy } from './retry-policy.ts';
+import { uploadArtifact } from './upload-artifact.ts';
 
 export interface ArtifactUploaderOptions {
   readonly spool: Spool;

@@ -1,5 +1,5 @@
 import type { CheckSet } from '../../agent/source/check-source.ts';
-import type { CheckFile } from '../../agent/source/file/check-file.ts';
+import type { CheckFile } from '../../agent/source/file/parse-check-file.ts';
 import { compileTemplate, fillTemplate, namesIn } from '../../model/check/template.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
 import type { FileEntry } from '../../model/check-file/sections.ts';

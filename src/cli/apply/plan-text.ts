@@ -1,4 +1,4 @@
-import type { CheckFile } from '../../agent/source/file/check-file.ts';
+import type { CheckFile } from '../../agent/source/file/parse-check-file.ts';
 import { ENTRY_NOUNS, SECTIONS, type Section } from '../../model/check-file/sections.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';

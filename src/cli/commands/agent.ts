@@ -1,14 +1,14 @@
 import type { OpenBackend } from '../../agent/backend/backend.ts';
 import { createFileBackend } from '../../agent/backend/file-backend.ts';
+import { type AgentConfig, type FileWork, loadConfig } from '../../agent/config/agent-config.ts';
 import { secretsOfOtlp } from '../../agent/config/otlp.ts';
 import { secretsOfTargetsFrom } from '../../agent/config/targets-from.ts';
-import { type AgentConfig, type FileWork, loadConfig } from '../../agent/config.ts';
-import { discardReports, NO_REPORTS } from '../../agent/fault-reports/disabled-reports.ts';
-import type { FaultReports } from '../../agent/fault-reports/reporting.ts';
+import { discardReports, NO_REPORTS } from '../../agent/error-reports/disabled-reports.ts';
+import type { ErrorReports } from '../../agent/error-reports/error-reports-port.ts';
 import type { Proxies } from '../../agent/net/proxy/choose-proxy.ts';
 import { NdjsonSink } from '../../agent/output/ndjson-sink.ts';
+import { type AgentSecrets, openAgentSecrets } from '../../agent/secrets/agent-secrets.ts';
 import { scrubError } from '../../agent/secrets/scrub-error.ts';
-import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
 import type { CheckSource } from '../../agent/source/check-source.ts';
 import { createFileSource } from '../../agent/source/file/file-source.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -44,7 +44,7 @@ export async function agentCommand(
   const { stderr, env, clock } = terminal;
   const config = loadConfig(env);
   requireDescriptors(MIN_DESCRIPTORS, 'the agent');
-  let secrets: SecretsVault | null = null;
+  let secrets: AgentSecrets | null = null;
   let reports = NO_REPORTS;
   const log = createLogger({
     level: config.logLevel,
@@ -57,7 +57,7 @@ export async function agentCommand(
   });
   reports = await reportsFor(config, clock, log);
   const { operatorVariables: operator } = config;
-  secrets = await openVault({ operator, always: () => keysOf(config), clock, log });
+  secrets = await openAgentSecrets({ operator, always: () => keysOf(config), clock, log });
   const openBackend = backendFor(config, printResults, terminal);
   try {
     return await runDaemon({ config, log, openBackend, secrets, reports, onListening }, terminal);
@@ -70,13 +70,13 @@ async function reportsFor(
   { work, externalObservability }: AgentConfig,
   clock: Clock,
   log: Logger,
-): Promise<FaultReports> {
+): Promise<ErrorReports> {
   if (work.kind === 'file') return NO_REPORTS;
   const { dataDir } = work;
   if (!externalObservability) return discardReports({ dataDir, log });
-  loadSequentially(import.meta.url, '../../agent/fault-reports/fault-reports.js');
-  const { createFaultReports } = await import('../../agent/fault-reports/fault-reports.ts');
-  return createFaultReports({ clock, dataDir, version: VERSION, log });
+  loadSequentially(import.meta.url, '../../agent/error-reports/error-reports.js');
+  const { createErrorReports } = await import('../../agent/error-reports/error-reports.ts');
+  return createErrorReports({ clock, dataDir, version: VERSION, log });
 }
 
 /** The agent's own secrets; a key may be replaced while it runs. */

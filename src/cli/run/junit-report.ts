@@ -3,7 +3,7 @@ import { reasonsOf } from '../../model/result/reasons.ts';
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
 import { detailOf } from '../../model/result/result-summary.ts';
 import { type RunResult, runResultOf } from '../../model/result/run-result.ts';
-import { shortened } from '../../runtime/text/cut-text.ts';
+import { shortenedToBytes } from '../../runtime/text/cut-text.ts';
 import { xmlElement, xmlText } from './xml-text.ts';
 
 /** The parts of a test case that consumers count. */
@@ -120,12 +120,12 @@ function endOf(
 }
 
 function problem(element: 'failure' | 'error', type: string, reasons: readonly string[]): string {
-  const message = shortened(reasons[0] ?? '', MAX_MESSAGE_BYTES);
+  const message = shortenedToBytes(reasons[0] ?? '', MAX_MESSAGE_BYTES);
   return xmlElement(element, { message, type }, [textOf(reasons)]);
 }
 
 function textOf(lines: readonly string[]): string {
-  return xmlText(shortened(lines.join('\n'), MAX_TEXT_BYTES));
+  return xmlText(shortenedToBytes(lines.join('\n'), MAX_TEXT_BYTES));
 }
 
 function secondsOf(durationMs: number): string {

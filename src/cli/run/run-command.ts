@@ -1,7 +1,7 @@
-import { loadRunConfig } from '../../agent/config.ts';
+import { loadRunConfig } from '../../agent/config/agent-config.ts';
 import { runOnce } from '../../agent/run-once.ts';
+import { type AgentSecrets, openAgentSecrets } from '../../agent/secrets/agent-secrets.ts';
 import { scrubError } from '../../agent/secrets/scrub-error.ts';
-import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
 import { LOCAL } from '../../agent/source/file/file-source.ts';
 import { withGroupScripts } from '../../agent/source/file/group-scripts.ts';
 import { loadCheckFile, requireChecks } from '../../agent/source/file/load-check-file.ts';
@@ -48,7 +48,7 @@ export async function runCommand(
   exitNow: (exitCode: number) => void,
 ): Promise<number> {
   const config = loadRunConfig(terminal.env);
-  let secrets: SecretsVault | null = null;
+  let secrets: AgentSecrets | null = null;
   const log = createTerminalLog(
     terminal,
     logLevelOr(terminal, config, 'warn'),
@@ -59,7 +59,7 @@ export async function runCommand(
   const { clientCertificates, variables, resources } = checkFile;
   const checks = withGroupScripts(checkFile.checks, resources);
   const own = options.envFile === null ? [] : await readEnvFile(options.envFile);
-  secrets = await openVault({
+  secrets = await openAgentSecrets({
     operator: config.operatorVariables,
     always: [],
     clock: terminal.clock,

@@ -1,4 +1,4 @@
-import { trimForWire } from '../../agent/spool/trim-for-wire.ts';
+import { trimForWire } from '../../agent/output/trim-for-wire.ts';
 import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 import {
   MAX_SESSION_MISSED,

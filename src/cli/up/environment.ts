@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { loadConfig } from '../../agent/config/agent-config.ts';
 import { VARIABLES } from '../../agent/config/variables.ts';
-import { loadConfig } from '../../agent/config.ts';
 import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import type { LogLevel } from '../../runtime/logger.ts';

@@ -13,9 +13,9 @@ import {
   pathText,
 } from '../../agent/source/common/file-problem.ts';
 import { keysAt } from '../../agent/source/common/schema-info.ts';
-import type { CheckFile } from '../../agent/source/file/check-file.ts';
 import { readCheckFileText } from '../../agent/source/file/check-file-text.ts';
 import { readDocument, type SourceDocument } from '../../agent/source/file/document/document.ts';
+import type { CheckFile } from '../../agent/source/file/parse-check-file.ts';
 import { CHECK_SHAPES, type Check } from '../../model/check/check.ts';
 import { MERGED_FIELDS } from '../../model/check-file/defaults.ts';
 import { idleSettings } from '../../model/check-file/idle-settings.ts';

@@ -1,7 +1,7 @@
 import { namesFromOthers } from '../../agent/secrets/render-check.ts';
 import { FileProblemsError } from '../../agent/source/common/file-problem.ts';
-import type { CheckFile } from '../../agent/source/file/check-file.ts';
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
+import type { CheckFile } from '../../agent/source/file/parse-check-file.ts';
 import { ENTRY_NOUNS, SECTIONS } from '../../model/check-file/sections.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { unfilledNote } from '../apply/fill-secrets.ts';

@@ -12,7 +12,7 @@ export function cutText(text: string, maxBytes: number): string {
 }
 
 /** @param mark ends a text that was cut */
-export function shortened(text: string, maxBytes: number, mark = '…'): string {
+export function shortenedToBytes(text: string, maxBytes: number, mark = '…'): string {
   const start = cutText(text, maxBytes);
   return start === text ? text : `${start}${mark}`;
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { addressesIn } from '../../../src/agent/net/dns/address-answer.ts';
-import { askForAddresses } from '../../../src/agent/net/dns/dns-source.ts';
 import { decodeHeader, decodeMessage } from '../../../src/agent/net/dns/message/message.ts';
 import { TYPE_NUMBERS } from '../../../src/agent/net/dns/message/parameters.ts';
 import {
@@ -10,6 +9,7 @@ import {
   matchStreamedResponse,
 } from '../../../src/agent/net/dns/message/query.ts';
 import { StreamFrames } from '../../../src/agent/net/dns/message/stream-frames.ts';
+import { askForAddresses } from '../../../src/agent/net/dns/system/dns-source.ts';
 import { digText, jsonAnswerOf, shownPartOf } from '../../../src/agent/probes/dns/answer-forms.ts';
 import { SharedBodyMemory } from '../../../src/agent/probes/http/body/body-memory.ts';
 import { dnsRunner } from '../../../src/agent/run/check-types/dns.ts';

@@ -1,9 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { createFileBackend } from '../../../src/agent/backend/file-backend.ts';
-import { loadConfig } from '../../../src/agent/config.ts';
+import { loadConfig } from '../../../src/agent/config/agent-config.ts';
 import { Daemon } from '../../../src/agent/daemon.ts';
-import { createMetrics } from '../../../src/agent/health/metrics.ts';
+import { createMetrics } from '../../../src/agent/metrics/metrics.ts';
 import { createRunTools } from '../../../src/agent/run/run-tools.ts';
 import type { WaitingLimit } from '../../../src/agent/scheduler/permits/waiting-limit.ts';
 import type { CheckListener, CheckSet } from '../../../src/agent/source/check-source.ts';

@@ -1,5 +1,5 @@
-import type { CaptureFilter, Capturer } from '../../../src/agent/evidence/capture.ts';
-import type { Traced, Tracer, TraceTarget } from '../../../src/agent/evidence/tracer.ts';
+import type { CaptureFilter, Capturer } from '../../../src/agent/evidence/capture/capture.ts';
+import type { Traced, Tracer, TraceTarget } from '../../../src/agent/evidence/traceroute/tracer.ts';
 
 /** Fakes of the trace and the capture. The real ones need privileges and have system tests. */
 export interface StubTracer extends Tracer {

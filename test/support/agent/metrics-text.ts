@@ -1,4 +1,4 @@
-import type { AgentMetrics } from '../../../src/agent/health/metrics.ts';
+import type { AgentMetrics } from '../../../src/agent/metrics/metrics.ts';
 
 /** What a scrape of these metrics reads. */
 export async function metricsText(metrics: Pick<AgentMetrics, 'exposition'>): Promise<string> {

@@ -1,11 +1,14 @@
 import { isIP } from 'node:net';
 import type { Resolution, Resolver } from '../../../src/agent/net/resolver.ts';
-import type { StarvationWatch } from '../../../src/agent/net/starvation.ts';
+import type { StarvationWatch } from '../../../src/agent/net/starvation-watch.ts';
 import type { DnsProbeOptions } from '../../../src/agent/probes/dns/probe.ts';
 import { JobLog } from '../../../src/agent/probes/job-log.ts';
 import type { ProbeContext } from '../../../src/agent/probes/probe.ts';
 import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
-import { NO_OWN_SECRETS, type OwnSecrets } from '../../../src/agent/secrets/own-secrets.ts';
+import {
+  NO_OPERATOR_SECRETS,
+  type OperatorSecrets,
+} from '../../../src/agent/secrets/operator-secrets.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { type AddressGuard, allowAll } from '../../../src/runtime/net/address-guard.ts';
 
@@ -16,7 +19,7 @@ export interface ContextOptions {
   readonly guard?: AddressGuard;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
-  readonly ownSecrets?: OwnSecrets;
+  readonly operatorSecrets?: OperatorSecrets;
   readonly starvation?: StarvationWatch;
 }
 
@@ -30,7 +33,7 @@ export function makeContext(options: ContextOptions = {}): ProbeContext {
     resolver: options.resolver ?? loopbackResolver,
     guard: options.guard ?? allowAll,
     log: new JobLog(clock),
-    ownSecrets: options.ownSecrets ?? NO_OWN_SECRETS,
+    operatorSecrets: options.operatorSecrets ?? NO_OPERATOR_SECRETS,
     scrub: NOT_SCRUBBED,
     starvation: options.starvation,
   };

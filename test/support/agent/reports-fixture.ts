@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import {
-  createFaultReports,
-  type FaultReports,
-} from '../../../src/agent/fault-reports/fault-reports.ts';
+  createErrorReports,
+  type ErrorReports,
+} from '../../../src/agent/error-reports/error-reports.ts';
 import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
 import { ServiceClient } from '../../../src/agent/service-client/service-client.ts';
@@ -23,7 +23,7 @@ export interface ReportsOptions {
   readonly reportsOf?: (parts: {
     readonly dataDir: string | null;
     readonly clock: FakeClock;
-  }) => FaultReports;
+  }) => ErrorReports;
 }
 
 /** A service on a real socket, and a folder for the processes that report to it. */
@@ -48,7 +48,7 @@ function startReports(
   const clock = new FakeClock();
   const { log, records } = captureLog();
   const reports =
-    options.reportsOf?.({ dataDir, clock }) ?? createFaultReports({ clock, dataDir, version, log });
+    options.reportsOf?.({ dataDir, clock }) ?? createErrorReports({ clock, dataDir, version, log });
   const client = new ServiceClient({
     serviceUrl,
     key: () => key,

@@ -5,7 +5,7 @@ import type { ScriptTools } from '../../../src/agent/run/attempt-scripts.ts';
 import type { RunnerParts } from '../../../src/agent/run/run.ts';
 import { createScriptPool } from '../../../src/agent/scripts/script-pool.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { vaultOf } from '../samples/secrets.ts';
+import { agentSecretsOf } from '../samples/secrets.ts';
 import { type RunFixture, runFixture } from './run-fixture.ts';
 
 const WORKER = join(import.meta.dirname, '../../../dist/agent/scripts/script-worker.js');
@@ -39,6 +39,6 @@ export async function scriptFixture({
   ...options
 }: ScriptFixtureOptions = {}): Promise<RunFixture> {
   const scripts = scriptTools(options);
-  const secrets = await vaultOf();
+  const secrets = await agentSecretsOf();
   return runFixture({ clock: systemClock, parts: { secrets, ...parts, scripts } });
 }

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
-import { AGENT_METRICS } from '../../../src/agent/health/metrics-table.ts';
+import { AGENT_METRICS } from '../../../src/agent/metrics/metrics-table.ts';
 import { createServiceMetrics, NO_COUNTS } from '../../../src/service/http/metrics.ts';
 import type { Selector } from './promql.ts';
 

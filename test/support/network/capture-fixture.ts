@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { CaptureFilter } from '../../../src/agent/evidence/capture.ts';
+import type { CaptureFilter } from '../../../src/agent/evidence/capture/capture.ts';
 import { endChild } from '../process/end-child.ts';
 import { type NamespaceChild, NetworkNamespace } from './network-namespace.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import type { Traced } from '../../../src/agent/evidence/tracer.ts';
+import type { Traced } from '../../../src/agent/evidence/traceroute/tracer.ts';
 import { NetworkNamespace } from './network-namespace.ts';
 
 const DRIVER = fileURLToPath(new URL('traceroute-driver.mjs', import.meta.url));

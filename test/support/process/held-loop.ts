@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
 import { loadKernelSockets } from '../../../src/agent/net/kernel/kernel-sockets.ts';
-import type { StarvationWatch } from '../../../src/agent/net/starvation.ts';
+import type { StarvationWatch } from '../../../src/agent/net/starvation-watch.ts';
 import {
   type AttemptStarvation,
   StarvationMeter,
-} from '../../../src/agent/run/starvation/starvation.ts';
+} from '../../../src/agent/run/starvation/starvation-meter.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 
 const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4));

@@ -1,5 +1,5 @@
 import { FileProblemsError } from '../../../src/agent/source/common/file-problem.ts';
-import { parseCheckFile } from '../../../src/agent/source/file/check-file.ts';
+import { parseCheckFile } from '../../../src/agent/source/file/parse-check-file.ts';
 
 /** Every problem of a check file's text, as `line:column: text`. */
 export async function problemsOf(text: string, file = 'f.yaml'): Promise<readonly string[]> {

@@ -1,10 +1,10 @@
 import { NO_OPERATOR_VARIABLES } from '../../../src/agent/config/operator-variables.ts';
 import { targetsByName, variableTarget } from '../../../src/agent/config/variable-targets.ts';
+import { type AgentSecrets, openAgentSecrets } from '../../../src/agent/secrets/agent-secrets.ts';
 import { NO_ATTEMPT_SECRETS } from '../../../src/agent/secrets/attempt-secrets.ts';
-import { NO_OWN_SECRETS } from '../../../src/agent/secrets/own-secrets.ts';
+import { NO_OPERATOR_SECRETS } from '../../../src/agent/secrets/operator-secrets.ts';
 import { compileScripted, renderCheck } from '../../../src/agent/secrets/render-check.ts';
 import { Placeholders, scriptViewOf } from '../../../src/agent/secrets/script-view.ts';
-import { openVault, type SecretsVault } from '../../../src/agent/secrets/vault.ts';
 import type { OwnVariable } from '../../../src/model/check/variable.ts';
 import { NO_SECRETS } from '../../../src/scrub/scrubber.ts';
 import { NO_PARTS } from '../../../src/scrub/secret-parts.ts';
@@ -12,13 +12,13 @@ import { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
 
 /** For tests of something else: no variables and no secrets. */
-export const EMPTY_VAULT: SecretsVault = {
+export const EMPTY_VAULT: AgentSecrets = {
   scrubber: NO_SECRETS,
   take: async () => {},
   admit: async () => {},
   render(check) {
     const rendered = renderCheck(check, () => undefined);
-    return rendered.ok ? { ...rendered, own: NO_OWN_SECRETS, parts: NO_PARTS } : rendered;
+    return rendered.ok ? { ...rendered, own: NO_OPERATOR_SECRETS, parts: NO_PARTS } : rendered;
   },
   viewForScripts: (check) =>
     scriptViewOf(
@@ -36,20 +36,20 @@ export const EMPTY_VAULT: SecretsVault = {
   watch: async () => {},
 };
 
-/** A vault with these variables. */
-export async function vaultOf(...variables: readonly OwnVariable[]): Promise<SecretsVault> {
+/** AgentSecrets with these variables. */
+export async function agentSecretsOf(...variables: readonly OwnVariable[]): Promise<AgentSecrets> {
   const { log } = captureLog();
   const options = { operator: NO_OPERATOR_VARIABLES, always: [], clock: new FakeClock(), log };
-  const vault = await openVault(options);
-  await vault.take({ checks: [], variables, proxyUrl: null });
-  return vault;
+  const agentSecrets = await openAgentSecrets(options);
+  await agentSecrets.take({ checks: [], variables, proxyUrl: null });
+  return agentSecrets;
 }
 
-/** A vault with variables that only the agent has, and entries of VARIABLE_TARGETS for them. */
-export function operatorVault(
+/** AgentSecrets with variables that only the agent has, and entries of VARIABLE_TARGETS for them. */
+export function operatorSecretsOf(
   values: Readonly<Record<string, string>>,
   entries: readonly string[] = [],
-): Promise<SecretsVault> {
+): Promise<AgentSecrets> {
   const targets = targetsByName(
     entries.map((entry) => {
       const parsed = variableTarget(entry);
@@ -59,5 +59,5 @@ export function operatorVault(
   );
   const operator = { fromEnv: new Map(Object.entries(values)), folder: null, targets };
   const { log } = captureLog();
-  return openVault({ operator, always: [], clock: new FakeClock(), log });
+  return openAgentSecrets({ operator, always: [], clock: new FakeClock(), log });
 }

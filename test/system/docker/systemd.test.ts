@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENT, loadConfig } from '../../../src/agent/config.ts';
+import { ENVIRONMENT, loadConfig } from '../../../src/agent/config/agent-config.ts';
 import { loadServiceConfig, SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 import { DOCKER } from '../../support/compose/prometheus-files.ts';
 import { readmeCommand } from '../../support/compose/readme-commands.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENT } from '../../../src/agent/config.ts';
+import { ENVIRONMENT } from '../../../src/agent/config/agent-config.ts';
 import { MISSED_REASONS } from '../../../src/model/result/result.ts';
 import { SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 import { exposedMetrics, misuseOf } from '../../support/compose/exposed-metrics.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENT } from '../../../src/agent/config.ts';
+import { ENVIRONMENT } from '../../../src/agent/config/agent-config.ts';
 import { SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 import { CHART } from '../../support/kubernetes/tools.ts';
 

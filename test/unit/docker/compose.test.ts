@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { ENVIRONMENT, loadConfig } from '../../../src/agent/config.ts';
+import { ENVIRONMENT, loadConfig } from '../../../src/agent/config/agent-config.ts';
 import { loadServiceConfig, SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 import {
   type ComposeService,

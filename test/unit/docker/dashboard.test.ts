@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AGENT_METRICS } from '../../../src/agent/health/metrics-table.ts';
+import { AGENT_METRICS } from '../../../src/agent/metrics/metrics-table.ts';
 import {
   DASHBOARDS,
   dashboardExpressions,

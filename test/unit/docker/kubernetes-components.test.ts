@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
-import { AGENT_METRICS } from '../../../src/agent/health/metrics-table.ts';
+import { AGENT_METRICS } from '../../../src/agent/metrics/metrics-table.ts';
 import { alertRules } from '../../support/compose/prometheus-files.ts';
 import { KUBERNETES } from '../../support/kubernetes/objects.ts';
 import { environmentOf, objectOf, podOf } from '../../support/kubernetes/written.ts';

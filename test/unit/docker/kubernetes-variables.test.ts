@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ENVIRONMENT, loadConfig } from '../../../src/agent/config.ts';
+import { ENVIRONMENT, loadConfig } from '../../../src/agent/config/agent-config.ts';
 import { loadServiceConfig, SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 import { KUBERNETES, writtenObjects } from '../../support/kubernetes/objects.ts';
 import { containerOf, environmentOf, podOf, portOf } from '../../support/kubernetes/written.ts';

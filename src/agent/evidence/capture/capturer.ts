@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { Capturer } from '../capture.ts';
 import { findProgram, spawnOwn } from '../own-process.ts';
+import type { Capturer } from './capture.ts';
 import { buildFilter } from './filter.ts';
 import { type TcpdumpBounds, TcpdumpRun } from './tcpdump-run.ts';
 

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { addressText, wireBytes } from '../../probes/icmp/address-bytes.ts';
-import type { CaptureFilter } from '../capture.ts';
+import type { CaptureFilter } from './capture.ts';
 
 /** The kernel limits the length of a filter; no real name has more addresses. */
 const MAX_ADDRESSES = 32;

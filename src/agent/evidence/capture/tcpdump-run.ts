@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/wait.ts';
-import type { CaptureOutcome } from '../capture.ts';
 import type { OwnProcess, OwnProcessEnd } from '../own-process.ts';
+import type { CaptureOutcome } from './capture.ts';
 import { PcapCollector } from './pcap-collector.ts';
 
 /** Limit for its start, which takes 20 ms on an idle machine. */

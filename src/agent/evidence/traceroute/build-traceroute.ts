@@ -1,8 +1,8 @@
 import type { Traceroute, TracerouteHop } from '../../../model/result/traceroute.ts';
 import { latencyOf, packetLossPercent } from '../../probes/icmp/statistics.ts';
 import { roundMs } from '../../probes/probe.ts';
-import type { TraceTarget } from '../tracer.ts';
 import { type HopAnswer, MAX_TTL, type Observed, type ProbeEnd } from './engine.ts';
+import type { TraceTarget } from './tracer.ts';
 import { type Unreachable, unreachableText } from './unreachable.ts';
 
 /**

@@ -4,12 +4,12 @@ import type { Logger } from '../../../runtime/logger.ts';
 import type { NameServers } from '../../net/dns/system/name-servers.ts';
 import type { Family } from '../../net/resolver.ts';
 import { addressText, wireBytes } from '../../probes/icmp/address-bytes.ts';
-import type { Traced, Tracer, TraceTarget } from '../tracer.ts';
 import { buildTraceroute } from './build-traceroute.ts';
 import type { Engine } from './engine.ts';
 import { NAMES_LIMIT_MS, withNames } from './hop-names.ts';
 import { findRawEngine } from './raw-engine.ts';
 import { findSystemEngine } from './system-engine.ts';
+import type { Traced, Tracer, TraceTarget } from './tracer.ts';
 
 export interface TracerOptions {
   readonly clock: Clock;

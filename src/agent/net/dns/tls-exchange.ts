@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { peerActivity } from '../kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
-import { failureOfTlsAlert } from '../tls/alerts.ts';
+import { failureOfTlsAlert } from '../tls/tls-alerts.ts';
 import {
   cancelled,
   exchangeFailed,

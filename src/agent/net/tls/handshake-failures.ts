@@ -1,8 +1,8 @@
 import type { Failure } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
-import { type AlertMeaning, alertOf } from './alerts.ts';
 import type { NoHandshake } from './handshake.ts';
+import { type AlertMeaning, alertOf } from './tls-alerts.ts';
 
 const OLD_PROTOCOL: AlertMeaning = {
   code: 'TLS_PROTOCOL_UNSUPPORTED',
@@ -27,7 +27,7 @@ const WEAK_KEY: AlertMeaning = {
   negotiation: true,
 };
 
-/** Errors of our own side of the handshake, by code. The peer's alerts are in alerts.ts. */
+/** Errors of our own side of the handshake, by code. The peer's alerts are in tls-alerts.ts. */
 const ROWS: Readonly<Record<string, AlertMeaning>> = {
   ERR_SSL_UNSUPPORTED_PROTOCOL: OLD_PROTOCOL,
   ERR_SSL_WRONG_SSL_VERSION: OLD_PROTOCOL,

@@ -4,7 +4,7 @@ import type { Failure } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { peerActivity } from '../kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
-import { failureOfTlsAlert } from './alerts.ts';
+import { failureOfTlsAlert } from './tls-alerts.ts';
 
 /** For a server whose verification of a certificate takes longer than the rest of the handshake. */
 const MARGIN_MS = 100;

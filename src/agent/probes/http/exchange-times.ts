@@ -4,7 +4,7 @@ import { type SocketState, socketState } from '../../net/kernel/kernel-sockets.t
 import { MIN_PEER_MS, peerTookMs } from '../../net/kernel/peer-activity.ts';
 import { ResponseArrival } from '../../net/kernel/response-arrival.ts';
 import { earliestSendMs, writtenBytes } from '../../net/kernel/send-time.ts';
-import { type StarvationMark, uncertainBetween } from '../../net/starvation.ts';
+import { type StarvationMark, uncertainBetween } from '../../net/starvation-watch.ts';
 import type { ProbeContext } from '../probe.ts';
 
 export interface TimedExchange {

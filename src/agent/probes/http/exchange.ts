@@ -6,7 +6,7 @@ import { DeadlineExtension } from '../../net/deadline-extension.ts';
 import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
 import { socketState } from '../../net/kernel/kernel-sockets.ts';
 import { peerActivity } from '../../net/kernel/peer-activity.ts';
-import type { StarvationMark } from '../../net/starvation.ts';
+import type { StarvationMark } from '../../net/starvation-watch.ts';
 import type { ProbeContext } from '../probe.ts';
 import { BodyReader, type BodyReaderOptions, type ReadBody } from './body/body-reader.ts';
 import { ExchangeTimes, type TimedExchange } from './exchange-times.ts';

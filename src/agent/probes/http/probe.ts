@@ -114,7 +114,7 @@ export async function probeHttp(
       followRedirects
         ? allowedRedirect(
             redirectOf(current, head, redirects.length, context.scrub),
-            context.ownSecrets,
+            context.operatorSecrets,
             (next) => receiversOf(next, route),
           )
         : NO_REDIRECT;

@@ -2,7 +2,7 @@ import { isSensitiveHeader } from '../../../model/credentials/sensitive-headers.
 import type { Receiver } from '../../config/variable-targets.ts';
 import { decodedHeaderText } from '../../net/header-text.ts';
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
-import type { OwnSecrets } from '../../secrets/own-secrets.ts';
+import type { OperatorSecrets } from '../../secrets/operator-secrets.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
 /** Longer chains are TOO_MANY_REDIRECTS (src/model/README.md, "What passes and what fails"). */
@@ -90,12 +90,12 @@ export function redirectOf(
  */
 export function allowedRedirect(
   redirect: Redirect,
-  ownSecrets: OwnSecrets,
+  operatorSecrets: OperatorSecrets,
   receiversOf: (request: HopRequest) => readonly Receiver[],
 ): Redirect {
   if (redirect.kind !== 'follow') return redirect;
   const { request } = redirect;
-  const why = ownSecrets.whyNotOn(request, receiversOf(request));
+  const why = operatorSecrets.whyNotOn(request, receiversOf(request));
   return why === null ? redirect : { kind: 'refused', code: 'VARIABLE_DENIED', why };
 }
 

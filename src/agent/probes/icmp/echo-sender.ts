@@ -1,7 +1,7 @@
 import type { Family } from '../../net/resolver.ts';
 import type { Destination } from './address-bytes.ts';
 import { ECHO_DATA_BYTES, encodeEchoRequest } from './echo-packet.ts';
-import { LINUX, type Libc } from './libc.ts';
+import { LINUX, type Libc } from './socket-calls.ts';
 
 // Offsets in one block of memory: struct msghdr, struct iovec, and what they point to.
 const IOVEC_AT = 56;

@@ -1,5 +1,5 @@
 import type { Family } from '../../net/resolver.ts';
-import { LINUX, type Libc } from './libc.ts';
+import { LINUX, type Libc } from './socket-calls.ts';
 
 /** An ICMP error of the socket's error queue (struct sock_extended_err, ip(7)). */
 interface QueuedError {

@@ -2,11 +2,11 @@ import type { Failure } from '../../../model/result/error-codes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Family } from '../../net/resolver.ts';
-import { loadLibc } from './libc.ts';
 import { loadNetPing } from './net-ping.ts';
 import { PingSocket } from './ping-socket.ts';
 import type { EchoReceiver, PingTransport } from './ping-transport.ts';
 import { RawSocket } from './raw-socket.ts';
+import { loadLibc } from './socket-calls.ts';
 
 export type OpenedTransport =
   | { readonly ok: true; readonly transport: PingTransport }

@@ -4,9 +4,9 @@ import type { Family } from '../../net/resolver.ts';
 import { addressText, type Destination } from './address-bytes.ts';
 import { decodeEchoReply, decodeQuotedRequest, unreachableReason } from './echo-packet.ts';
 import { EchoSender } from './echo-sender.ts';
-import { LINUX, type Libc, type PollHandle } from './libc.ts';
 import { MessageReceiver, type ReceivedMessage } from './message-receiver.ts';
 import type { EchoReceiver, EchoSent, PingTransport } from './ping-transport.ts';
+import { LINUX, type Libc, type PollHandle } from './socket-calls.ts';
 
 /** As much as the kernel gives: hundreds of replies can arrive while our event loop is busy. */
 const BUFFER_BYTES = 4 * 1024 * 1024;

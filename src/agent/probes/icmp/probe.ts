@@ -9,11 +9,11 @@ import type {
 import type { Clock } from '../../../runtime/clock.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
+import { echoFacts, echoFailure, icmpSummary, kernelUncertainMs } from './echo-facts.ts';
 import { ECHO_DATA_BYTES } from './echo-packet.ts';
 import { runEchoes } from './echo-run.ts';
 import { ExchangePool } from './exchange-pool.ts';
 import { type ResolvedDestination, resolveDestination } from './resolve-destination.ts';
-import { echoFacts, echoFailure, icmpSummary, kernelUncertainMs } from './response.ts';
 
 /** `responseTimeMs` is the average round trip, 0 without a reply. */
 export interface IcmpOutcome

@@ -7,7 +7,7 @@ import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
 import { socketState } from '../../net/kernel/kernel-sockets.ts';
 import { MIN_PEER_MS, peerActivity, peerTookMs } from '../../net/kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../../net/limited-wait.ts';
-import { failureOfTlsAlert } from '../../net/tls/alerts.ts';
+import { failureOfTlsAlert } from '../../net/tls/tls-alerts.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext } from '../probe.ts';
 import { Inbox, type ReadingEnd } from './inbox.ts';

@@ -20,7 +20,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
 import { tcpFactsOf } from '../tcp-facts.ts';
 import { type ExchangeStep, exchangeText, type StepMatch } from './exchange.ts';
-import { secureTcp } from './secure.ts';
+import { secureTcp } from './secure-tcp.ts';
 
 export interface TcpOutcome
   extends ProbeOutcome<TcpDetail['request'], TcpResponse, TcpTimings, TcpTimingPhases> {

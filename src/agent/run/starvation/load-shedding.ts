@@ -2,10 +2,10 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { LruCache } from '../../../runtime/lru-cache.ts';
 import { ThrottledLog } from '../../../runtime/throttled-log.ts';
-import type { StarvationMark } from '../../net/starvation.ts';
+import type { StarvationMark } from '../../net/starvation-watch.ts';
 import type { CpuAccount } from './cpu-accounting.ts';
-import type { StarvationMeter } from './starvation.ts';
 import { CAUSES, causeOf, type StarvationCause } from './starvation-cause.ts';
+import type { StarvationMeter } from './starvation-meter.ts';
 
 /** What the agent skips under starvation, the least important first. */
 export const SHEDDABLE = ['evidence', 'detail', 'run'] as const;

@@ -1,5 +1,5 @@
 import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
-import type { StarvationMeter } from '../../run/starvation/starvation.ts';
+import type { StarvationMeter } from '../../run/starvation/starvation-meter.ts';
 
 /**
  * An attempt that has not ended after this time is waiting for its peer. Most healthy targets

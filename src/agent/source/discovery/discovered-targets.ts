@@ -7,7 +7,7 @@ import type { TargetsFrom } from '../../config/targets-from.ts';
 import type { Proxies } from '../../net/proxy/choose-proxy.ts';
 import { Dispatchers } from '../../service-client/dispatchers.ts';
 import type { CheckSet, CheckSource } from '../check-source.ts';
-import { Limiter } from './limiter.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { TargetChecks } from './target-checks.ts';
 import { TargetFeed } from './target-feed.ts';
 
@@ -51,7 +51,10 @@ export function withDiscoveredTargets(source: CheckSource, options: DiscoveryOpt
       // No request waits for another one, which its time limit would count.
       const connect = { connections: null, connectTimeoutMs: CONNECT_TIMEOUT_MS };
       const dispatchers = new Dispatchers({ proxies, clock, ...connect });
-      const limiters = { files: new Limiter(MAX_FILES_AT_ONCE), threads: new Limiter(1) };
+      const limiters = {
+        files: new ConcurrencyLimit(MAX_FILES_AT_ONCE),
+        threads: new ConcurrencyLimit(1),
+      };
       const { workerUrl = DEFAULT_WORKER_URL } = options;
       const parts = { dispatchers, clock, log, version, limiters, workerUrl };
       const feeds = rules.map((rule) => new TargetFeed(rule, parts));

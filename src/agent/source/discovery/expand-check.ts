@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Check } from '../../../model/check/check.ts';
 import { stableId } from '../../../model/ids.ts';
-import { withTarget } from '../../probe-endpoint/probe-target.ts';
+import { withTarget } from '../../blackbox-probe/probe-target.ts';
 import type { DocumentTargets, TargetGroup } from './target-document.ts';
 
 /** A check for a target, or why there is none. */

@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { isInTime, sleep } from '../../../runtime/wait.ts';
 import { readInputText } from '../file/check-file-text.ts';
 import { fileKindOf, fileStamp } from '../file/file-stamp.ts';
-import type { Limiter } from './limiter.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { MAX_CHARS } from './target-document.ts';
 import {
   type FoundDocument,
@@ -31,10 +31,10 @@ export class FileReader implements TargetReader {
   readonly name: string;
   readonly #clock: Clock;
   /** Of all readers: a file on a dead mount blocks one of the process's few threads for files for ever. */
-  readonly #limiter: Limiter;
+  readonly #limiter: ConcurrencyLimit;
   #active: Promise<unknown> | null = null;
 
-  constructor(path: string, { clock, limiter }: { clock: Clock; limiter: Limiter }) {
+  constructor(path: string, { clock, limiter }: { clock: Clock; limiter: ConcurrencyLimit }) {
     this.name = path;
     this.#clock = clock;
     this.#limiter = limiter;

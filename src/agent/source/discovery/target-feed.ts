@@ -6,8 +6,8 @@ import { sleep } from '../../../runtime/wait.ts';
 import type { TargetsFrom } from '../../config/targets-from.ts';
 import type { Dispatchers } from '../../service-client/dispatchers.ts';
 import { parseInThread } from '../common/parse-in-thread.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { FileReader } from './file-reader.ts';
-import type { Limiter } from './limiter.ts';
 import {
   type DocumentTargets,
   readTargetDocuments,
@@ -29,7 +29,7 @@ export interface FeedParts {
   readonly log: Logger;
   readonly version: string;
   /** Of all feeds together. */
-  readonly limiters: { readonly files: Limiter; readonly threads: Limiter };
+  readonly limiters: { readonly files: ConcurrencyLimit; readonly threads: ConcurrencyLimit };
   /** The compiled target-worker. */
   readonly workerUrl: URL;
 }

@@ -1,13 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadSequentially } from '../../../runtime/load-sequentially.ts';
 import type { ProblemReport } from '../common/file-problem.ts';
-import type { CheckFile } from './check-file.ts';
+import type { CheckFile } from './parse-check-file.ts';
 
 // Each thread loads its own modules.
-loadSequentially(import.meta.url, './check-file.js');
+loadSequentially(import.meta.url, './parse-check-file.js');
 loadSequentially(import.meta.url, '../common/file-problem.js');
 loadSequentially(import.meta.url, './fingerprint.js');
-const { parseCheckFile } = await import('./check-file.ts');
+const { parseCheckFile } = await import('./parse-check-file.ts');
 const { FileProblemsError } = await import('../common/file-problem.ts');
 const { fingerprintOf } = await import('./fingerprint.ts');
 

@@ -5,11 +5,11 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import type { CheckListener, CheckSource } from '../check-source.ts';
 import { FileProblemsError } from '../common/file-problem.ts';
-import type { CheckFile } from './check-file.ts';
 import { fileKindOf, fileStamp } from './file-stamp.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { withGroupScripts } from './group-scripts.ts';
 import { type LoadOptions, loadCheckFile, requireChecks } from './load-check-file.ts';
+import type { CheckFile } from './parse-check-file.ts';
 
 /** The `runLocation` of a file's checks (src/model/README.md, "Results"). */
 export const LOCAL = 'local';

@@ -1,9 +1,9 @@
 import { VedetteError } from '../../../runtime/errors.ts';
 import { FileProblemsError } from '../common/file-problem.ts';
 import { parseInThread } from '../common/parse-in-thread.ts';
-import { type CheckFile, parseCheckFile, parsePlainCheckFile } from './check-file.ts';
 import { readCheckFileText } from './check-file-text.ts';
 import type { ParseJob, ParseReply } from './check-file-worker.ts';
+import { type CheckFile, parseCheckFile, parsePlainCheckFile } from './parse-check-file.ts';
 
 /** A longer text is parsed in a thread: parsing takes about 5 ms per kilobyte, errors more. */
 const MAX_INLINE_CHARS = 64 * 1024;

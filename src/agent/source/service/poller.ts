@@ -18,7 +18,6 @@ import type { PostResponse, ServiceClient } from '../../service-client/service-c
 import type { ServiceFailure } from '../../service-client/service-failure.ts';
 import type { CheckListener } from '../check-source.ts';
 import type { AgentIdentity } from './agent-identity.ts';
-import { AnswerPages, TOO_MANY_CHANGES } from './answer-pages.ts';
 import type { AssignedChecks } from './assigned-checks.ts';
 import type { AssignmentStore } from './assignment-store.ts';
 import { KnownOneOffs } from './known-one-offs.ts';
@@ -30,6 +29,7 @@ import {
   POLL_REACTIONS,
   PollFailures,
 } from './poll-failures.ts';
+import { AnswerPages, TOO_MANY_CHANGES } from './poll-pages.ts';
 import { NOT_RELEASED, releaseChecks } from './release-checks.ts';
 import { ServiceClock } from './service-clock.ts';
 

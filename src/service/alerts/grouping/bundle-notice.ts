@@ -1,6 +1,6 @@
 import { zonedTime } from '../../../model/account/time-zone.ts';
 import { ALERT_TYPES, reportsFailure } from '../../../model/alerting/alert.ts';
-import { shortened } from '../../../runtime/text/cut-text.ts';
+import { shortenedToBytes } from '../../../runtime/text/cut-text.ts';
 import type { Store } from '../../database/store.ts';
 import type { ClaimedDelivery } from '../delivery/claims.sql.ts';
 import type { SealedDelivery } from '../delivery/send-sealed.ts';
@@ -41,7 +41,7 @@ export function bundleNotice(
   const { timeZone = 'UTC' } = notice;
   const listed = [notice, ...(first as readonly AlertNotice[])];
   const lines = listed.map((one) => {
-    const headline = shortened(headlineOf(one), MAX_LINE_BYTES);
+    const headline = shortenedToBytes(headlineOf(one), MAX_LINE_BYTES);
     if (key?.kind !== 'digest') return headline;
     return `${headline}, ${zonedTime(one.startedAtMs, timeZone)}`;
   });

@@ -1,5 +1,5 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
-import { shortened } from '../../../runtime/text/cut-text.ts';
+import { shortenedToBytes } from '../../../runtime/text/cut-text.ts';
 import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
 import { createMailer } from '../../outgoing/mailer.ts';
 import type { Smtp } from '../../outgoing/outgoing-config.ts';
@@ -44,7 +44,7 @@ export function mailOf({
       `<tr><th align="left" valign="top">${htmlEscaped(label)}</th><td>${value === link || value === acknowledgeLink ? anchor(value) : lines(htmlEscaped(value))}</td></tr>`,
   );
   return {
-    subject: shortened(title, MAX_SUBJECT_BYTES),
+    subject: shortenedToBytes(title, MAX_SUBJECT_BYTES),
     text: [
       headline,
       '',

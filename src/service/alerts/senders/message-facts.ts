@@ -1,5 +1,5 @@
 import { type AlertType, reportsEnd } from '../../../model/alerting/alert.ts';
-import { shortened } from '../../../runtime/text/cut-text.ts';
+import { shortenedToBytes } from '../../../runtime/text/cut-text.ts';
 import { onOneLine } from '../../../runtime/text/one-line.ts';
 import type { AlertNotice } from '../notice.ts';
 import { BUNDLE_LABEL, headlineOf, noticeFacts } from './headline.ts';
@@ -184,5 +184,5 @@ function titleOf(headline: string, notice: AlertNotice): string {
   const { error, location, acknowledgement, bundle } = notice;
   const isWhole = [location, acknowledgement, bundle].some((each) => each !== undefined);
   const reason = error === null || isWhole ? '' : onOneLine(error);
-  return reason === '' ? headline : `${headline}: ${shortened(reason, MAX_REASON_BYTES)}`;
+  return reason === '' ? headline : `${headline}: ${shortenedToBytes(reason, MAX_REASON_BYTES)}`;
 }

@@ -1,5 +1,5 @@
 import type { MessageTemplates } from '../../../model/alerting/alert-channel.ts';
-import { cutText, shortened } from '../../../runtime/text/cut-text.ts';
+import { cutText, shortenedToBytes } from '../../../runtime/text/cut-text.ts';
 import { onOneLine } from '../../../runtime/text/one-line.ts';
 import { escapeFor } from '../../outgoing/escape.ts';
 import { renderTemplate } from '../../outgoing/template.ts';
@@ -69,7 +69,7 @@ export function renderMessage({
   };
   const title = rendered('titleTemplate', titleTemplate);
   const text = rendered('textTemplate', textTemplate);
-  const line = title === null ? null : shortened(onOneLine(title), MAX_TITLE_BYTES);
+  const line = title === null ? null : shortenedToBytes(onOneLine(title), MAX_TITLE_BYTES);
   return {
     facts: {
       ...facts,

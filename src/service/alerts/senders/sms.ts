@@ -1,5 +1,5 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
-import { shortened } from '../../../runtime/text/cut-text.ts';
+import { shortenedToBytes } from '../../../runtime/text/cut-text.ts';
 import { escapeFor } from '../../outgoing/escape.ts';
 import type { SmsGateway } from '../../outgoing/outgoing-config.ts';
 import type { OutgoingHttp } from '../../outgoing/outgoing-http.ts';
@@ -59,5 +59,5 @@ export function smsText(
   const text = isWhole ? `${headline}${why}` : `${headline}, ${runLocation}${why}`;
   const link = acknowledgeLink ?? details;
   const end = link === null || Buffer.byteLength(link) > MAX_LINK_BYTES ? '' : ` ${link}`;
-  return `${shortened(text, MAX_BYTES - Buffer.byteLength(end), '...')}${end}`;
+  return `${shortenedToBytes(text, MAX_BYTES - Buffer.byteLength(end), '...')}${end}`;
 }

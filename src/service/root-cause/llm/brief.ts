@@ -1,7 +1,7 @@
 import type { DetailField } from '../../../model/result/result-summary.ts';
 import type { Analysis, EvidenceArtifact } from '../../../model/result/root-cause-analysis.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
-import { shortened } from '../../../runtime/text/quoted.ts';
+import { shortenedToChars } from '../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import type { AnalysisScrubber } from '../redaction/analysis-scrubber.ts';
@@ -75,10 +75,10 @@ export function buildBrief(given: AnalysisInput, scrubber: AnalysisScrubber): Br
       .slice(0, MAX_ASSERTIONS)
       .map(({ source, property, comparison, target, actual }) => ({
         source,
-        property: shortened(property, MAX_VALUE),
+        property: shortenedToChars(property, MAX_VALUE),
         comparison,
-        target: shortened(target, MAX_VALUE),
-        actual: actual === null ? null : shortened(actual, MAX_VALUE),
+        target: shortenedToChars(target, MAX_VALUE),
+        actual: actual === null ? null : shortenedToChars(actual, MAX_VALUE),
       })),
     answerStart: answerStart(given.result, scrubber),
     evidence: byRules.evidence.map((one) => ({

@@ -1,6 +1,6 @@
 import { countText } from '../../../runtime/text/count-text.ts';
 import { spanText } from '../../../runtime/text/duration-text.ts';
-import { shortened } from '../../../runtime/text/quoted.ts';
+import { shortenedToChars } from '../../../runtime/text/quoted.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import type { Certificate, Subject } from './subject.ts';
 import { listText, timeText } from './texts.ts';
@@ -14,7 +14,7 @@ export function certificateNames({ subjectAltNames }: Certificate): readonly str
 
 /** Names a certificate in a sentence. */
 export function certificateText({ subject, issuer }: Certificate): string {
-  return `${shortened(subject, 200)}, issued by ${shortened(issuer, 200)}`;
+  return `${shortenedToChars(subject, 200)}, issued by ${shortenedToChars(issuer, 200)}`;
 }
 
 /** The time from an instant of the certificate to the run; null if it is no date. */
@@ -55,7 +55,7 @@ export function certificateSentences(
     sentences.push(
       isSame
         ? `The last run that passed, of ${timeText(last.slotMs)}, saw the same certificate.`
-        : `The last run that passed, of ${timeText(last.slotMs)}, saw another certificate, issued by ${shortened(last.issuer ?? 'an issuer that is not told', 200)}: it was replaced since.`,
+        : `The last run that passed, of ${timeText(last.slotMs)}, saw another certificate, issued by ${shortenedToChars(last.issuer ?? 'an issuer that is not told', 200)}: it was replaced since.`,
     );
   }
   return sentences;

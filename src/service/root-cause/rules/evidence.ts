@@ -7,7 +7,7 @@ import {
 } from '../../../model/result/root-cause-analysis.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { durationText } from '../../../runtime/text/duration-text.ts';
-import { shortened } from '../../../runtime/text/quoted.ts';
+import { shortenedToChars } from '../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import { assertionText, failedAssertions } from './causes/assertion-causes.ts';
@@ -96,7 +96,7 @@ function whatFailed(subject: Subject, { result }: AnalysisInput): readonly strin
   const said =
     subject.message === null
       ? ''
-      : ` The agent says: ${withFullStop(shortened(subject.message, 1000))}`;
+      : ` The agent says: ${withFullStop(shortenedToChars(subject.message, 1000))}`;
   const ended = result.hasErrors
     ? 'ended without a verdict'
     : result.hasFailures
@@ -113,7 +113,7 @@ function assertionSentences({ result }: AnalysisInput): readonly string[] {
     .slice(0, MAX_ASSERTIONS)
     .map(
       (one) =>
-        `Assertion on ${assertionText(one)}: ${withFullStop(shortened(one.error, MAX_LINE))}`,
+        `Assertion on ${assertionText(one)}: ${withFullStop(shortenedToChars(one.error, MAX_LINE))}`,
     );
   const more = failed.length - sentences.length;
   return more > 0 ? [...sentences, `${countText(more, 'more assertion')} failed.`] : sentences;
@@ -129,7 +129,7 @@ function logSentences({ result }: AnalysisInput): readonly string[] {
   return (detailOf(result)?.jobLog ?? [])
     .filter(({ level }) => level !== 'info')
     .slice(0, MAX_LOG_LINES)
-    .map(({ msg }) => `The log of the run says: ${withFullStop(shortened(msg, MAX_LINE))}`);
+    .map(({ msg }) => `The log of the run says: ${withFullStop(shortenedToChars(msg, MAX_LINE))}`);
 }
 
 function storedEvidenceOf(result: ReceivedResult): StoredEvidence {

@@ -1,6 +1,6 @@
 import { countText } from '../../../runtime/text/count-text.ts';
 import { durationText } from '../../../runtime/text/duration-text.ts';
-import { quoted, shortened } from '../../../runtime/text/quoted.ts';
+import { quoted, shortenedToChars } from '../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { HttpTargetResponse } from './subject.ts';
 import { listText } from './texts.ts';
@@ -32,7 +32,7 @@ export function responseSentences(result: ReceivedResult): readonly string[] {
   if (http?.response) return httpSentences(http.response);
   if (dns?.response) {
     const { responseCode, answer } = dns.response;
-    const records = answer.Answer.map(({ type, data }) => `${type} ${shortened(data, 100)}`);
+    const records = answer.Answer.map(({ type, data }) => `${type} ${shortenedToChars(data, 100)}`);
     return [
       records.length === 0
         ? `The answer was ${responseCode}, without records.`
@@ -58,10 +58,10 @@ export function responseSentences(result: ReceivedResult): readonly string[] {
 
 function httpSentences(response: HttpTargetResponse): readonly string[] {
   const { status, statusText, ip, redirects, bodyBytes } = response;
-  const phrase = statusText === '' ? '' : ` ${shortened(statusText, 100)}`;
+  const phrase = statusText === '' ? '' : ` ${shortenedToChars(statusText, 100)}`;
   const headers = DIAGNOSTIC_HEADERS.flatMap((name) => {
     const value = response.headers[name];
-    return typeof value === 'string' ? [`${name}: ${shortened(value, 200)}`] : [];
+    return typeof value === 'string' ? [`${name}: ${shortenedToChars(value, 200)}`] : [];
   });
   const sentences = [
     `The answer of ${ip} was ${status}${phrase} with a body of ${countText(bodyBytes, 'byte')}.`,

@@ -1,5 +1,5 @@
 import type { Analysis, ReferenceLink } from '../../../model/result/root-cause-analysis.ts';
-import { shortened } from '../../../runtime/text/quoted.ts';
+import { shortenedToChars } from '../../../runtime/text/quoted.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import type { RootCauseProvider } from '../provider.ts';
 import { evidenceOf } from './evidence.ts';
@@ -40,7 +40,7 @@ export function analyseByRules(input: AnalysisInput): Analysis {
 }
 
 function cut(text: string): string {
-  return shortened(text, MAX_CHARS - 1);
+  return shortenedToChars(text, MAX_CHARS - 1);
 }
 
 export const rulesProvider: RootCauseProvider = {

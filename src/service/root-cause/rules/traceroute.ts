@@ -2,7 +2,7 @@ import { detailOf } from '../../../model/result/result-summary.ts';
 import type { Traceroute, TracerouteHop } from '../../../model/result/traceroute.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { durationText } from '../../../runtime/text/duration-text.ts';
-import { shortened } from '../../../runtime/text/quoted.ts';
+import { shortenedToChars } from '../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 
 /** More than a fluctuation. */
@@ -42,7 +42,8 @@ export function routeSentences(route: Traceroute): readonly string[] {
 }
 
 function arrival(route: Traceroute, to: string, last: TracerouteHop): string {
-  const why = route.truncationReason === null ? '' : ` (${shortened(route.truncationReason, 100)})`;
+  const why =
+    route.truncationReason === null ? '' : ` (${shortenedToChars(route.truncationReason, 100)})`;
   if (!route.destinationReached) {
     return `The trace to ${to} ends${why} after ${hopText(last)}, the last that answered: what comes after it did not, so the packets are likely dropped there or just behind.`;
   }
@@ -51,7 +52,7 @@ function arrival(route: Traceroute, to: string, last: TracerouteHop): string {
 }
 
 function hopText({ hop, address, host }: TracerouteHop): string {
-  const name = host === null || host === address ? '' : `${shortened(host, 100)}, `;
+  const name = host === null || host === address ? '' : `${shortenedToChars(host, 100)}, `;
   return `hop ${hop} (${name}${address})`;
 }
 

@@ -13,7 +13,7 @@ import { FakeClock, settle } from '../../../support/fake-clock.ts';
 import { makeTestFolder } from '../../../support/process/test-folder.ts';
 
 const DIST = new URL('../../../../dist/agent/assertions/', import.meta.url);
-const WORKER = new URL('pattern-worker.js', DIST);
+const WORKER = new URL('evaluation-worker.js', DIST);
 const NEVER = new AbortController().signal;
 
 const BOMB_TEXT = `${'a'.repeat(60)}!`;

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { loadRunConfig } from '../../../../src/agent/config.ts';
+import { loadRunConfig } from '../../../../src/agent/config/agent-config.ts';
 import { createAuthority } from '../../../support/servers/certificates.ts';
 
 let folder = '';

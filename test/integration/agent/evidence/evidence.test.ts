@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { Capturer } from '../../../../src/agent/evidence/capture.ts';
+import type { Capturer } from '../../../../src/agent/evidence/capture/capture.ts';
 import {
   type EvidenceAbout,
   EvidenceBudget,
 } from '../../../../src/agent/evidence/evidence-budget.ts';
-import type { Tracer } from '../../../../src/agent/evidence/tracer.ts';
+import type { Tracer } from '../../../../src/agent/evidence/traceroute/tracer.ts';
 import { stubCapturer, stubTracer } from '../../../support/agent/evidence-parts.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSystemResolver } from '../../../../src/agent/net/dns/system-resolver.ts';
+import { createSystemResolver } from '../../../../src/agent/net/dns/system/system-resolver.ts';
 import { probeDns } from '../../../../src/agent/probes/dns/probe.ts';
 import { createIcmpProbe } from '../../../../src/agent/probes/icmp/probe.ts';
 import { probeTcp } from '../../../../src/agent/probes/tcp/probe.ts';

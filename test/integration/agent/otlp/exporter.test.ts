@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import type { NamedTexts } from '../../../../src/agent/config/otlp-variables.ts';
-import { createMetrics } from '../../../../src/agent/health/metrics.ts';
+import { createMetrics } from '../../../../src/agent/metrics/metrics.ts';
 import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
 import { createOtlpExporter } from '../../../../src/agent/otlp/exporter.ts';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';

@@ -20,7 +20,7 @@ import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.
 import { scriptTools } from '../../../support/agent/script-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
-import { EMPTY_VAULT, operatorVault } from '../../../support/samples/secrets.ts';
+import { EMPTY_VAULT, operatorSecretsOf } from '../../../support/samples/secrets.ts';
 import { createSelfSigned } from '../../../support/servers/certificates.ts';
 import { listen } from '../../../support/servers/http-servers.ts';
 import { listenTcp, refusingPort } from '../../../support/servers/tcp-servers.ts';
@@ -290,7 +290,7 @@ it('masks secrets in the trace, its file and the job log', async () => {
 describe('the capture of a failed run with a variable that only the agent has', () => {
   const capturesOf = ({ kept }: EvidenceFixture): number =>
     kept.filter(({ name }) => name === 'capture.pcap').length;
-  const secrets = () => operatorVault({ TOKEN: 'planted-token' });
+  const secrets = () => operatorSecretsOf({ TOKEN: 'planted-token' });
   const LINE =
     'No capture: the request is not encrypted and has the variable TOKEN, which only the agent has (EVIDENCE=with-secrets captures it all the same)';
 
@@ -340,7 +340,7 @@ describe('the capture of a failed run with a variable that only the agent has', 
     });
     const url = `http://127.0.0.1:${await listen(server)}`;
     onTestFinished(() => void server.close());
-    const bound = await operatorVault({ TOKEN: 'planted-token' }, ['TOKEN@127.0.0.1']);
+    const bound = await operatorSecretsOf({ TOKEN: 'planted-token' }, ['TOKEN@127.0.0.1']);
     const parts = { secrets: bound, scripts: scriptTools() };
     const fixture = fixtureOf(stubTracer('at once'), parts);
     const use = `await fetch('${url}/use', { headers: { 'x-t': variables.get('TOKEN') } })`;

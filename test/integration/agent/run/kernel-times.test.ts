@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadKernelSockets } from '../../../../src/agent/net/kernel/kernel-sockets.ts';
-import { StarvationMeter } from '../../../../src/agent/run/starvation/starvation.ts';
+import { StarvationMeter } from '../../../../src/agent/run/starvation/starvation-meter.ts';
 import type { Check } from '../../../../src/model/check/check.ts';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';

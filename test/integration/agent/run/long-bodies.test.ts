@@ -11,7 +11,7 @@ import { systemClock } from '../../../../src/runtime/clock.ts';
 import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
-import { vaultOf } from '../../../support/samples/secrets.ts';
+import { agentSecretsOf } from '../../../support/samples/secrets.ts';
 
 type Artifact = Parameters<ArtifactTaker['add']>[0];
 
@@ -327,7 +327,7 @@ describe('a long body with secrets that does not fit in memory', () => {
     'shows no half of one at its end: %s',
     async (charset) => {
       const { added, artifacts } = outbox();
-      const secrets = await vaultOf({ key: 'TOKEN', value: SECRET, secret: true });
+      const secrets = await agentSecretsOf({ key: 'TOKEN', value: SECRET, secret: true });
       const bodyRoom = new SharedBodyMemory(16 * 1024);
       const parts = { artifacts, bodyRoom, secrets };
       const fixture = runFixture({ clock: new FakeClock(), parts });
@@ -348,7 +348,7 @@ describe('a long body with secrets that does not fit in memory', () => {
 
 describe('a long body that contains a secret', () => {
   const SECRET = 'pässwörd-of-the-shop';
-  const secrets = () => vaultOf({ key: 'TOKEN', value: SECRET, secret: true });
+  const secrets = () => agentSecretsOf({ key: 'TOKEN', value: SECRET, secret: true });
   const shown = ({ bytes, contentType }: Artifact): readonly string[] => [
     contentType,
     String(bytes).replace(LONG_TEXT, '… '),
@@ -389,7 +389,10 @@ describe('a long body that contains a secret', () => {
   it('does not show a secret in its content type, and does not mask half of one', async () => {
     const { added, artifacts } = outbox();
     const secret = 'word-of-the-shop';
-    const parts = { artifacts, secrets: await vaultOf({ key: 'T', value: secret, secret: true }) };
+    const parts = {
+      artifacts,
+      secrets: await agentSecretsOf({ key: 'T', value: secret, secret: true }),
+    };
     const fixture = runFixture({ clock: new FakeClock(), parts });
     const body = `${LONG_TEXT}${secret.slice(0, -2)}`;
     const type = `text/${secret}`;

@@ -9,7 +9,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import {
   openStarvationSources,
   StarvationMeter,
-} from '../../../../src/agent/run/starvation/starvation.ts';
+} from '../../../../src/agent/run/starvation/starvation-meter.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { makeContext } from '../../../support/agent/probe-context.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -15,7 +15,7 @@ import { makeTestFolder } from '../../../support/process/test-folder.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { listenTcp } from '../../../support/servers/tcp-servers.ts';
 
-const WORKER = join(import.meta.dirname, '../../../../dist/agent/assertions/pattern-worker.js');
+const WORKER = join(import.meta.dirname, '../../../../dist/agent/assertions/evaluation-worker.js');
 
 /** Takes longer than anybody waits. */
 const CATASTROPHIC = { source: 'TEXT_BODY', regex: '^(a+)+$', comparison: 'NOT_NULL' };

@@ -6,7 +6,7 @@ import { cutText } from '../../../../src/runtime/text/cut-text.ts';
 import { loopbackResolver } from '../../../support/agent/probe-context.ts';
 import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
-import { operatorVault } from '../../../support/samples/secrets.ts';
+import { operatorSecretsOf } from '../../../support/samples/secrets.ts';
 import { answering, rawServer, response } from '../../../support/servers/http-servers.ts';
 
 const SECRET = 'sk-live-kP7vx-Qm92hZ-tuLw4Rb';
@@ -23,7 +23,7 @@ async function run(
   value = SECRET,
   variables: readonly object[] = [],
 ) {
-  const secrets = await operatorVault({ TOKEN: value }, targets);
+  const secrets = await operatorSecretsOf({ TOKEN: value }, targets);
   const fixture = runFixture({
     clock: systemClock,
     parts: { secrets, resolver: loopbackResolver },
@@ -135,7 +135,7 @@ describe('a guessed part of a variable that its agent binds elsewhere', () => {
     expect(apiCheckResult?.requestError).toContain(
       'port 443 of a host whose name contains a variable',
     );
-    const secrets = await operatorVault({ TOKEN: value });
+    const secrets = await operatorSecretsOf({ TOKEN: value });
     const rendered = secrets.render(checkOf('API', { request: { url }, variables }));
     expect(rendered.ok && rendered.own.isInHost).toBe(true);
   });

@@ -3,7 +3,7 @@ import type { Check } from '../../../../src/model/check/check.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
-import { operatorVault, vaultOf } from '../../../support/samples/secrets.ts';
+import { agentSecretsOf, operatorSecretsOf } from '../../../support/samples/secrets.ts';
 import { answering, rawServer, response } from '../../../support/servers/http-servers.ts';
 import { listenTcp } from '../../../support/servers/tcp-servers.ts';
 
@@ -24,7 +24,7 @@ async function toldOf(check: (port: number) => Check): Promise<string> {
   const server = await rawServer(
     answering(response('200 OK', BODY, 'Content-Type: application/json', `X-Echo: ${SECRET}`)),
   );
-  const secrets = await operatorVault({ TOKEN: SECRET });
+  const secrets = await operatorSecretsOf({ TOKEN: SECRET });
   const fixture = runFixture({ clock: systemClock, parts: { secrets } });
   await fixture.run(check(server.port));
   expect(JSON.stringify(fixture.results)).not.toContain(SECRET);
@@ -127,7 +127,7 @@ it('a text shorter than eight characters, or not a part of a secret, is not mask
 
 it('a part of a value that is replaced while the target is answering is masked', async () => {
   const variable = (value: string) => ({ key: 'TOKEN', value, secret: true });
-  const secrets = await vaultOf(variable(SECRET));
+  const secrets = await agentSecretsOf(variable(SECRET));
   const server = await rawServer(async (peer) => {
     await peer.request();
     const variables = [variable('another-value-altogether')];

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { NO_OPERATOR_VARIABLES } from '../../../../src/agent/config/operator-variables.ts';
 import type { ArtifactTaker } from '../../../../src/agent/run/artifacts/failed-body.ts';
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
-import { openVault } from '../../../../src/agent/secrets/vault.ts';
+import { openAgentSecrets } from '../../../../src/agent/secrets/agent-secrets.ts';
 import type { Check } from '../../../../src/model/check/check.ts';
 import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -13,7 +13,7 @@ import { captureLog } from '../../../support/log-capture.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { encodingsOf } from '../../../support/samples/secret-encodings.ts';
 import { HEADER_KINDS, leaksOf, secretOf } from '../../../support/samples/secret-leaks.ts';
-import { vaultOf } from '../../../support/samples/secrets.ts';
+import { agentSecretsOf } from '../../../support/samples/secrets.ts';
 
 const ONCE = { retryStrategy: null };
 const MASK = '********';
@@ -132,7 +132,7 @@ function kept() {
 /** All that leaves the agent of a run. */
 async function leavingOf(check: Check, given: Partial<RunFixture['parts']> = {}) {
   const { bodies, artifacts } = kept();
-  const parts = { artifacts, secrets: await vaultOf(), ...given };
+  const parts = { artifacts, secrets: await agentSecretsOf(), ...given };
   const fixture = runFixture({ clock: new FakeClock(), parts });
   await fixture.run(check);
   const result = Buffer.from(JSON.stringify(fixture.results));
@@ -201,7 +201,7 @@ describe('a credential that is not declared secret', () => {
   });
 
   it('is masked completely beside declared secrets, whichever is a part of the other', async () => {
-    const secrets = await vaultOf(
+    const secrets = await agentSecretsOf(
       { key: 'PART', value: 'declared-1', secret: true },
       { key: 'ALL', value: 'a=cookie-one; b=cookie-two', secret: true },
       { key: 'OPEN', value: 'open-value', secret: false },
@@ -236,7 +236,7 @@ describe('a credential that is not declared secret', () => {
     const proxyUrl = `http://monitor:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}`;
     const { log } = captureLog();
     const options = { operator: NO_OPERATOR_VARIABLES, always: [], clock: new FakeClock(), log };
-    const secrets = await openVault(options);
+    const secrets = await openAgentSecrets(options);
     await secrets.take({ checks: [], variables: [], proxyUrl });
     const { checkTypes } = runFixture({ clock: new FakeClock() }).parts;
     const API = httpRunner<'API'>({ clientCertificates: () => [], proxyUrl: () => proxyUrl });

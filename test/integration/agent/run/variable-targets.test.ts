@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
 import type { RunnerParts } from '../../../../src/agent/run/run.ts';
-import type { SecretsVault } from '../../../../src/agent/secrets/vault.ts';
+import type { AgentSecrets } from '../../../../src/agent/secrets/agent-secrets.ts';
 import type { Check } from '../../../../src/model/check/check.ts';
 import type { ClientCertificate } from '../../../../src/model/check/client-certificate.ts';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
@@ -9,7 +9,7 @@ import { systemClock } from '../../../../src/runtime/clock.ts';
 import { loopbackResolver } from '../../../support/agent/probe-context.ts';
 import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
-import { operatorVault } from '../../../support/samples/secrets.ts';
+import { operatorSecretsOf } from '../../../support/samples/secrets.ts';
 import { httpProxy } from '../../../support/servers/http-proxy.ts';
 import { answering, rawServer, response } from '../../../support/servers/http-servers.ts';
 import { listenTcp } from '../../../support/servers/tcp-servers.ts';
@@ -36,7 +36,7 @@ async function run(
   targets: readonly string[],
   { value = SECRET, proxyUrl, clientCertificates = [], looked = [] }: Setting = {},
 ): Promise<CheckResult> {
-  const secrets: SecretsVault = await operatorVault({ TOKEN: value }, targets);
+  const secrets: AgentSecrets = await operatorSecretsOf({ TOKEN: value }, targets);
   const resolver: RunnerParts['resolver'] = {
     resolve(hostname, family, options) {
       looked.push(hostname);

@@ -4,7 +4,7 @@ import type { RunFixture } from '../../../support/agent/run-fixture.ts';
 import { scriptFixture } from '../../../support/agent/script-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
-import { vaultOf } from '../../../support/samples/secrets.ts';
+import { agentSecretsOf } from '../../../support/samples/secrets.ts';
 import { servedBy } from '../../../support/servers/http-servers.ts';
 
 const ONCE = { retryStrategy: null };
@@ -60,7 +60,7 @@ const HARMLESS: Readonly<Record<string, string>> = {
 };
 
 async function fixtureWith(limitMs: number): Promise<RunFixture & { readonly url: string }> {
-  const secrets = await vaultOf({ key: 'SECRET', value: SECRET, secret: true });
+  const secrets = await agentSecretsOf({ key: 'SECRET', value: SECRET, secret: true });
   const url = await servedBy((_, response) => void response.end('fine'));
   return { ...(await scriptFixture({ limitMs, parts: { secrets } })), url };
 }

@@ -9,7 +9,7 @@ import type { ScriptHost, ScriptJob } from '../../../../src/agent/scripts/script
 import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
-import { vaultOf } from '../../../support/samples/secrets.ts';
+import { agentSecretsOf } from '../../../support/samples/secrets.ts';
 import { listening, listenTcp, refusingPort } from '../../../support/servers/tcp-servers.ts';
 
 /** What the agent itself lacks or does wrong for scripts: it must neither accuse nor excuse a target. */
@@ -24,7 +24,7 @@ async function scriptedBy(
   clock = new FakeClock(),
 ): Promise<RunFixture> {
   const scripts = { pool: { run, close: async () => {} }, isEnabled: true };
-  return runFixture({ clock, parts: { secrets: await vaultOf(), ...parts, scripts } });
+  return runFixture({ clock, parts: { secrets: await agentSecretsOf(), ...parts, scripts } });
 }
 
 function passedBy({ input: { request } }: ScriptJob): PooledOutcome {

@@ -6,7 +6,7 @@ import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
 import { scriptFixture } from '../../../support/agent/script-fixture.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
-import { operatorVault } from '../../../support/samples/secrets.ts';
+import { operatorSecretsOf } from '../../../support/samples/secrets.ts';
 import { servedBy } from '../../../support/servers/http-servers.ts';
 
 const ONCE = { retryStrategy: null };
@@ -142,7 +142,7 @@ describe('a setup script', () => {
 
   it('cannot send a bound variable elsewhere, and does not see it', async () => {
     const { url, seen } = await target();
-    const secrets = await operatorVault({ TOKEN: 'bound-secret' }, ['TOKEN@127.0.0.1']);
+    const secrets = await operatorSecretsOf({ TOKEN: 'bound-secret' }, ['TOKEN@127.0.0.1']);
     const fixture = await scriptFixture({ parts: { secrets } });
     const elsewhere = url.replace('127.0.0.1', 'localhost');
     const setupScript = `
@@ -161,7 +161,7 @@ describe('a setup script', () => {
     const other = await target();
     const { url } = await target((request) => void request.socket.destroy());
     const { host } = new URL(url);
-    const secrets = await operatorVault({ TOKEN: 'bound-secret' }, [`TOKEN@${host}`]);
+    const secrets = await operatorSecretsOf({ TOKEN: 'bound-secret' }, [`TOKEN@${host}`]);
     const fixture = await scriptFixture({ parts: { secrets } });
     const setupScript = `
       await fetch('${url}/' + variables.get('TOKEN')).catch(({ message }) =>

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import {
+  assertionInput,
+  type SourceValue,
+} from '../../../../src/agent/assertions/assertion-sources.ts';
+import {
   evaluateAssertion,
   parseJson,
   shownOutcome,
   withoutResponse,
 } from '../../../../src/agent/assertions/evaluate-assertion.ts';
-import { assertionInput, type SourceValue } from '../../../../src/agent/assertions/sources.ts';
 import type { Assertion } from '../../../../src/model/check/assertion.ts';
 
 type Given = Partial<Assertion> & Pick<Assertion, 'source'>;

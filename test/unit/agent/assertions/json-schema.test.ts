@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { assertionInput } from '../../../../src/agent/assertions/assertion-sources.ts';
 import {
   evaluateAssertion,
   parseJson,
   shownOutcome,
 } from '../../../../src/agent/assertions/evaluate-assertion.ts';
-import { assertionInput } from '../../../../src/agent/assertions/sources.ts';
 import type { Assertion } from '../../../../src/model/check/assertion.ts';
 
 interface Given extends Partial<Assertion> {

@@ -1,6 +1,10 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Environment, loadConfig, loadRunConfig } from '../../../../src/agent/config.ts';
+import {
+  type Environment,
+  loadConfig,
+  loadRunConfig,
+} from '../../../../src/agent/config/agent-config.ts';
 import { messageOf } from '../../../../src/runtime/errors.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { PeerActivity } from '../../../../src/agent/net/kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../../../../src/agent/net/limited-wait.ts';
-import type { StarvationWatch } from '../../../../src/agent/net/starvation.ts';
+import type { StarvationWatch } from '../../../../src/agent/net/starvation-watch.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const LIMIT_MS = 30_000;

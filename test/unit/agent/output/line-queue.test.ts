@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LINE_KINDS, type LineKind, LineQueue } from '../../../../src/agent/output/line-queue.ts';
-import { Queue } from '../../../../src/agent/output/queue.ts';
+import { Queue } from '../../../../src/runtime/fifo-queue.ts';
 
 const line = (kind: LineKind, text: string) => ({ kind, bytes: Buffer.from(text) });
 

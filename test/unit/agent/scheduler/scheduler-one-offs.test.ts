@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { isRunCancelled } from '../../../../src/agent/run/cancelled.ts';
+import { isRunCancelled } from '../../../../src/agent/run/cancellation.ts';
 import type { OneOffOutcome } from '../../../../src/agent/scheduler/one-offs.ts';
 import type { Check } from '../../../../src/model/check/check.ts';
 import type { OneOff } from '../../../../src/wire/v1/assignment.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ScriptView } from '../../../../src/agent/secrets/script-view.ts';
 import type { CheckOf } from '../../../../src/model/check/check.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
-import { operatorVault, vaultOf } from '../../../support/samples/secrets.ts';
+import { agentSecretsOf, operatorSecretsOf } from '../../../support/samples/secrets.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
@@ -13,17 +13,19 @@ function withHeader(view: ScriptView, value: string): CheckOf<'API'> {
 }
 
 it('a script sees values, and a placeholder for a variable that is bound to targets', async () => {
-  const vault = await operatorVault({ BOUND: 'b-value', FREE: 'f-value' }, ['BOUND@api.example']);
+  const agentSecrets = await operatorSecretsOf({ BOUND: 'b-value', FREE: 'f-value' }, [
+    'BOUND@api.example',
+  ]);
   const headers = [{ key: 'x-a', value: '{{FREE}} {{BOUND}} {{LATER}}' }];
   const check = checkOf('API', { request: { url: 'https://api.example/', headers } });
-  const view = vault.viewForScripts(check);
+  const view = agentSecrets.viewForScripts(check);
   const [header] = (view.shown as CheckOf<'API'>).request.headers;
   expect(header?.value).toMatch(/^f-value vv\w+z vv\w+z$/);
   expect(view.placeholders.shown(header?.value ?? '')).toBe('f-value {{BOUND}} {{LATER}}');
 
   // What it left as it was is a template still, with the variables that it has set.
   const same = withHeader(view, header?.value ?? '');
-  const rendered = vault.renderScripted(
+  const rendered = agentSecrets.renderScripted(
     view,
     same,
     new Map([
@@ -42,13 +44,15 @@ it('a script sees values, and a placeholder for a variable that is bound to targ
 });
 
 it('a script may put the placeholder of a bound variable anywhere', async () => {
-  const vault = await operatorVault({ BOUND: 'b value' }, ['BOUND@api.example']);
-  const view = vault.viewForScripts(checkOf('API', { request: { url: 'https://api.example/' } }));
+  const agentSecrets = await operatorSecretsOf({ BOUND: 'b value' }, ['BOUND@api.example']);
+  const view = agentSecrets.viewForScripts(
+    checkOf('API', { request: { url: 'https://api.example/' } }),
+  );
   const [, placeholder = ''] = view.variables.find(([name]) => name === 'BOUND') ?? [];
   const made = withHeader(view, `Bearer ${placeholder}`);
   const url = `https://api.example/?key=${encodeURIComponent(placeholder)}`;
   const check = { ...made, request: { ...made.request, url } };
-  expect(vault.renderScripted(view, check, NONE)).toMatchObject({
+  expect(agentSecrets.renderScripted(view, check, NONE)).toMatchObject({
     check: {
       request: {
         url: 'https://api.example/?key=b%20value',
@@ -59,25 +63,27 @@ it('a script may put the placeholder of a bound variable anywhere', async () => 
 });
 
 it('a script may put the placeholder of a bound variable into a host, which is known then', async () => {
-  const vault = await operatorVault({ BOUND: 'b-value' }, ['BOUND@api.example']);
-  const view = vault.viewForScripts(checkOf('API', { request: { url: 'https://api.example/' } }));
+  const agentSecrets = await operatorSecretsOf({ BOUND: 'b-value' }, ['BOUND@api.example']);
+  const view = agentSecrets.viewForScripts(
+    checkOf('API', { request: { url: 'https://api.example/' } }),
+  );
   const [, placeholder = ''] = view.variables.find(([name]) => name === 'BOUND') ?? [];
   const made = view.shown as CheckOf<'API'>;
   const inHost = { ...made, request: { ...made.request, url: `https://${placeholder}.example/` } };
-  const rendered = vault.renderScripted(view, inHost, NONE);
+  const rendered = agentSecrets.renderScripted(view, inHost, NONE);
   expect(rendered.ok && rendered.own.isInHost).toBe(true);
 });
 
 it('a host contains a variable without targets only if a script has put its value there', async () => {
   const values = { FREE: 'Free.Value', BOUND: 'b-value' };
-  const vault = await operatorVault(values, ['BOUND@api.example']);
+  const agentSecrets = await operatorSecretsOf(values, ['BOUND@api.example']);
   const headers = [{ key: 'x-a', value: '{{BOUND}}' }];
   const check = checkOf('API', { request: { url: 'https://other.example/', headers } });
-  const view = vault.viewForScripts(check);
+  const view = agentSecrets.viewForScripts(check);
   const ownAt = (url: string) => {
     const shown = view.shown as CheckOf<'API'>;
     const made = { ...shown, request: { ...shown.request, url } };
-    const rendered = vault.renderScripted(view, made, NONE);
+    const rendered = agentSecrets.renderScripted(view, made, NONE);
     if (!rendered.ok) throw new Error(rendered.failure.message);
     return rendered.own;
   };
@@ -95,21 +101,21 @@ it('a host contains a variable without targets only if a script has put its valu
 });
 
 it('templates and placeholders in what a target sent are not filled in', async () => {
-  const vault = await vaultOf({ key: 'SECRET', value: 's-value', secret: true });
-  const view = vault.viewForScripts(checkOf('API'));
-  const other = vault.viewForScripts(checkOf('API')).placeholders.of('SECRET');
+  const agentSecrets = await agentSecretsOf({ key: 'SECRET', value: 's-value', secret: true });
+  const view = agentSecrets.viewForScripts(checkOf('API'));
+  const other = agentSecrets.viewForScripts(checkOf('API')).placeholders.of('SECRET');
   const text = `{{SECRET}} {{{SECRET}}} ${other}`;
-  expect(vault.renderScripted(view, withHeader(view, text), NONE)).toMatchObject({
+  expect(agentSecrets.renderScripted(view, withHeader(view, text), NONE)).toMatchObject({
     check: { request: { headers: [{ value: text }] } },
   });
 });
 
 it('a name without a value is unknown after the scripts', async () => {
-  const vault = await vaultOf();
+  const agentSecrets = await agentSecretsOf();
   const headers = [{ key: 'x-a', value: '{{LATER}}' }];
-  const view = vault.viewForScripts(checkOf('API', { request: { headers } }));
+  const view = agentSecrets.viewForScripts(checkOf('API', { request: { headers } }));
   const made = { ...(view.shown as CheckOf<'API'>) };
-  expect(vault.renderScripted(view, made, NONE)).toMatchObject({
+  expect(agentSecrets.renderScripted(view, made, NONE)).toMatchObject({
     ok: false,
     failure: { code: 'VARIABLE_UNKNOWN' },
   });

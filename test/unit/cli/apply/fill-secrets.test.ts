@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCheckFile } from '../../../../src/agent/source/file/check-file.ts';
+import { parseCheckFile } from '../../../../src/agent/source/file/parse-check-file.ts';
 import { filledSecrets, unfilledNote } from '../../../../src/cli/apply/fill-secrets.ts';
 
 const HOOK = {

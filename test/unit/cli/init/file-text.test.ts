@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCheckFile } from '../../../../src/agent/source/file/check-file.ts';
+import { parseCheckFile } from '../../../../src/agent/source/file/parse-check-file.ts';
 import { firstFileText } from '../../../../src/cli/init/file-text.ts';
 import { targetOf } from '../../../../src/cli/init/target.ts';
 

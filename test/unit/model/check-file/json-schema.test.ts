@@ -7,7 +7,7 @@ import { knownDefaults } from '../../../../src/agent/source/common/check-default
 import {
   parseCheckFile,
   parsePlainCheckFile,
-} from '../../../../src/agent/source/file/check-file.ts';
+} from '../../../../src/agent/source/file/parse-check-file.ts';
 import { checkFileSchema } from '../../../../src/model/check-file/json-schema.ts';
 import { DOCUMENTS, ROOT, readDocument } from '../../../support/documents.ts';
 import { importSource } from '../../../support/imported.ts';

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  assertionInput,
+  type SourceValue,
+} from '../../../../src/agent/assertions/assertion-sources.ts';
+import {
   evaluateAssertion,
   parseJson,
 } from '../../../../src/agent/assertions/evaluate-assertion.ts';
-import { assertionInput, type SourceValue } from '../../../../src/agent/assertions/sources.ts';
 import {
   ASSERTION_SOURCES,
   type Assertion,

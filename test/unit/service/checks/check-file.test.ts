@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCheckFile } from '../../../../src/agent/source/file/check-file.ts';
+import { parseCheckFile } from '../../../../src/agent/source/file/parse-check-file.ts';
 import { MASK } from '../../../../src/model/credentials/sensitive-headers.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../../../src/model/enums.ts';
 import { checkFileOf } from '../../../../src/service/checks/check-file.ts';

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { plainName } from '../../host-names.ts';
 import type { Family } from '../../resolver.ts';
 import { displayName } from '../message/names.ts';
-import { foundOrNull, lookupFailure, type SourceResult } from '../source-result.ts';
+import { foundOrNull, lookupFailure, type SourceResult } from './source-result.ts';
 
 /** hosts(5): addresses of each name, in the file's order. */
 export interface HostsFile {

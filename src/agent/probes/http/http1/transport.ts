@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Scrub } from '../../../secrets/cut-scrubbed.ts';
 import { describeConnectionEnd, isCutOff, watchSocket } from '../connection-end.ts';
-import { ResponseStart } from '../response-start.ts';
 import {
   type Ending,
   type HopRequest,
@@ -11,6 +10,7 @@ import {
 } from '../transport.ts';
 import { requestHead } from './request-head.ts';
 import { ResponseParser } from './response-parser.ts';
+import { ResponseStart } from './response-start.ts';
 
 const HEADERS_TOO_LARGE = { code: 'HEADERS_TOO_LARGE' };
 const UNSENDABLE = { code: 'UNSENDABLE_REQUEST' };

@@ -1,7 +1,7 @@
 import type { AssertionSource } from '../../../../model/check/assertion.ts';
 import { type DetailField, detailOf } from '../../../../model/result/result-summary.ts';
 import { countText } from '../../../../runtime/text/count-text.ts';
-import { quoted, shortened } from '../../../../runtime/text/quoted.ts';
+import { quoted, shortenedToChars } from '../../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../../wire/v1/check-result.ts';
 import type { CauseRow } from '../cause.ts';
 import { LINKS } from '../links.ts';
@@ -147,7 +147,7 @@ export function causeOfAssertions(
   return {
     classification,
     cause: ({ target }) =>
-      `${target} answered, and an assertion on ${assertionText(first)} failed: ${withFullStop(shortened(first.error, MAX_SHOWN))}${more} ${likely}`,
+      `${target} answered, and an assertion on ${assertionText(first)} failed: ${withFullStop(shortenedToChars(first.error, MAX_SHOWN))}${more} ${likely}`,
     fix: () => fix,
     links,
   };

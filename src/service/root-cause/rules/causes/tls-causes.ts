@@ -1,4 +1,4 @@
-import { shortened } from '../../../../runtime/text/quoted.ts';
+import { shortenedToChars } from '../../../../runtime/text/quoted.ts';
 import type { CauseRow, CodesOf } from '../cause.ts';
 import { certificateNames, certificateText, isExpired, sinceText } from '../certificate.ts';
 import { LINKS } from '../links.ts';
@@ -58,7 +58,7 @@ export const TLS_CAUSES: Readonly<Record<CodesOf<'tls'>, CauseRow>> = {
     cause(subject) {
       const certificate = certificateOf(subject);
       if (certificate === null || certificate.subject === certificate.issuer) {
-        return `${subject.target} showed a self-signed certificate${certificate === null ? '' : ` (${shortened(certificate.subject, 200)})`}, which nobody vouches for. Likely a default certificate is installed, or one of an authority of your own.`;
+        return `${subject.target} showed a self-signed certificate${certificate === null ? '' : ` (${shortenedToChars(certificate.subject, 200)})`}, which nobody vouches for. Likely a default certificate is installed, or one of an authority of your own.`;
       }
       return `The chain of the certificate of ${subject.target} (${certificateText(certificate)}) ends in a self-signed certificate that the agent does not trust. Likely it is of an authority of your own, or a proxy on the way replaces certificates.`;
     },
@@ -71,7 +71,9 @@ export const TLS_CAUSES: Readonly<Record<CodesOf<'tls'>, CauseRow>> = {
     cause(subject) {
       const certificate = certificateOf(subject);
       const issuer =
-        certificate === null ? 'its issuer' : `its issuer, ${shortened(certificate.issuer, 200)},`;
+        certificate === null
+          ? 'its issuer'
+          : `its issuer, ${shortenedToChars(certificate.issuer, 200)},`;
       return `The certificate of ${subject.target} leads to no root that the agent trusts: ${issuer} or one above is unknown. Likely the server does not send the intermediate certificate, or the authority is a private one.`;
     },
     fix: ({ host, location }) =>

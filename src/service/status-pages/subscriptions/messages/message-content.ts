@@ -3,7 +3,7 @@ import {
   type IncidentSeverity,
   stateUnder,
 } from '../../../../model/status-page/status-page-incident.ts';
-import { shortened } from '../../../../runtime/text/cut-text.ts';
+import { shortenedToBytes } from '../../../../runtime/text/cut-text.ts';
 import { htmlEscaped } from '../../../../runtime/text/html-escaped.ts';
 import { onOneLine } from '../../../../runtime/text/one-line.ts';
 import { CONDITION_WORDS } from '../../../../web/status/conditions.tsx';
@@ -192,7 +192,7 @@ function mail(
       `<tr><th align="left">${htmlEscaped(label)}</th><td dir="auto">${htmlEscaped(value)}</td></tr>`,
   );
   return {
-    subject: shortened(subject, MAX_SUBJECT_BYTES),
+    subject: shortenedToBytes(subject, MAX_SUBJECT_BYTES),
     text: [
       heading,
       '',

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { FileProblemsError } from '../../../../../src/agent/source/common/file-problem.ts';
-import { type CheckFile, parseCheckFile } from '../../../../../src/agent/source/file/check-file.ts';
+import {
+  type CheckFile,
+  parseCheckFile,
+} from '../../../../../src/agent/source/file/parse-check-file.ts';
 
 const value = fc.constantFrom<unknown>(
   ...[0, -0, 1, 5, 10, 1000, '1', '', 'a', null, true, false, [], ['a'], {}, 'http://a/', 'h'],

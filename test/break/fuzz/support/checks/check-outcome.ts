@@ -1,6 +1,9 @@
 import { expect } from 'vitest';
 import { FileProblemsError } from '../../../../../src/agent/source/common/file-problem.ts';
-import { type CheckFile, parseCheckFile } from '../../../../../src/agent/source/file/check-file.ts';
+import {
+  type CheckFile,
+  parseCheckFile,
+} from '../../../../../src/agent/source/file/parse-check-file.ts';
 import { checkBodySchema } from '../../../../../src/model/check/check.ts';
 import { CHECK_ID } from '../../../../../src/model/ids.ts';
 import { showsMark } from './check-seeds.ts';

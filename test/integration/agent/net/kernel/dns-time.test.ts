@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { KernelSockets } from '../../../../../src/agent/net/kernel/kernel-sockets.ts';
-import type { StarvationWatch } from '../../../../../src/agent/net/starvation.ts';
+import type { StarvationWatch } from '../../../../../src/agent/net/starvation-watch.ts';
 import { type DnsOutcome, probeDns } from '../../../../../src/agent/probes/dns/probe.ts';
-import { StarvationMeter } from '../../../../../src/agent/run/starvation/starvation.ts';
+import { StarvationMeter } from '../../../../../src/agent/run/starvation/starvation-meter.ts';
 import { dnsRequestSchema } from '../../../../../src/model/check/request/dns.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { makeContext, NO_ROUTE } from '../../../../support/agent/probe-context.ts';

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { failureOfTlsAlert } from '../../../../../src/agent/net/tls/alerts.ts';
+import { failureOfTlsAlert } from '../../../../../src/agent/net/tls/tls-alerts.ts';
 import type { ClientCertificate } from '../../../../../src/model/check/client-certificate.ts';
 import { refused, secured, secureTo, trusting } from '../../../../support/secure.ts';
 import {

@@ -15,7 +15,7 @@ import { runFixture } from '../../../../support/agent/run-fixture.ts';
 import { checkSignature } from '../../../../support/artifacts/s3-signature.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';
-import { vaultOf } from '../../../../support/samples/secrets.ts';
+import { agentSecretsOf } from '../../../../support/samples/secrets.ts';
 
 const MASK = '********';
 const PASSWORD = 'Pl4nted-pass-word';
@@ -35,7 +35,9 @@ const api = (url: string, auth: object, more: object = {}, fields: object = {}):
 
 /** Runs checks by the same agent; their results have no secret of the test in them. */
 function agent(given: Parameters<typeof runFixture>[0]['parts'] = {}, clock = new FakeClock()) {
-  const starting = vaultOf().then((secrets) => runFixture({ clock, parts: { secrets, ...given } }));
+  const starting = agentSecretsOf().then((secrets) =>
+    runFixture({ clock, parts: { secrets, ...given } }),
+  );
   return {
     clock,
     async run(check: Check) {

@@ -6,7 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { KernelSockets } from '../../../../../src/agent/net/kernel/kernel-sockets.ts';
 import { type ExchangeResult, runExchange } from '../../../../../src/agent/probes/http/exchange.ts';
-import type { AttemptStarvation } from '../../../../../src/agent/run/starvation/starvation.ts';
+import type { AttemptStarvation } from '../../../../../src/agent/run/starvation/starvation-meter.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { makeContext } from '../../../../support/agent/probe-context.ts';
 import { eventually } from '../../../../support/eventually.ts';

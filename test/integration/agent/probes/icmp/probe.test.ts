@@ -6,9 +6,9 @@ import {
   ECHO_TIMEOUT_MS,
   EchoExchange,
 } from '../../../../../src/agent/probes/icmp/echo-exchange.ts';
-import { LINUX, type Libc, loadLibc } from '../../../../../src/agent/probes/icmp/libc.ts';
 import { PingSocket } from '../../../../../src/agent/probes/icmp/ping-socket.ts';
 import { createIcmpProbe, type IcmpProbe } from '../../../../../src/agent/probes/icmp/probe.ts';
+import { LINUX, type Libc, loadLibc } from '../../../../../src/agent/probes/icmp/socket-calls.ts';
 import type { ProbeContext } from '../../../../../src/agent/probes/probe.ts';
 import { icmpRequestSchema } from '../../../../../src/model/check/request/icmp.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';

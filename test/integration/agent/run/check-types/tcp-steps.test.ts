@@ -7,7 +7,7 @@ import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { runFixture } from '../../../../support/agent/run-fixture.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';
-import { operatorVault } from '../../../../support/samples/secrets.ts';
+import { operatorSecretsOf } from '../../../../support/samples/secrets.ts';
 import { listenTcp } from '../../../../support/servers/tcp-servers.ts';
 
 const SECRET = 'kP7vx-Qm92hZ_tuLw4Rb';
@@ -15,7 +15,7 @@ const SECRET = 'kP7vx-Qm92hZ_tuLw4Rb';
 async function run(onConnection: (socket: Socket) => void, request: object) {
   const server = await listenTcp(onConnection);
   onTestFinished(() => server.close());
-  const secrets = await operatorVault({ TOKEN: SECRET });
+  const secrets = await operatorSecretsOf({ TOKEN: SECRET });
   const fixture = runFixture({ clock: systemClock, parts: { secrets } });
   const whole = { hostname: '127.0.0.1', port: server.port, ...request };
   await fixture.run(checkOf('TCP', { doubleCheck: false, request: whole }));

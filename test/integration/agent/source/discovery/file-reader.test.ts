@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { ConcurrencyLimit } from '../../../../../src/agent/source/discovery/concurrency-limit.ts';
 import { FileReader } from '../../../../../src/agent/source/discovery/file-reader.ts';
-import { Limiter } from '../../../../../src/agent/source/discovery/limiter.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { makeTempFolder } from '../../../../support/process/temp-folder.ts';
 
@@ -15,7 +15,7 @@ it('reading a file that blocks is given up after 10 s, and not begun again befor
   const path = join(folder.path, 'targets.json');
   await writeFile(path, '[]');
   const clock = new FakeClock();
-  const limiter = new Limiter(1);
+  const limiter = new ConcurrencyLimit(1);
   // In place of a file on a dead mount.
   let unblock = (): void => {};
   const blocked = limiter.run(() => new Promise<void>((resolve) => (unblock = resolve)));

@@ -16,7 +16,7 @@ import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';
 
 const workerUrl = new URL(
-  '../../../../../dist/agent/assertions/pattern-worker.js',
+  '../../../../../dist/agent/assertions/evaluation-worker.js',
   import.meta.url,
 );
 /** Its pattern exceeded the time limit. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FileProblemsError } from '../../../../../src/agent/source/common/file-problem.ts';
-import { parseCheckFile } from '../../../../../src/agent/source/file/check-file.ts';
+import { parseCheckFile } from '../../../../../src/agent/source/file/parse-check-file.ts';
 
 async function checksOf(defaults: string, ...checks: string[]) {
   const text = ['defaults:', defaults, 'checks:', ...checks.map((check) => `  - ${check}`)];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FileProblemsError } from '../../../../../src/agent/source/common/file-problem.ts';
-import { parseCheckFile } from '../../../../../src/agent/source/file/check-file.ts';
+import { parseCheckFile } from '../../../../../src/agent/source/file/parse-check-file.ts';
 import { caseCount } from '../../../../support/nightly.ts';
 
 const CHECK = {

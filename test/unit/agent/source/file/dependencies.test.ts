@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseCheckFile } from '../../../../../src/agent/source/file/check-file.ts';
+import { parseCheckFile } from '../../../../../src/agent/source/file/parse-check-file.ts';
 import { problemsOf } from '../../../../support/samples/check-file-problems.ts';
 
 const check = (id: string, dependsOn = '[]') =>

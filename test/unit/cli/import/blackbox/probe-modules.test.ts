@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { withTarget } from '../../../../../src/agent/probe-endpoint/probe-target.ts';
-import { parseCheckFile } from '../../../../../src/agent/source/file/check-file.ts';
+import { withTarget } from '../../../../../src/agent/blackbox-probe/probe-target.ts';
+import { parseCheckFile } from '../../../../../src/agent/source/file/parse-check-file.ts';
 import { dnsPortOf } from '../../../../../src/model/check/request/dns.ts';
 import { imported } from '../../../../support/imported.ts';
 

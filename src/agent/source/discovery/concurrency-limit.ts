@@ -1,0 +1,21 @@
+/** Lets only so many works go on at once; the others wait in their order. */
+export class ConcurrencyLimit {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(limit: number) {
+    this.#free = limit;
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}
