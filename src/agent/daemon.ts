@@ -109,7 +109,7 @@ export class Daemon implements RunProgress {
         sendMissed(missed);
         if (missed.reason === 'agent_busy' && this.#scheduler.isWaitingFull) this.#warnOfWaiting();
       },
-      account: backend.account,
+      slots: backend.slots,
       onStoodStill: (since) => this.#confirmAssignments(since),
       onFault: (fault, check) =>
         log.error({ err: fault, checkId: check?.id }, 'a fault of the agent; please report it'),

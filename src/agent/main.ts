@@ -24,7 +24,7 @@ import type { OtlpExporter } from './otlp/exporter.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { openStarvationSources } from './run/starvation/starvation-meter.ts';
 import { warmUp } from './run/warm-up.ts';
-import { waitingBound } from './scheduler/permits/waiting-limit.ts';
+import { waitingLimit } from './scheduler/permits/waiting-limit.ts';
 import type { AgentSecrets } from './secrets/agent-secrets.ts';
 
 export interface AgentParts {
@@ -129,7 +129,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
       const { parts: toolParts } = tools;
       const connected = new Daemon({
         config,
-        waiting: waitingBound(config.concurrency),
+        waiting: waitingLimit(config.concurrency),
         clock,
         log,
         metrics,

@@ -10,7 +10,7 @@ import { createRunTools } from './run/run-tools.ts';
 import { openStarvationSources } from './run/starvation/starvation-meter.ts';
 import { warmUp } from './run/warm-up.ts';
 import { RunPermits } from './scheduler/permits/permits.ts';
-import { waitingBound } from './scheduler/permits/waiting-limit.ts';
+import { waitingLimit } from './scheduler/permits/waiting-limit.ts';
 import type { AgentSecrets } from './secrets/agent-secrets.ts';
 import type { CheckSet } from './source/check-source.ts';
 
@@ -49,7 +49,7 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     starvation: await openStarvationSources(),
   });
   const { concurrency } = config;
-  const permits = new RunPermits({ concurrency, maxWaiting: waitingBound(concurrency).runs });
+  const permits = new RunPermits({ concurrency, maxWaiting: waitingLimit(concurrency).runs });
   const parts = {
     ...tools.parts,
     location: () => location,

@@ -13,7 +13,7 @@ export function collect(value: string, previous: readonly string[]): readonly st
 }
 
 /** For a whole number from 1 to `max`. */
-export function countUpTo(max: number): (value: string) => number {
+export function wholeNumberUpTo(max: number): (value: string) => number {
   return (value) => {
     const count = /^\d{1,9}$/.test(value) ? Number(value) : 0;
     if (count >= 1 && count <= max) return count;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { loadSequentially } from '../runtime/load-sequentially.ts';
-import { countUpTo, notEmpty, outputOption } from './arguments.ts';
+import { notEmpty, outputOption, wholeNumberUpTo } from './arguments.ts';
 import type { ExplainOptions } from './explain/explain-command.ts';
 import { helpAfter, type VariableRow, variableTable } from './help-text.ts';
 import type { HistoryOptions } from './history/history-command.ts';
@@ -46,7 +46,7 @@ export function addReadingCommands(
     .summary('print the last runs of a check')
     .description('Prints the last runs of a check at the service at SERVICE_URL, newest first.')
     .argument('<check>', CHECK, notEmpty)
-    .option('--limit <n>', `how many, up to ${MAX_RUNS}`, countUpTo(MAX_RUNS), 10)
+    .option('--limit <n>', `how many, up to ${MAX_RUNS}`, wholeNumberUpTo(MAX_RUNS), 10)
     .addOption(outputOption('run'))
     .addHelpText('after', variableTable(variables.history))
     .addHelpText('after', helpAfter('history'))

@@ -1,4 +1,4 @@
-import { MASK } from '../model/credentials/sensitive-headers.ts';
+import { MASK } from '../model/credentials/mask.ts';
 import type { Automaton } from './automaton/automaton.ts';
 import { SecretSearch } from './secret-search.ts';
 import type { Spans } from './spans.ts';

@@ -1,4 +1,4 @@
-import { MASK } from '../model/credentials/sensitive-headers.ts';
+import { MASK } from '../model/credentials/mask.ts';
 import type { Automaton } from './automaton/automaton.ts';
 import { buildAutomaton } from './automaton/build-automaton.ts';
 import { mapDeepTexts } from './deep-texts.ts';

@@ -1,4 +1,4 @@
-import { MASK } from '../model/credentials/sensitive-headers.ts';
+import { MASK } from '../model/credentials/mask.ts';
 
 /** Shorter parts of a secret are not masked: many texts contain them by chance. */
 export const MIN_PART_CHARS = 8;

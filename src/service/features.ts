@@ -91,6 +91,10 @@ import {
   type StatusPageFeatures,
 } from './status-pages/create-feature.ts';
 import { createPageHistories, type PageHistories } from './status-pages/history/page-history.ts';
+import {
+  createStatusPageSummaries,
+  type StatusPageSummaries,
+} from './status-pages/page-summary.ts';
 import { createPictureSource, type PictureSource } from './status-pages/pictures/fetch-picture.ts';
 import {
   createDomainChecks,
@@ -105,7 +109,6 @@ import {
   createSubscriptionFeatures,
   type SubscriptionFeatures,
 } from './status-pages/subscriptions/create-feature.ts';
-import { createStatusPageSummaries, type StatusPageSummaries } from './status-pages/summary.ts';
 import { createTestSessions, type TestSessions } from './test-sessions/test-sessions.ts';
 import { createPasswords, type Passwords } from './users/password-hashing.ts';
 import { createVariableUses, type VariableUses } from './variables/uses.ts';
@@ -366,7 +369,7 @@ export function createFeatures(given: FeatureParts): Features {
     idempotency.maintain,
     auditLog.maintain,
     userFeatures.sessions.maintain,
-    userFeatures.attempts.maintain,
+    userFeatures.signInThrottle.maintain,
     userFeatures.invitations.maintain,
     ownHeartbeat.maintain,
     (signal: AbortSignal) => runVacuum(parts, signal),

@@ -22,7 +22,7 @@ import {
 } from '../../src/model/check-file/sections.ts';
 import { ERROR_CODES, type ErrorCode, isOwnFault } from '../../src/model/result/error-codes.ts';
 import { MISSED_REASONS } from '../../src/model/result/result.ts';
-import { spanText } from '../../src/runtime/text/duration-text.ts';
+import { wholeUnitText } from '../../src/runtime/text/duration-text.ts';
 import { NOTICE_VARIABLES } from '../../src/service/alerts/senders/notice-variables.ts';
 import { SERVICE_ENVIRONMENT } from '../../src/service/config.ts';
 import { ALERT_RULES, alertRules, alertsTable, TARGET_RULES } from './compose/prometheus-files.ts';
@@ -166,7 +166,7 @@ function metricCodesByPhase(): string[][] {
 }
 
 function lasting(what: string, afterMs: number): string {
-  return afterMs === 0 ? what : `${what} For ${spanText(afterMs)}.`;
+  return afterMs === 0 ? what : `${what} For ${wholeUnitText(afterMs)}.`;
 }
 
 function channelFieldText(field: ChannelField): string {

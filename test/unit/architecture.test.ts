@@ -29,7 +29,7 @@ const OPERATORS_CLI = [
 /** Folders of the service on which features stand: what they may import of the service, beside themselves. */
 const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   'service/outgoing': [],
-  'service/delivery': ['service/outgoing', 'service/database'],
+  'service/outbox': ['service/outgoing', 'service/database'],
 };
 
 /** An agent starts it again after each expression that does not end: loading zod takes longer than all else. */

@@ -1,7 +1,7 @@
 import type { Assertion, Comparison } from '../../model/check/assertion.ts';
 import { comparisonWith, type Predicate } from '../../model/check/compare.ts';
 import { parseNumber } from '../../model/check/numeric.ts';
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { quoted, shortenedToChars } from '../../runtime/text/quoted.ts';
 import { cutScrubbed } from '../secrets/cut-scrubbed.ts';

@@ -22,7 +22,7 @@ export interface Backend {
   readonly handover: Handover | null;
   /** null: no artifacts are saved. */
   readonly artifacts: Pick<ArtifactOutbox, 'add'> | null;
-  readonly account: SlotObserver;
+  readonly slots: SlotObserver;
   /** Undelivered results are on disk for the next process. */
   readonly outlivesProcess: boolean;
   readonly status: () => BackendStatus;

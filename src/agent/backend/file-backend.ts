@@ -15,7 +15,7 @@ export function createFileBackend({
     sink,
     handover: null,
     artifacts: null,
-    account: { began() {}, ended() {} },
+    slots: { began() {}, ended() {} },
     outlivesProcess: false,
     status: () => ({ spool: null, lastContactMs: null, clockAheadMs: null }),
     leftBefore: () => [],

@@ -157,7 +157,7 @@ export async function openServiceBackend(
       sink,
       handover: createServiceHandover({ client, agentId, epoch, log }),
       artifacts: outbox,
-      account,
+      slots: account,
       outlivesProcess: dataDir !== null,
       status: () => ({
         spool: {

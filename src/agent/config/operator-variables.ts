@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { MAX_VALUE_CHARS, variableKeySchema } from '../../model/check/variable.ts';
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import type { Environment } from '../../runtime/config/variable.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { tcpRequestSchema } from '../../model/check/request/tcp.ts';
 import { variableKeySchema } from '../../model/check/variable.ts';
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
 import { hostKey } from '../net/host-names.ts';

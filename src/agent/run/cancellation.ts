@@ -16,7 +16,7 @@ export const CANCELLED_ON_REQUEST: Failure = {
 };
 
 /** A cancelled run says nothing about the target. */
-export const NO_VERDICT: Verdict = {
+export const CANCELLED_VERDICT: Verdict = {
   hasFailures: false,
   hasErrors: false,
   isDegraded: false,

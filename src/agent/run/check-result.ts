@@ -3,7 +3,7 @@ import { resultIdOf } from '../../model/ids.ts';
 import type { CheckResult, ResultType } from '../../model/result/result.ts';
 import type { ReportedEvidence } from '../evidence/evidence-budget.ts';
 import type { Attempt } from './attempt.ts';
-import { NO_VERDICT } from './cancellation.ts';
+import { CANCELLED_VERDICT } from './cancellation.ts';
 
 export interface ResultContext extends RunName {
   readonly resultId: string;
@@ -39,7 +39,7 @@ export function toCheckResult(check: Check, attempt: Attempt, context: ResultCon
     name: check.name,
     checkId: check.id,
     checkType: check.checkType,
-    ...(context.isCancelled ? NO_VERDICT : attempt.verdict),
+    ...(context.isCancelled ? CANCELLED_VERDICT : attempt.verdict),
     isCancelled: context.isCancelled,
     runLocation: context.location,
     startedAt: new Date(attempt.startedAtMs).toISOString(),

@@ -35,7 +35,7 @@ export interface RunQueueOptions {
   readonly onMissed: (missed: MissedSlots) => void;
   /** A waiting slot is paused now: neither run nor missed. */
   readonly onPaused: (check: Check, slotMs: number) => void;
-  readonly account: SlotObserver;
+  readonly slots: SlotObserver;
   /** A run threw: a fault of the agent. */
   readonly onFault: (fault: unknown, check: Check) => void;
 }
@@ -302,12 +302,12 @@ export class RunQueue {
   }
 
   #began({ check, slotMs }: Due): void {
-    this.#options.account.began(check.id, slotMs);
+    this.#options.slots.began(check.id, slotMs);
   }
 
   /** Called after its result is reported. */
   #ended({ check, slotMs }: Due): void {
-    this.#options.account.ended(check.id, slotMs);
+    this.#options.slots.ended(check.id, slotMs);
   }
 
   #isTooLate({ oneOff, due }: Ticket): boolean {

@@ -6,12 +6,12 @@ import type { Clock } from '../../runtime/clock.ts';
 import { NO_PAUSES, type PauseSource, pauseTimesOf, unpausedSlots } from '../slots/check-pauses.ts';
 import type { ClockInterval } from '../slots/sleep-and-clock-steps.ts';
 import type { Due } from './run-queue.ts';
-import { isDueAlike, type ScheduledCheck, scheduledCheckOf } from './scheduled-check.ts';
+import { hasSameSlots, type ScheduledCheck, scheduledCheckOf } from './scheduled-check.ts';
 import { SlotHeap } from './slot-heap.ts';
 import type { Timeline } from './timeline.ts';
 
 /** The difference between a new set of checks and the previous one. */
-export interface Replaced {
+export interface ScheduleChange {
   /** Their definitions and pauses may have changed. */
   readonly retained: readonly ScheduledCheck[];
   readonly gone: readonly ScheduledCheck[];
@@ -33,7 +33,7 @@ export interface TakenSlots {
   readonly paused: PausedSlot | null;
 }
 
-export const NONE_ANSWERED: ReadonlyMap<string, number> = new Map();
+export const NO_TAKEOVERS: ReadonlyMap<string, number> = new Map();
 
 /** The scheduled checks, each with its next slot. */
 export class Schedule {
@@ -59,7 +59,7 @@ export class Schedule {
   /**
    * Replaces the checks; ignores deactivated ones.
    *
-   * @param answered by check id, the instant (not after now) up to which another agent is
+   * @param answeredUntilMs by check id, the instant (not after now) up to which another agent is
    *   responsible for its slots: none of them is taken. They are still reported as missed, since
    *   the other agent may not have run all of them; its report of a slot takes precedence
    */
@@ -67,8 +67,8 @@ export class Schedule {
     checks: readonly Check[],
     rotations: ReadonlyMap<string, RotationRule>,
     pausing: PauseSource = NO_PAUSES,
-    answered: ReadonlyMap<string, number> = NONE_ANSWERED,
-  ): Replaced {
+    answeredUntilMs: ReadonlyMap<string, number> = NO_TAKEOVERS,
+  ): ScheduleChange {
     const presentMs = this.#timeline.presentMs;
     const before = this.#scheduled;
     const scheduled = new Map<string, ScheduledCheck>();
@@ -81,7 +81,7 @@ export class Schedule {
       const rotation = rotations.get(check.id) ?? null;
       const fresh = { check, rotation, pauses: timesOf(check) };
       const adopted = this.#adopt(fresh, known, presentMs);
-      const answeredMs = answered.get(check.id) ?? Number.NEGATIVE_INFINITY;
+      const answeredMs = answeredUntilMs.get(check.id) ?? Number.NEGATIVE_INFINITY;
       if (answeredMs >= adopted.nextSlotMs) {
         missed.push(...this.#leftBy(adopted, answeredMs));
         adopted.nextSlotMs = this.#timeline.nextSlotAfter(adopted.rule, answeredMs);
@@ -158,7 +158,7 @@ export class Schedule {
       added.nextSlotMs = this.#timeline.nextSlotAfter(added.rule, presentMs);
       return added;
     }
-    if (isDueAlike(known, check, rotation)) {
+    if (hasSameSlots(known, check, rotation)) {
       known.check = check;
       known.pauses = pauses;
       return known;

@@ -3,10 +3,10 @@ import type { PauseTimes } from '../../model/schedule/pause.ts';
 import { ownSlotsOf, type RotationRule } from '../../model/schedule/rotation.ts';
 import { type SlotRule, slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import { startToleranceMs } from '../slots/start-tolerance.ts';
-import type { Slotted } from './slot-heap.ts';
+import type { HasNextSlot } from './slot-heap.ts';
 
 /** A check with its scheduling state. */
-export interface ScheduledCheck extends Slotted {
+export interface ScheduledCheck extends HasNextSlot {
   check: Check;
   /** When its slots are skipped. */
   pauses: PauseTimes;
@@ -41,7 +41,7 @@ function ruleOf(check: Check): SlotRule {
 }
 
 /** Whether the new definition is due at the same instants, without computing a hash. */
-export function isDueAlike(
+export function hasSameSlots(
   known: ScheduledCheck,
   check: Check,
   rotation: RotationRule | null,

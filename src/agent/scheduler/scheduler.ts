@@ -10,7 +10,7 @@ import type { ClockInterval } from '../slots/sleep-and-clock-steps.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import { type OneOffOutcome, OneOffs } from './one-offs.ts';
 import { type RunKind, RunQueue } from './run-queue.ts';
-import { NONE_ANSWERED, Schedule } from './schedule.ts';
+import { NO_TAKEOVERS, Schedule } from './schedule.ts';
 import { Timeline } from './timeline.ts';
 
 /** The wall clock is read at least this often, to notice a step. */
@@ -42,7 +42,7 @@ export interface SchedulerOptions {
   /** Its signal aborts when a drain's grace is over. A rejection is a fault of the agent. */
   readonly run: (run: Run) => Promise<void>;
   readonly onMissed: (missed: MissedSlots) => void;
-  readonly account: SlotObserver;
+  readonly slots: SlotObserver;
   /**
    * A fault of the agent: a run (with its check) or a callback threw. Scheduling continues. This
    * callback must not throw.
@@ -107,9 +107,9 @@ export class Scheduler {
       onStarted: (...run) => this.#guard(() => options.observer.started(...run)),
       onMissed: this.#onMissed,
       onPaused: this.#onPaused,
-      account: {
-        began: (...slot) => this.#guard(() => options.account.began(...slot)),
-        ended: (...slot) => this.#guard(() => options.account.ended(...slot)),
+      slots: {
+        began: (...slot) => this.#guard(() => options.slots.began(...slot)),
+        ended: (...slot) => this.#guard(() => options.slots.ended(...slot)),
       },
       onFault: options.onFault,
     });
@@ -190,18 +190,18 @@ export class Scheduler {
    *
    * @param rotations by check id, which of its slots are run here; default: all
    * @param pausing when slots are skipped
-   * @param answered by check id, up to which instant (epoch milliseconds) another agent answers for
+   * @param answeredUntilMs by check id, up to which instant (epoch milliseconds) another agent answers for
    *   its slots; due ones that have not begun are missed like those of a removed check
    */
   setChecks(
     checks: readonly Check[],
     rotations: ReadonlyMap<string, RotationRule> = NO_ROTATIONS,
     pausing: PauseSource = NO_PAUSES,
-    answered: ReadonlyMap<string, number> = NONE_ANSWERED,
+    answeredUntilMs: ReadonlyMap<string, number> = NO_TAKEOVERS,
   ): void {
     // The service's clock may be ahead of this one.
     const { presentMs } = this.#timeline;
-    const past = new Map([...answered].map(([id, atMs]) => [id, Math.min(atMs, presentMs)]));
+    const past = new Map([...answeredUntilMs].map(([id, atMs]) => [id, Math.min(atMs, presentMs)]));
     const { retained, gone, missed } = this.#schedule.replace(checks, rotations, pausing, past);
     for (const scheduled of retained) this.#queue.redefine(scheduled);
     for (const [checkId, answeredMs] of past) this.#queue.withdraw(checkId, answeredMs);

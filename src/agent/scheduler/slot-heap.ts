@@ -1,5 +1,5 @@
 /** Something with a next slot. Equal slots are ordered by `order`, then arbitrarily. */
-export interface Slotted {
+export interface HasNextSlot {
   /** Epoch milliseconds. */
   nextSlotMs: number;
   readonly order: number;
@@ -9,7 +9,7 @@ export interface Slotted {
  * A binary min-heap by next slot. Items are never removed one by one: the top's slot moves on, and
  * a new set replaces all, which costs less than one insertion each.
  */
-export class SlotHeap<Item extends Slotted> {
+export class SlotHeap<Item extends HasNextSlot> {
   #items: Item[] = [];
 
   get size(): number {
@@ -54,6 +54,6 @@ export class SlotHeap<Item extends Slotted> {
   }
 }
 
-function isBefore(a: Slotted, b: Slotted): boolean {
+function isBefore(a: HasNextSlot, b: HasNextSlot): boolean {
   return a.nextSlotMs < b.nextSlotMs || (a.nextSlotMs === b.nextSlotMs && a.order < b.order);
 }

@@ -1,5 +1,5 @@
 import type { Check } from '../../model/check/check.ts';
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import { type Lookup, variableValuesIn } from './render-check.ts';
 import { sentCredentialsOf } from './sent-credentials.ts';

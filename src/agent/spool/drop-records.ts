@@ -21,7 +21,7 @@ export interface SpoolBoundsParts {
 }
 
 /** Drops, counts and logs records that were not accepted: they are too old, or there is no room. */
-export class SpoolBounds {
+export class RecordDropper {
   readonly #parts: SpoolBoundsParts;
 
   constructor(parts: SpoolBoundsParts) {

@@ -1,6 +1,6 @@
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import { replaceFile } from '../../runtime/files/replace-file.ts';
-import { exportAccountOfService } from '../../service/account-commands.ts';
+import { exportAccountOfService } from '../../service/operator/account-commands.ts';
 import { prepareService } from '../commands/service.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';

@@ -1,4 +1,4 @@
-import { listAccountsOfService } from '../../service/account-commands.ts';
+import { listAccountsOfService } from '../../service/operator/account-commands.ts';
 import { prepareService } from '../commands/service.ts';
 import { EXIT, type Terminal, type TerminalStream } from '../terminal.ts';
 import { AccountTable, accountLines } from './list-text.ts';

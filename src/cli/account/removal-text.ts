@@ -1,9 +1,9 @@
-import type { RemovedAccount } from '../../service/account-commands.ts';
 import {
   type AccountContents,
   MAX_COUNTED_RESULTS,
   type RemovedCounts,
 } from '../../service/account-removal/remove-account.ts';
+import type { RemovedAccount } from '../../service/operator/account-commands.ts';
 import { harmless } from '../print/harmless.ts';
 
 const MAX_NAME_CHARS = 255;

@@ -1,6 +1,9 @@
 import { VedetteError } from '../../runtime/errors.ts';
-import { type RemovedAccount, removeAccountFromService } from '../../service/account-commands.ts';
 import type { AccountContents } from '../../service/account-removal/remove-account.ts';
+import {
+  type RemovedAccount,
+  removeAccountFromService,
+} from '../../service/operator/account-commands.ts';
 import { ask, canAsk } from '../ask.ts';
 import { prepareService } from '../commands/service.ts';
 import { watchForInterruption } from '../interruption.ts';

@@ -13,7 +13,7 @@ import { knownLocations, refusedByLocation, withDefaultLocation } from './locati
 import { type ApplyPlan, makePlan } from './plan.ts';
 import { certificatesNote, doneText, isDrift, planText, totalsText } from './plan-text.ts';
 import { refusalLines, warningLines } from './refusal-lines.ts';
-import { hasDone, nothingDone, type WriteOptions, writePlan } from './write-plan.ts';
+import { hasChanges, noChanges, type WriteOptions, writePlan } from './write-plan.ts';
 
 export interface ApplyOptions {
   readonly dryRun: boolean;
@@ -54,7 +54,7 @@ export async function applyCommand(
   const log = createTerminalLog(terminal, 'error');
   const interruption = watchForInterruption(terminal, log, exitNow);
   const client = new ApiClient({ ...connection, clock, onWait: waitPrinter(terminal) });
-  const done = nothingDone();
+  const done = noChanges();
   try {
     const note = certificatesNote(checkFile);
     if (note !== null) stderr.write(`vedette: ${note}\n`);
@@ -95,7 +95,7 @@ export async function applyCommand(
     if (stepCount(plan) + refusals.length > 0) stdout.write(`\n${doneText(done)}${refused}\n`);
     return refusals.length > 0 ? EXIT.failed : EXIT.ok;
   } catch (thrown) {
-    if (hasDone(done)) {
+    if (hasChanges(done)) {
       stdout.write(`\nstopped early: ${doneText(done)}\n`);
     }
     if (isInterrupted(thrown) && interruption.exitCode !== null) return interruption.exitCode;

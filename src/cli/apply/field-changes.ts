@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { SERVICE_CHANNEL_TYPES } from '../../model/alerting/service-channels.ts';
 import { maskedFieldsOf, secretFieldsOf } from '../../model/alerting/service-targets.ts';
 import { isCredential } from '../../model/credentials/credential-text.ts';
-import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
+import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
 import { mapUrlSecret, maskUserinfo, urlSecretOf } from '../../model/credentials/url-secret.ts';
 import { UNKNOWN_SECRET } from './normal-form.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Check, checkBodySchema, commonFields } from '../../model/check/check.ts';
 import { retryStrategySchema } from '../../model/check/retry.ts';
 import { mapCredentials } from '../../model/credentials/credential-fields.ts';
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { parseTolerantly, problemOf } from '../../wire/v1/tolerant-parse.ts';
 

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
-import { isMapping } from '../../agent/source/common/check-defaults.ts';
 import { ProblemList } from '../../agent/source/common/file-problem.ts';
+import { isMapping } from '../../agent/source/common/raw-mapping.ts';
 import { readCheckFileText } from '../../agent/source/file/check-file-text.ts';
 import { readDocument } from '../../agent/source/file/document/document.ts';
 import { ENTRY_NOUNS, SECTIONS } from '../../model/check-file/sections.ts';

@@ -19,11 +19,11 @@ export interface AppliedChanges {
   readonly escalations: EscalationChange[];
 }
 
-export function nothingDone(): AppliedChanges {
+export function noChanges(): AppliedChanges {
   return { variables: [], steps: [], resources: [], escalations: [] };
 }
 
-export function hasDone({ variables, steps, resources, escalations }: AppliedChanges): boolean {
+export function hasChanges({ variables, steps, resources, escalations }: AppliedChanges): boolean {
   return variables.length + steps.length + resources.length + escalations.length > 0;
 }
 

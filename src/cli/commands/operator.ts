@@ -2,7 +2,7 @@ import {
   addAccountToService,
   inviteUserToService,
   resetPasswordInService,
-} from '../../service/operator-commands.ts';
+} from '../../service/operator/database-commands.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { prepareService } from './service.ts';

@@ -6,7 +6,7 @@ import { countText } from '../../runtime/text/count-text.ts';
 import { loadServiceConfig, type ServiceConfig } from '../../service/config.ts';
 import { MIGRATION_TIMEOUT_MS } from '../../service/database/migrate.ts';
 import { runService, type ServiceParts } from '../../service/main.ts';
-import { decryptService, migrateService } from '../../service/operator-commands.ts';
+import { decryptService, migrateService } from '../../service/operator/database-commands.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { wantsColour } from '../print/colour.ts';
 import { EXIT, type Terminal } from '../terminal.ts';

@@ -1,4 +1,4 @@
-import { isMapping } from '../../agent/source/common/check-defaults.ts';
+import { isMapping } from '../../agent/source/common/raw-mapping.ts';
 import type { SourceFile } from './common/source-file.ts';
 import { GATUS_SETTINGS } from './gatus/import-gatus.ts';
 import type { ImportFormat } from './import-formats.ts';

@@ -6,7 +6,7 @@ import { harmless, harmlessJsonLine } from '../print/harmless.ts';
 import { type Cell, tableLines } from '../print/table.ts';
 import { ageText, whenText } from '../print/time-text.ts';
 import type { Board, ListedStatus, SilentLocation } from './board.ts';
-import { quietReasonsOf, whereOf, whyOf } from './why.ts';
+import { locationsOf, notNotifiedReasonsOf, whyOf } from './why.ts';
 
 const LABELS = { failing: 'FAIL', degraded: 'SLOW', unknown: 'UNKNOWN' } as const;
 const SILENT_LABEL = 'SILENT';
@@ -53,8 +53,8 @@ export function plainLines({ statuses, silentLocations }: Board): readonly strin
     ...statuses.map((status) => {
       const { code, text } = whyOf(status);
       const { state, checkId, since, name } = status;
-      const where = whereOf(status).join(',');
-      const quiet = quietReasonsOf(status).join('; ');
+      const where = locationsOf(status).join(',');
+      const quiet = notNotifiedReasonsOf(status).join('; ');
       return lineOf([state, checkId, since ?? '', where, code, text, name, quiet]);
     }),
     ...silentLocations.map((location) => {
@@ -92,11 +92,11 @@ function countsLine({ counts }: Board, { palette, width }: BoardStyle): string {
 
 function statusRow(status: ListedStatus, { palette, nowMs }: BoardStyle): readonly Cell[] {
   const { state, name, checkId, since } = status;
-  const where = whereOf(status).map((each) => harmless(each, MAX_NAME_CHARS));
+  const where = locationsOf(status).map((each) => harmless(each, MAX_NAME_CHARS));
   const more = where.length > MAX_WHERE ? ` and ${where.length - MAX_WHERE} more` : '';
   const { code, text } = whyOf(status);
   const isCode = state === 'failing' && code !== '';
-  const quiet = quietReasonsOf(status).join(', ');
+  const quiet = notNotifiedReasonsOf(status).join(', ');
   const reason = isCode ? [code, text].filter((part) => part !== '').join(': ') : text;
   return [
     { text: LABELS[state], paint: state === 'failing' ? palette.bad : palette.warning },

@@ -24,7 +24,7 @@ export function whyOf(status: ListedStatus): Why {
 }
 
 /** Why nobody is notified of the check any more, and who has its alert. The name is of a user, key or channel. */
-export function quietReasonsOf(status: ListedStatus): readonly string[] {
+export function notNotifiedReasonsOf(status: ListedStatus): readonly string[] {
   const { muted, mutedByGroup, inMaintenance, acknowledgement } = status;
   return [
     ...(muted ? ['muted'] : []),
@@ -35,7 +35,7 @@ export function quietReasonsOf(status: ListedStatus): readonly string[] {
 }
 
 /** Where it was found out, or else where the check runs. */
-export function whereOf(status: ListedStatus): readonly string[] {
+export function locationsOf(status: ListedStatus): readonly string[] {
   const { state, lastError, lastRunLocation, locations } = status;
   const found = state === 'failing' ? (lastError?.location ?? lastRunLocation) : lastRunLocation;
   return state === 'unknown' || found === null || found === '' ? locations : [found];

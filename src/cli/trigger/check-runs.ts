@@ -71,7 +71,7 @@ const runSchema = z.looseObject({
  * @returns those that go on
  * @throws VedetteError as ApiClient.find
  */
-export async function stillOpen(
+export async function readOpenRuns(
   client: Pick<ApiClient, 'find'>,
   runs: readonly TriggeredRun[],
   onEnded: (run: TriggeredRun) => void,

@@ -7,7 +7,7 @@ import { EXIT, type Terminal } from '../terminal.ts';
 import { type CheckSelection, requestRuns } from './check-runs.ts';
 import { queuedOf, requestGroupRun } from './group-run.ts';
 import { jsonRun, plainRun, runLines, summaryText } from './trigger-text.ts';
-import { isBad, type TriggeredRun } from './triggered-run.ts';
+import { isNotPassed, type TriggeredRun } from './triggered-run.ts';
 import { waitForGroup, waitForRuns } from './wait-for-runs.ts';
 
 export interface TriggerOptions {
@@ -53,7 +53,7 @@ export function triggerCommand(
       printer.end();
       const { exitCode } = question.interruption;
       if (exitCode !== null) return exitCode;
-      return printer.runs.some(isBad) ? EXIT.failed : EXIT.ok;
+      return printer.runs.some(isNotPassed) ? EXIT.failed : EXIT.ok;
     },
     { use: 'run' },
   );

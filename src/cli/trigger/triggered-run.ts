@@ -31,7 +31,7 @@ export interface TriggeredRun {
 }
 
 /** Whether the caller of `trigger` should take notice: the check did not pass, or was not run. */
-export function isBad({ ending }: TriggeredRun): boolean {
+export function isNotPassed({ ending }: TriggeredRun): boolean {
   return !['passed', 'degraded', 'queued', 'skipped'].includes(ending);
 }
 

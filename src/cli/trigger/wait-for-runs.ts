@@ -2,7 +2,7 @@ import { sleep } from '../../runtime/wait.ts';
 import { harmless } from '../print/harmless.ts';
 import type { ServiceQuestion } from '../service-api/ask-service.ts';
 import type { Terminal } from '../terminal.ts';
-import { stillOpen } from './check-runs.ts';
+import { readOpenRuns } from './check-runs.ts';
 import {
   endedMembers,
   type GroupRun,
@@ -34,7 +34,7 @@ export async function waitForRuns(
   while (open.length > 0) {
     const pollMs = open.length > MANY ? POLL_MANY_MS : POLL_MS;
     if (!(await sleep(output.clock, pollMs, signal))) return;
-    open = await stillOpen(client, open, onEnded, signal);
+    open = await readOpenRuns(client, open, onEnded, signal);
     wait.explain(open.map(({ checkId }) => checkId));
   }
 }

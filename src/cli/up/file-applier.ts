@@ -20,7 +20,7 @@ import { makePlan } from '../apply/plan.ts';
 import { doneText } from '../apply/plan-text.ts';
 import { refusalLines } from '../apply/refusal-lines.ts';
 import { NOTHING_WRITTEN, type WriteHistory } from '../apply/write-history.ts';
-import { type AppliedChanges, hasDone, nothingDone, writePlan } from '../apply/write-plan.ts';
+import { type AppliedChanges, hasChanges, noChanges, writePlan } from '../apply/write-plan.ts';
 import { inParallel } from '../apply/write-steps.ts';
 import { harmless } from '../print/harmless.ts';
 import { type ApiClient, isInterrupted } from '../service-api/api-client.ts';
@@ -99,7 +99,7 @@ export class FileApplier {
       written,
     } as const;
     const plan = await makePlan(request, client, signal);
-    const done = nothingDone();
+    const done = noChanges();
     const refusals = await writePlan(plan, { client, signal, done });
     for (const line of await refusalLines(file, refusals)) printLine(line);
     this.#written = writtenOf({ checks: placed, variables }, refusals);
@@ -119,7 +119,7 @@ export class FileApplier {
     const { log, printLine, file } = this.#options;
     try {
       const done = await this.apply(set, signal);
-      if (hasDone(done)) {
+      if (hasChanges(done)) {
         printLine(`${harmless(file)} has changed: ${doneText(done)}`);
       }
       await this.#runNow(concernedBy(done, set.checks), signal);

@@ -2,9 +2,7 @@ import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import {
   isFromDefaults,
-  isMapping,
   NO_DEFAULTS,
-  type RawMapping,
   withDefaults,
 } from '../../agent/source/common/check-defaults.ts';
 import {
@@ -12,6 +10,7 @@ import {
   ProblemList,
   pathText,
 } from '../../agent/source/common/file-problem.ts';
+import { isMapping, type RawMapping } from '../../agent/source/common/raw-mapping.ts';
 import { keysAt } from '../../agent/source/common/schema-info.ts';
 import { readCheckFileText } from '../../agent/source/file/check-file-text.ts';
 import { readDocument, type SourceDocument } from '../../agent/source/file/document/document.ts';

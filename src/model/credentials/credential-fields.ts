@@ -1,6 +1,7 @@
 import { SECRET_AUTH_FIELDS } from '../check/request/request-auth.ts';
 import { isCredential } from './credential-text.ts';
-import { isSensitiveHeader, MASK } from './sensitive-headers.ts';
+import { MASK } from './mask.ts';
+import { isSensitiveHeader } from './sensitive-headers.ts';
 import { mapUrlSecret, type SecretPart } from './url-secret.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { holdsMask, MASK } from './mask.ts';
 import { originOf } from './origin.ts';
-import { holdsMask, MASK } from './sensitive-headers.ts';
 import { mapUrlSecret, urlSecretOf } from './url-secret.ts';
 
 const NOTHING_HIDDEN = `must not contain ${MASK} except as the password, or as the user if there is no password`;

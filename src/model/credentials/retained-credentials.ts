@@ -10,7 +10,8 @@ import {
   mapCredentials,
 } from './credential-fields.ts';
 import { isCredential } from './credential-text.ts';
-import { holdsMask, isSensitiveHeader, MASK } from './sensitive-headers.ts';
+import { holdsMask, MASK } from './mask.ts';
+import { isSensitiveHeader } from './sensitive-headers.ts';
 import type { TargetChange } from './target.ts';
 import { mapUrlSecret, urlSecretOf } from './url-secret.ts';
 

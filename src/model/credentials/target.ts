@@ -1,7 +1,7 @@
 import { compileTemplate, namesIn } from '../check/template.ts';
 import type { OwnVariable } from '../check/variable.ts';
 import { isFields } from './credential-fields.ts';
-import { MASK } from './sensitive-headers.ts';
+import { MASK } from './mask.ts';
 import { mapUrlSecret } from './url-secret.ts';
 
 /** The target that receives the credentials of a request. */

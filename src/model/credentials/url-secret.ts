@@ -1,4 +1,4 @@
-import { MASK } from './sensitive-headers.ts';
+import { MASK } from './mask.ts';
 
 /** The URL parser removes them. */
 const LEFT_OUT = /[\t\n\r]/g;

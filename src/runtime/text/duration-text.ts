@@ -16,7 +16,7 @@ const HOUR_MINUTES = 60;
 const DAY_MINUTES = 24 * HOUR_MINUTES;
 
 /** The two largest units of a time, rounded down: 1 h 5 min. */
-export function lengthText(ms: number): string {
+export function twoUnitText(ms: number): string {
   const minutes = Math.floor(Math.max(0, ms) / MINUTE_MS);
   if (minutes < 1) return 'less than a minute';
   if (minutes < HOUR_MINUTES) return `${minutes} min`;
@@ -39,7 +39,7 @@ const SPANS: readonly (readonly [number, string])[] = [
 ];
 
 /** A length of time in its largest whole unit: `3 days`, `1 hour`, `0 seconds`. */
-export function spanText(ms: number): string {
+export function wholeUnitText(ms: number): string {
   const [unitMs, unit] = SPANS.find(([each]) => ms >= each) ?? [1000, 'second'];
   return countText(Math.floor(ms / unitMs), unit);
 }

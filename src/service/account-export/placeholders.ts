@@ -6,7 +6,7 @@ import {
   secretFlagOf,
 } from '../../model/alerting/service-targets.ts';
 import { isFields, mapCredentials } from '../../model/credentials/credential-fields.ts';
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
 
 /** Stands for each secret value: check files with a mask are refused. */
 export const PLACEHOLDER = 'REPLACE_ME';

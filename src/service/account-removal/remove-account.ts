@@ -2,8 +2,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import { removeArtifactsOf } from '../artifacts/artifacts-of-account.ts';
 import type { Store, TransactionOptions } from '../database/store.ts';
 import type { ArtifactStore } from '../object-store/artifact-store.ts';
+import { deleteAccount, revokeAccess } from './revoke-access.sql.ts';
 import { partitionsOf, type RemovedRows, removeRows } from './rows.sql.ts';
-import { deleteAccount, shutOut } from './shut-out.sql.ts';
 import { OTHER_ROW, REMOVED_TABLES, type RemovedTable, ROWS_AT_ONCE } from './tables.ts';
 
 export { type AccountContents, MAX_COUNTED_RESULTS, readContents } from './contents.sql.ts';
@@ -88,7 +88,7 @@ export async function removeAccount(
   }
 
   async function pass(): Promise<number> {
-    const out = await store.transaction((tx) => shutOut(tx, accountId), LIMITS);
+    const out = await store.transaction((tx) => revokeAccess(tx, accountId), LIMITS);
     count('key', out.keys);
     count('user', out.users);
     count(OTHER_ROW, out.links);

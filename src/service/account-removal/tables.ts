@@ -27,7 +27,7 @@ const byPosition = { walk: { column: 'list_position', type: 'bigint' } } as cons
 
 /**
  * In this order. What triggers write while others are removed comes last. What lets somebody in goes
- * before (`shutOut`), and so do artifacts, with their contents (`removeArtifactsOf`).
+ * before (`revokeAccess`), and so do artifacts, with their contents (`removeArtifactsOf`).
  */
 export const REMOVED_TABLES: readonly RemovedTable[] = [
   // Locations go before checks: then the triggers of checks find no location to notify.

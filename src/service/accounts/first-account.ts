@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { shownPartsOf } from '../api-keys/keys.ts';
 import { findActiveApiKeyByHash, insertApiKey } from '../api-keys/shared.sql.ts';
 import type { Store } from '../database/store.ts';
-import { hashOfKey } from '../http/access/authenticator.ts';
+import { hashOfKey } from '../http/access/key-hashes.ts';
 import { hasAccount, insertAccount, lockFirstAccount } from './sql.ts';
 
 export interface FirstAccountParts {

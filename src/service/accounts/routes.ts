@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { accountFields } from '../../model/account/account.ts';
 import { notFound } from '../errors.ts';
 import { callerOf } from '../http/access/authentication.ts';
-import { READ } from '../http/resources/check-parameters.ts';
+import { READ } from '../http/access/route-roles.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
 import type { Accounts, StoredAccount } from './accounts.ts';

@@ -1,6 +1,6 @@
 /** Bounds on what a location's agents may claim: anyone with its key can start any number of agents. */
 export interface AgentLimits {
-  /** Agents of a location at once; `HAS_AGENT_SLOT` says which ones count. */
+  /** Agents of a location at once; `COUNTS_TOWARDS_LIMIT` says which ones count. */
   readonly perLocation: number;
   /** The most that an agent's concurrency counts for its share of the checks. */
   readonly concurrency: number;

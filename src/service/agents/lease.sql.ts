@@ -1,7 +1,7 @@
 import type { AgentHealth, Capabilities } from '../../wire/v1/poll.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
-import { HAS_AGENT_SLOT, type KnownAgent, type OfLocation } from './sql.ts';
+import { COUNTS_TOWARDS_LIMIT, type KnownAgent, type OfLocation } from './sql.ts';
 
 export interface AgentKey extends OfLocation {
   readonly id: string;
@@ -111,7 +111,7 @@ export type HeldLease = {
   readonly held: boolean;
   /** Not expired. */
   readonly live: boolean;
-  /** The agent counts towards the location's limit: see `countAgentSlots`. */
+  /** The agent counts towards the location's limit: see `countLimitedAgents`. */
   readonly hasAgentSlot: boolean;
   /** An operator ended the agent. */
   readonly ended: boolean;
@@ -121,7 +121,7 @@ export type HeldLease = {
 export async function lockAgent(sql: Sql, { locationId, id }: AgentKey): Promise<HeldLease | null> {
   const [row] = await sql.query<HeldLease>(
     `select instance_id, epoch, lease_until is not null as held,
-       coalesce(lease_until > now(), false) as live, ${HAS_AGENT_SLOT} as has_agent_slot,
+       coalesce(lease_until > now(), false) as live, ${COUNTS_TOWARDS_LIMIT} as has_agent_slot,
        ended_at is not null as ended
      from agents where location_id = $1 and id = $2 for update`,
     [locationId, id],

@@ -22,7 +22,7 @@ import {
   markAgentEnded,
   type Renewal,
 } from './lease.sql.ts';
-import { countAgentSlots, deleteOldestAgents } from './sql.ts';
+import { countLimitedAgents, deleteOldestAgents } from './sql.ts';
 
 export interface Lease {
   readonly epoch: number;
@@ -44,7 +44,7 @@ export type Renew = (locationId: string, renewal: Renewal) => Promise<boolean>;
  * | is live and another instance's | names none: it is the newer process | taken over, next epoch |
  * | is over, given back or nobody's | | acquired, next epoch |
  *
- * An ended agent gets no lease. Neither does an agent without a slot (`HAS_AGENT_SLOT`) in a full
+ * An ended agent gets no lease. Neither does an agent without a slot (`COUNTS_TOWARDS_LIMIT`) in a full
  * location: it cannot displace another.
  *
  * @returns the reason if the agent gets no lease
@@ -85,7 +85,10 @@ export async function renewOrAcquireLease(
       return { epoch: before.epoch, begins: before.epoch !== epoch };
     }
     if (before?.live === true && epoch > 0) throw replaced();
-    if (before?.hasAgentSlot !== true && (await countAgentSlots(tx, key)) >= limits.perLocation) {
+    if (
+      before?.hasAgentSlot !== true &&
+      (await countLimitedAgents(tx, key)) >= limits.perLocation
+    ) {
       return 'too_many_agents';
     }
     const acquired = await acquireLease(tx, { ...key, accountId, facts });

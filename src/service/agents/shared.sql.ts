@@ -1,3 +1,3 @@
 /** The statements of this feature that other features run, and their types. */
-export { notifyLocation } from './assignment/location-changes.sql.ts';
+export { ASSIGNMENTS_CHANNEL, notifyLocation } from './assignment/location-changes.sql.ts';
 export { findClockAhead, isKnownAgent, raiseClockAhead } from './sql.ts';

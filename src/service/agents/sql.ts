@@ -1,6 +1,6 @@
 import type { AgentHealth, Capabilities } from '../../wire/v1/poll.ts';
-import { readList } from '../database/lists.ts';
-import type { AccountRange } from '../database/page-entries.ts';
+import { readList } from '../database/lists/lists.ts';
+import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { AGENT_COUNTS_FOR_MINUTES } from './agent-limits.ts';
 
@@ -42,13 +42,13 @@ export type KnownAgent = {
  * The agent counts towards its location's limit: it has a lease, or polled lately. An agent that
  * restarts thus keeps its slot.
  */
-export const HAS_AGENT_SLOT = `(ended_at is null
+export const COUNTS_TOWARDS_LIMIT = `(ended_at is null
   and (lease_until is not null or last_seen_at > now() - interval '${AGENT_COUNTS_FOR_MINUTES} minutes'))`;
 
 /** How many agents of the location count towards its limit. */
-export async function countAgentSlots(sql: Sql, { locationId }: OfLocation): Promise<number> {
+export async function countLimitedAgents(sql: Sql, { locationId }: OfLocation): Promise<number> {
   const [row] = await sql.query<{ agents: number }>(
-    `select count(*) as agents from agents where location_id = $1 and ${HAS_AGENT_SLOT}`,
+    `select count(*) as agents from agents where location_id = $1 and ${COUNTS_TOWARDS_LIMIT}`,
     [locationId],
   );
   return row?.agents ?? 0;
@@ -64,7 +64,7 @@ export async function deleteOldestAgents(
 ): Promise<void> {
   await sql.query(
     `delete from agents where location_id = $1 and id in (
-       select id from agents where location_id = $1 and lease_until is null and not ${HAS_AGENT_SLOT}
+       select id from agents where location_id = $1 and lease_until is null and not ${COUNTS_TOWARDS_LIMIT}
        order by ended_at nulls first, last_seen_at, id
        limit greatest(0, (select count(*) from agents where location_id = $1) - $2::int)
      )`,

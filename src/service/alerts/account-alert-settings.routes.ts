@@ -7,7 +7,7 @@ import {
   wholeAlertSettings,
 } from '../../model/alerting/alert-settings.ts';
 import { callerOf } from '../http/access/authentication.ts';
-import { READ } from '../http/resources/check-parameters.ts';
+import { READ } from '../http/access/route-roles.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { optionalFieldsOf } from '../http/resources/resource-schemas.ts';
 import type { AccountAlertSettings } from './account-alert-settings.ts';

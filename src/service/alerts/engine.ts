@@ -4,7 +4,7 @@ import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Sql, Store } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
-import type { FinalFollower } from '../results/final-follower.ts';
+import type { FinalsHandler } from '../results/finals-handler.ts';
 import { applyJudgements } from './apply-judgements.ts';
 import { parentsFirst, parentsOf } from './dependencies/parents.ts';
 import { runDueAlerts, sweepDueAlerts } from './due-alerts.ts';
@@ -48,7 +48,7 @@ export interface AlertEngine {
     atMs: number,
   ): Promise<void>;
   /** Judges results that are stored already. Takes one statement where all checks pass. */
-  readonly follow: FinalFollower;
+  readonly follow: FinalsHandler;
   /**
    * Judges the checks whose threshold in minutes or whose reminder is due.
    *

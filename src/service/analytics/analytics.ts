@@ -20,7 +20,7 @@ import {
   tooLong,
 } from './report-limits.ts';
 import { createReportQueue, type ReportQueue } from './report-queue.ts';
-import type { PointSpan } from './rollups/of-roll-ups.ts';
+import type { PointSpan } from './rollups/rolled-up-queries.ts';
 import { readSeries, type SeriesPoint, type SeriesQuery } from './sql.ts';
 
 export interface AnalyticsParts {

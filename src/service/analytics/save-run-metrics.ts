@@ -1,13 +1,13 @@
 import type { Measure } from '../../model/result/analytics.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
-import type { FinalFollower } from '../results/final-follower.ts';
+import type { FinalsHandler } from '../results/finals-handler.ts';
 import { insertRunMetrics, type RunMetrics } from './run-metrics.sql.ts';
 
 /**
  * Saves the metrics of runs. Leaves out cancelled runs and faults of the agent, which say nothing of
  * the target.
  */
-export const saveRunMetrics: FinalFollower = async (tx, { accountId, finals }) => {
+export const saveRunMetrics: FinalsHandler = async (tx, { accountId, finals }) => {
   const judged = finals.filter(({ isCancelled, hasErrors }) => !isCancelled && !hasErrors);
   if (judged.length > 0) await insertRunMetrics(tx, { accountId, runs: judged.map(metricsOf) });
 };

@@ -6,19 +6,19 @@ import {
 } from '../../model/result/analytics.ts';
 import { readSnapshot } from '../database/read-snapshot.ts';
 import type { Sql, Store } from '../database/store.ts';
-import { planCover } from './rollups/cover.ts';
-import {
-  isOfRollUps,
-  isRolled,
-  type PointSpan,
-  type RolledAggregation,
-} from './rollups/of-roll-ups.ts';
+import { planSegments } from './rollups/plan-segments.ts';
 import {
   type AddParam,
   hasMoreSingleRuns,
   readRollUpState,
   rolledRunsSql,
 } from './rollups/rolled-runs.sql.ts';
+import {
+  isOfRollUps,
+  isRolled,
+  type PointSpan,
+  type RolledAggregation,
+} from './rollups/rolled-up-queries.ts';
 import { MEASURE_COLUMNS } from './run-metrics.sql.ts';
 
 export interface SeriesQuery {
@@ -165,7 +165,7 @@ async function readRolled(
   const pointMinutes = typeof point === 'object' ? point.minutes : null;
   return readSnapshot(store, async (sql) => {
     const state = await readRollUpState(sql, { ...query, checkIds: [checkId] });
-    const segments = planCover({ ...query, pointMinutes, nowMs }, state);
+    const segments = planSegments({ ...query, pointMinutes, nowMs }, state);
     if (maxRuns !== null && (await hasMoreSingleRuns(sql, { accountId, segments }, maxRuns))) {
       return null;
     }

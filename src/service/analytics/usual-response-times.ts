@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../model/time-units.ts';
 import type { Sql } from '../database/store.ts';
-import { startOf } from './rollups/cover.ts';
+import { startOf } from './rollups/plan-segments.ts';
 import { medianResponseTimes } from './usual-response-times.sql.ts';
 
 const USUAL_DAYS = 7;

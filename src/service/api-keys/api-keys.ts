@@ -4,7 +4,7 @@ import { lockAccount } from '../accounts/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import type { Authenticator } from '../http/access/authenticator.ts';
+import type { Authenticator } from '../http/access/caller.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { deleteAdminInvitations, hasOtherAdminUser } from '../users/shared.sql.ts';

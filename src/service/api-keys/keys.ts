@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { batched } from '../../runtime/batched.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Store } from '../database/store.ts';
-import { hashOfKey } from '../http/access/authenticator.ts';
+import { hashOfKey } from '../http/access/key-hashes.ts';
 import { type KeyTable, type StoredKey, touchKey } from './keys.sql.ts';
 
 /** The stored parts of a key: enough to recognise it, too little to guess the rest (88 bits). */

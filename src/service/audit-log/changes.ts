@@ -1,4 +1,5 @@
-import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
+import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
 import { maskUserinfo } from '../../model/credentials/url-secret.ts';
 import { storableText } from '../../runtime/text/storable-text.ts';
 import { NEW_NAMES } from '../http/resources/deprecated-names.ts';

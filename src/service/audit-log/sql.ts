@@ -1,5 +1,5 @@
-import type { ListRange } from '../database/list-walk.ts';
-import { NUMBER_ID, readList } from '../database/lists.ts';
+import type { ListRange } from '../database/lists/list-walk.ts';
+import { NUMBER_ID, readList } from '../database/lists/lists.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import type { FieldChange } from './changes.ts';

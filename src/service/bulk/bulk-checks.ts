@@ -15,7 +15,7 @@ import {
   checkFilterOf,
   MAX_CHANGED,
 } from './body.ts';
-import { type Done, doEach } from './each.ts';
+import { type Done, doEach } from './do-each.ts';
 
 /** The functions that change one check, of the store or of a dry run. */
 export interface CheckWriters {

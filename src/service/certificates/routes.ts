@@ -5,7 +5,7 @@ import { clientCertificateSchema } from '../../model/check/client-certificate.ts
 import { STORED_CHECK_TYPES } from '../../model/enums.ts';
 import { certificateFacts } from '../../wire/v1/common-detail.ts';
 import { callerOf } from '../http/access/authentication.ts';
-import { READ } from '../http/resources/check-parameters.ts';
+import { READ } from '../http/access/route-roles.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery } from '../http/resources/parameters.ts';
 import {

@@ -1,6 +1,6 @@
 import type { StoredCheckType } from '../../model/enums.ts';
-import { readList } from '../database/lists.ts';
-import type { AccountRange } from '../database/page-entries.ts';
+import { readList } from '../database/lists/lists.ts';
+import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 
 /** The certificate that a check saw last. */

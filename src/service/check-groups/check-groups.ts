@@ -14,7 +14,7 @@ import {
   privateLocationWarnings,
   publicLocationWarnings,
 } from '../private-locations/location-warnings.ts';
-import { changeLocations } from '../private-locations/require-locations.ts';
+import { countLocationChange } from '../private-locations/require-locations.ts';
 import { requireSnippets } from '../snippets/require-snippets.ts';
 import {
   deleteGroup,
@@ -151,7 +151,7 @@ async function locationsOf(
   return [...(fields.privateLocations ?? []), ...ofChecks];
 }
 
-async function change(tx: Sql, parts: Parameters<typeof changeLocations>[1]): Promise<void> {
-  const problems = await changeLocations(tx, parts);
+async function change(tx: Sql, parts: Parameters<typeof countLocationChange>[1]): Promise<void> {
+  const problems = await countLocationChange(tx, parts);
   if (problems.length > 0) throw invalid(problems);
 }

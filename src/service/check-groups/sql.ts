@@ -1,7 +1,7 @@
 import type { CheckGroup } from '../../model/check/check-group.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import { NUMBER_ID, readList } from '../database/lists.ts';
-import type { AccountRange } from '../database/page-entries.ts';
+import { NUMBER_ID, readList } from '../database/lists/lists.ts';
+import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { jsonText } from '../database/values.ts';

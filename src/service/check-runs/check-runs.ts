@@ -17,10 +17,10 @@ import { runCheckRunExpiry, sweepCheckRuns } from './expiry.ts';
 import { handOver } from './handovers.ts';
 import { type CheckLocation, locationsOfCheck } from './locations.sql.ts';
 import { insertRequestedRun, MAX_SLOTS_TRIED } from './request.ts';
-import { findRun, finishRuns, type OneOffRun } from './sql.ts';
+import { type CheckRun, findRun, finishRuns } from './sql.ts';
 
 export type { LeaseHolder } from './claims.sql.ts';
-export { type OneOffRun as CheckRun, RUN_REASONS, RUN_STATES } from './sql.ts';
+export { type CheckRun, RUN_REASONS, RUN_STATES } from './sql.ts';
 
 export interface CheckRunsParts {
   readonly store: Store;
@@ -57,9 +57,9 @@ export interface CheckRuns {
     accountId: string,
     checkId: string,
     input: { readonly location: string | null },
-  ): Promise<OneOffRun>;
+  ): Promise<CheckRun>;
   /** @throws ServiceError 404 */
-  get(key: AccountKey): Promise<OneOffRun>;
+  get(key: AccountKey): Promise<CheckRun>;
   /**
    * Cancels a run on request that waits or is active: see `cancelRuns`. Idempotent.
    *

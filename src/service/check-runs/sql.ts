@@ -1,3 +1,4 @@
+import { ASSIGNMENTS_CHANNEL } from '../agents/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 
@@ -15,7 +16,7 @@ export const RUN_STATES = ['waiting', 'assigned', 'done', 'expired', 'cancelled'
 export type RunState = (typeof RUN_STATES)[number];
 
 /** An unscheduled run, from its row and its FINAL. */
-export type OneOffRun = {
+export type CheckRun = {
   readonly id: string;
   readonly checkId: string;
   /** The slug of the location that makes it. */
@@ -53,9 +54,6 @@ export interface NewRun extends AttemptKey {
   readonly maxDelayMs: number;
 }
 
-/** The channel that wakes the long polls of a location. */
-const ASSIGNMENTS = 'vedette_assignments';
-
 /**
  * Stores a run and wakes the polls of its location.
  *
@@ -92,7 +90,7 @@ export async function insertRun(sql: Sql, run: NewRun): Promise<boolean> {
       dateOrNull(run.notBeforeMs),
       run.windowMs,
       run.maxDelayMs,
-      ASSIGNMENTS,
+      ASSIGNMENTS_CHANNEL,
     ],
   );
   return rows.length > 0;
@@ -106,16 +104,16 @@ const RUN = `select r.id, r.check_id, l.slug as location, r.reason,
   left join check_results f on f.account_id = r.account_id and f.check_id = r.check_id
     and f.sequence_id = r.sequence_id and f.slot = r.slot and f.result_type = 'FINAL'`;
 
-export async function findRun(sql: Sql, { accountId, id }: AccountKey): Promise<OneOffRun | null> {
-  const [run] = await sql.query<OneOffRun>(`${RUN} where r.account_id = $1 and r.id = $2`, [
+export async function findRun(sql: Sql, { accountId, id }: AccountKey): Promise<CheckRun | null> {
+  const [run] = await sql.query<CheckRun>(`${RUN} where r.account_id = $1 and r.id = $2`, [
     accountId,
     id,
   ]);
   return run ?? null;
 }
 
-export async function findRunOfAttempt(sql: Sql, key: AttemptKey): Promise<OneOffRun | null> {
-  const [run] = await sql.query<OneOffRun>(
+export async function findRunOfAttempt(sql: Sql, key: AttemptKey): Promise<CheckRun | null> {
+  const [run] = await sql.query<CheckRun>(
     `${RUN} where r.account_id = $1 and r.check_id = $2 and r.sequence_id = $3
        and r.retries_made = $4::int`,
     [key.accountId, key.checkId, key.sequenceId, key.retriesMade],

@@ -1,9 +1,10 @@
 import type { TrialMessage } from '../../wire/v1/trials.ts';
+import { ASSIGNMENTS_CHANNEL } from '../agents/shared.sql.ts';
 import { CAN_RUN, type LeaseHolder, SENT_SCRIPTS } from '../check-runs/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
-import { ASSIGNMENTS, MAKES_TRIALS } from './sql.ts';
+import { MAKES_TRIALS } from './sql.ts';
 
 /** The location of row `l` has trials that its agents may begin or have not reported. */
 export const HAS_OPEN_TRIALS = `exists (select from check_trials t
@@ -31,7 +32,7 @@ export async function claimTrials(sql: Sql, who: LeaseHolder, max: number): Prom
        from chosen where t.id = chosen.id returning t.location_id
      )
      select pg_notify($6, location_id)::text from claimed group by location_id`,
-    [who.accountId, who.locationId, who.agentId, who.epoch, max, ASSIGNMENTS],
+    [who.accountId, who.locationId, who.agentId, who.epoch, max, ASSIGNMENTS_CHANNEL],
   );
 }
 
@@ -111,7 +112,7 @@ export async function endTrial(
       isFinished ? null : end.message,
       isFinished ? jsonText(end.result) : null,
       isFinished ? jsonText(end.explanation) : null,
-      ASSIGNMENTS,
+      ASSIGNMENTS_CHANNEL,
     ],
   );
 }

@@ -1,5 +1,5 @@
+import { ASSIGNMENTS_CHANNEL } from '../agents/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
-import { ASSIGNMENTS } from './sql.ts';
 
 export interface ExpiryReasons {
   /** No agent took it in time. */
@@ -60,7 +60,7 @@ export async function expireTrials(
       noResult.message,
       runningMs,
       limit,
-      ASSIGNMENTS,
+      ASSIGNMENTS_CHANNEL,
     ],
   );
   return rows.length;

@@ -1,3 +1,4 @@
+import { ASSIGNMENTS_CHANNEL } from '../agents/shared.sql.ts';
 import { CAN_RUN, HAS_FEATURES } from '../check-runs/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
@@ -13,9 +14,6 @@ import { SHOWN_RESULT } from '../results/shared.sql.ts';
  */
 export const TRIAL_STATES = ['waiting', 'running', 'finished', 'missed', 'expired'] as const;
 export type TrialState = (typeof TRIAL_STATES)[number];
-
-/** The channel that wakes the long polls of a location, and those who wait for its trials. */
-export const ASSIGNMENTS = 'vedette_assignments';
 
 /** A trial without the check itself. */
 export type Trial = {
@@ -75,7 +73,7 @@ export async function insertTrial(sql: Sql, trial: NewTrial): Promise<void> {
       trial.sealedVariables,
       new Date(trial.slotMs),
       trial.windowMs,
-      ASSIGNMENTS,
+      ASSIGNMENTS_CHANNEL,
     ],
   );
 }

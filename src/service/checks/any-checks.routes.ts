@@ -4,18 +4,16 @@ import { z } from 'zod';
 import { STORED_CHECK_TYPES } from '../../model/enums.ts';
 import { presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
+import { CONDITIONAL, CREATE, READ } from '../http/access/route-roles.ts';
 import type { ServiceAddress } from '../http/access/service-address.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
 import {
   CHECK_TAGS,
-  CONDITIONAL,
-  CREATE,
   checkId,
   filterOf,
   listFields,
   putQuery,
-  READ,
   typeFilter,
 } from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';

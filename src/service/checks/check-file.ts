@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Document, visit } from 'yaml';
 import { checkBodySchema } from '../../model/check/check.ts';
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

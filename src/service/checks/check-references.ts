@@ -4,7 +4,7 @@ import { lockGroupShared } from '../check-groups/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
 import { invalid, type RequestProblem } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
-import { changeLocations, missingLocations } from '../private-locations/require-locations.ts';
+import { countLocationChange, missingLocations } from '../private-locations/require-locations.ts';
 import { findLocationsOfSlugs } from '../private-locations/shared.sql.ts';
 import { requireSnippets } from '../snippets/require-snippets.ts';
 import { lockServicesShared } from '../status-pages/shared.sql.ts';
@@ -32,7 +32,7 @@ export async function lockReferences(
   const { problems, groupLocations } = await lockNamed(tx, { accountId, before, after });
   const affected = [...locationsNamedBy(before), ...groupLocations];
   const named = locationsNamedBy(after);
-  problems.push(...(await changeLocations(tx, { accountId, named, affected })));
+  problems.push(...(await countLocationChange(tx, { accountId, named, affected })));
   if (problems.length > 0) throw invalid(problems);
 }
 

@@ -1,6 +1,7 @@
 import type { ChannelPair, PublicTarget } from '../../model/alerting/alert-channel.ts';
 import { maskedFieldsOf } from '../../model/alerting/service-targets.ts';
-import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
+import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
 import type { CheckView } from './checks.ts';
 
 type CheckChannels = CheckView['alertChannels'];

@@ -3,9 +3,9 @@ import { type AnyCheck, heartbeatCheckSchema } from '../../model/check/heartbeat
 import type { StoredCheckType } from '../../model/enums.ts';
 import { parseTolerantly } from '../../wire/v1/tolerant-parse.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import type { ListRange } from '../database/list-walk.ts';
-import { readList } from '../database/lists.ts';
-import { bytesOf, type PageEntry } from '../database/page-entries.ts';
+import type { ListRange } from '../database/lists/list-walk.ts';
+import { readList } from '../database/lists/lists.ts';
+import { bytesOf, type PageEntry } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 

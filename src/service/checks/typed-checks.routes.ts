@@ -3,17 +3,15 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { RunnableCheckType } from '../../model/enums.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
+import { CONDITIONAL, CREATE, READ } from '../http/access/route-roles.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
 import {
   CHECK_TAGS,
-  CONDITIONAL,
-  CREATE,
   checkId,
   filterOf,
   listFields,
   putQuery,
-  READ,
 } from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { preconditionOf } from '../http/resources/etag.ts';

@@ -6,7 +6,7 @@ import type { Sql, Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { Precondition } from '../http/resources/etag.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import type { FinalFollower } from '../results/final-follower.ts';
+import type { FinalsHandler } from '../results/finals-handler.ts';
 import { type FailedRun, findFailedRuns } from './occurrences.sql.ts';
 import { checkScopeOf, occurrencesOf } from './occurrences.ts';
 import {
@@ -82,7 +82,7 @@ export interface ErrorGroups {
     kind: ErrorGroupKind,
     occurrences: readonly ErrorOccurrences[],
   ): Promise<void>;
-  readonly follow: FinalFollower;
+  readonly follow: FinalsHandler;
   /** About every hour, until the signal aborts, deletes groups past the retention. Logs what fails. */
   maintain(signal: AbortSignal): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { type ErrorGroupChanges, errorGroupChangesSchema } from '../../model/result/error-group.ts';
 import { callerOf } from '../http/access/authentication.ts';
-import { CONDITIONAL, READ } from '../http/resources/check-parameters.ts';
+import { CONDITIONAL, READ } from '../http/access/route-roles.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { booleanQuery } from '../http/resources/parameters.ts';
 import { ignored } from '../http/resources/resource-schemas.ts';

@@ -1,6 +1,6 @@
 import type { ErrorFacts, ErrorGroupArchive } from '../../model/result/error-group.ts';
-import { readList } from '../database/lists.ts';
-import type { AccountRange } from '../database/page-entries.ts';
+import { readList } from '../database/lists/lists.ts';
+import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 

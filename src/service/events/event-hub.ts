@@ -4,7 +4,7 @@ import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { WakeSignal } from '../../runtime/wake-signal.ts';
-import type { ListPosition } from '../database/list-walk.ts';
+import type { ListPosition } from '../database/lists/list-walk.ts';
 import type { Store } from '../database/store.ts';
 import { EVENTS_CHANNEL, eventsAfter, type FollowedEvent } from './sql.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
-import type { ListPosition } from '../database/list-walk.ts';
+import type { ListPosition } from '../database/lists/list-walk.ts';
 import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
 import { ServiceError } from '../errors.ts';

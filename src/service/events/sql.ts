@@ -1,6 +1,6 @@
-import type { ListPosition } from '../database/list-walk.ts';
-import { NUMBER_ID, readList } from '../database/lists.ts';
-import type { AccountRange } from '../database/page-entries.ts';
+import type { ListPosition } from '../database/lists/list-walk.ts';
+import { NUMBER_ID, readList } from '../database/lists/lists.ts';
+import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 
 /** Its payload is the id of an account that has new events. */

@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { RUN_RESULTS } from '../../model/result/run-result.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
-import { READ } from '../http/resources/check-parameters.ts';
+import { READ } from '../http/access/route-roles.ts';
 import { numberParam, uuidParam } from '../http/resources/parameters.ts';
 import { createdAt, idOf, numberIdOf, SHOWN_CHECK } from '../http/resources/shown-fields.ts';
 import type { GroupRun, GroupRuns, StoredMember } from './group-runs.ts';

@@ -1,4 +1,4 @@
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
 import type { CheckView } from '../checks/checks.ts';
 import { presentShared } from '../checks/present-check.ts';
 import { ServiceError } from '../errors.ts';

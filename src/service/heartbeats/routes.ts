@@ -9,19 +9,11 @@ import {
 import { heartbeatResponse } from '../checks/check-schemas.ts';
 import type { Checks, CheckView } from '../checks/checks.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
+import { CONDITIONAL, CREATE, READ, WRITE } from '../http/access/route-roles.ts';
 import type { ServiceAddress } from '../http/access/service-address.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
-import {
-  CONDITIONAL,
-  CREATE,
-  checkId,
-  filterOf,
-  listFields,
-  putQuery,
-  READ,
-  WRITE,
-} from '../http/resources/check-parameters.ts';
+import { checkId, filterOf, listFields, putQuery } from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';

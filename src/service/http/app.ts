@@ -14,7 +14,7 @@ import { errorBody, tooManyRequests } from '../errors.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { addAuthentication } from './access/authentication.ts';
-import type { Authenticator, KeyHolders, SignedIn } from './access/authenticator.ts';
+import type { Authenticator, KeyHolders, SignedIn } from './access/caller.ts';
 import type { KeyCache } from './access/key-cache.ts';
 import type { ServiceAddress } from './access/service-address.ts';
 import { AllowedMethods } from './allowed-methods.ts';

@@ -3,7 +3,7 @@ import { sharedMetricsText } from '../../runtime/metrics/metrics-text.ts';
 import { collectProcessMetrics } from '../../runtime/metrics/process-metrics.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import { addProblemMetrics } from '../alerts/monitoring-problems/problem-metrics.ts';
-import { NO_STATE_COUNTS, type StateCounts } from '../state-counts/counts.ts';
+import { NO_SERVICE_COUNTS, type ServiceCounts } from '../state-counts/counts.ts';
 import { addStateMetrics } from '../state-counts/state-metrics.ts';
 import {
   NO_SUBSCRIPTION_COUNTS,
@@ -51,7 +51,7 @@ export interface FeatureCounts {
   };
   readonly subscriptions: SubscriptionCounts;
   /** Now. */
-  readonly states: StateCounts;
+  readonly states: ServiceCounts;
   /** By result. */
   readonly alertDeliveries: Readonly<Record<'sent' | 'failed', number>>;
   readonly problems: {
@@ -72,7 +72,7 @@ export const NO_COUNTS: FeatureCounts = {
   events: { open: 0, slow: 0, dropped: 0 },
   signIns: { failures: 0, unrecorded: 0 },
   subscriptions: NO_SUBSCRIPTION_COUNTS,
-  states: NO_STATE_COUNTS,
+  states: NO_SERVICE_COUNTS,
   alertDeliveries: { sent: 0, failed: 0 },
   ownHeartbeats: {},
   problems: { open: {}, disk: null },

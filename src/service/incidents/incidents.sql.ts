@@ -1,6 +1,6 @@
 import type { AccountKey } from '../database/account-key.ts';
-import { readList } from '../database/lists.ts';
-import type { AccountRange, PageEntry } from '../database/page-entries.ts';
+import { readList } from '../database/lists/lists.ts';
+import type { AccountRange, PageEntry } from '../database/lists/page-entries.ts';
 import type { Param, Sql } from '../database/store.ts';
 import type { IncidentTables } from './tables.sql.ts';
 import {

@@ -1,4 +1,4 @@
-import { bytesOf } from '../database/page-entries.ts';
+import { bytesOf } from '../database/lists/page-entries.ts';
 
 /** What the statements of both kinds of incidents do not share. */
 export interface IncidentTables {

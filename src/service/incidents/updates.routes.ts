@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { callerOf } from '../http/access/authentication.ts';
-import { CONDITIONAL } from '../http/resources/check-parameters.ts';
+import { CONDITIONAL } from '../http/access/route-roles.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import type { RawBody } from '../http/resources/given-fields.ts';
 import { booleanQuery, NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';

@@ -1,5 +1,5 @@
 import type { Role } from '../../model/enums.ts';
-import { covers } from '../http/access/authenticator.ts';
+import { roleCovers } from '../http/access/caller.ts';
 
 /** A group of the provider, or `*` for each of its users, and the role that it has here. */
 export interface GroupRole {
@@ -18,7 +18,7 @@ export function roleOfGroups(
     .filter(({ group }) => group === EVERYONE || groups.includes(group))
     .map(({ role }) => role);
   return roles.reduce<Role | null>(
-    (best, role) => (best !== null && covers(best, role) ? best : role),
+    (best, role) => (best !== null && roleCovers(best, role) ? best : role),
     null,
   );
 }

@@ -9,7 +9,7 @@ import { unstorableTexts } from '../http/resources/input-problems.ts';
 import type { Client } from '../sessions/begin-session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { emailOf, emailSchema } from '../users/email.ts';
-import { isLastAdmin, withdrawInvitations } from '../users/leaving.ts';
+import { isLastAdmin, withdrawInvitations } from '../users/membership-guards.ts';
 import {
   deleteInvitationsOf,
   deleteMembership,

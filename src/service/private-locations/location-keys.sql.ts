@@ -1,6 +1,6 @@
 import { findActiveKeysByHash, KEY_COLUMNS, type StoredKey } from '../api-keys/shared.sql.ts';
-import type { ListRange } from '../database/list-walk.ts';
-import { readList } from '../database/lists.ts';
+import type { ListRange } from '../database/lists/list-walk.ts';
+import { readList } from '../database/lists/lists.ts';
 import type { Sql } from '../database/store.ts';
 
 export type LocationKey = StoredKey & { readonly locationId: string };

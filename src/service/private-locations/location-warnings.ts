@@ -1,6 +1,6 @@
 import type { Sql } from '../database/store.ts';
 import type { Warning } from '../http/resources/warnings.ts';
-import { slugsWithAgents } from './availability.sql.ts';
+import { slugsWithAgents } from './live-agents.sql.ts';
 
 /** The most locations that warnings name one by one. */
 const MAX_NAMED = 20;

@@ -13,7 +13,7 @@ import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { type LocationAvailability, listAvailability } from './availability.sql.ts';
+import { type LocationAvailability, listAvailability } from './live-agents.sql.ts';
 import type { ProxyPasswords } from './proxy-passwords.ts';
 import {
   bumpLocations,
@@ -27,7 +27,7 @@ import {
 } from './sql.ts';
 import { findLocationStatus, type LocationStatus, listLocationStatuses } from './statuses.sql.ts';
 
-export type { LocationAvailability } from './availability.sql.ts';
+export type { LocationAvailability } from './live-agents.sql.ts';
 export type { PrivateLocation } from './sql.ts';
 export type { LocationStatus } from './statuses.sql.ts';
 

@@ -1,5 +1,5 @@
+import { MASK } from '../../model/credentials/mask.ts';
 import { maskProxyUrl } from '../../model/credentials/proxy-secret.ts';
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { mapUrlSecret, urlSecretOf } from '../../model/credentials/url-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';

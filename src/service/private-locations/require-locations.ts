@@ -17,7 +17,7 @@ export interface LocationChange {
  *
  * @returns what is wrong with `privateLocations`; if anything is, no change is counted
  */
-export async function changeLocations(
+export async function countLocationChange(
   tx: Sql,
   { accountId, named, affected }: LocationChange,
 ): Promise<readonly RequestProblem[]> {

@@ -10,7 +10,7 @@ export function slotSpacingMs({ slot, lastSlot, count }: SlotRange): number {
 }
 
 /** Whether a schedule can produce the range: whole milliseconds apart, not closer than the shortest period. */
-export function isEven(range: SlotRange): boolean {
+export function isSchedulable(range: SlotRange): boolean {
   const step = slotSpacingMs(range);
   return range.count === 1
     ? range.slot === range.lastSlot
@@ -34,7 +34,7 @@ export function slotInstants(range: SlotRange): readonly number[] {
 export const MAX_SPAN_MS = DAY_MS;
 
 /** The range in parts that span a day at most, in order. */
-export function* partsOf(range: SlotRange): Generator<SlotRange> {
+export function* splitByDay(range: SlotRange): Generator<SlotRange> {
   const step = slotSpacingMs(range);
   const longest = step === 0 ? 1 : Math.floor(MAX_SPAN_MS / step) + 1;
   for (let from = 0; from < range.count; from += longest) {
@@ -65,7 +65,7 @@ export function subtractSlots(
 }
 
 /** 1 at the index of each slot of the range that is also a slot of one of the others. */
-export function overlapWith(range: SlotRange, others: Iterable<SlotRange>): Uint8Array {
+export function overlapMask(range: SlotRange, others: Iterable<SlotRange>): Uint8Array {
   const shared = new Uint8Array(range.count);
   for (const other of others) {
     const from = Math.max(range.slot, other.slot);

@@ -1,6 +1,6 @@
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
-import { type List, readList } from '../database/lists.ts';
-import type { AccountRange } from '../database/page-entries.ts';
+import { type List, readList } from '../database/lists/lists.ts';
+import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 
 /**
@@ -20,7 +20,7 @@ export interface RunSlot {
 }
 
 /** @returns the indexes of the runs that have a FINAL */
-export async function runsWithFinal(
+export async function indexesOfRunsWithFinal(
   sql: Sql,
   { accountId, runs }: { readonly accountId: string; readonly runs: readonly RunSlot[] },
 ): Promise<readonly number[]> {
@@ -53,7 +53,7 @@ type FinalInRange = {
 };
 
 /**
- * The FINALs from a first to a last slot, both included: faster than `runsWithFinal` for many runs of a
+ * The FINALs from a first to a last slot, both included: faster than `indexesOfRunsWithFinal` for many runs of a
  * check.
  */
 export async function finalsBetween(

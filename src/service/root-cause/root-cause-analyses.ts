@@ -10,7 +10,7 @@ import type { Sql, Store } from '../database/store.ts';
 import { findErrorGroup } from '../error-groups/shared.sql.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import type { FinalFollower } from '../results/final-follower.ts';
+import type { FinalsHandler } from '../results/finals-handler.ts';
 import { findResult } from '../results/shared.sql.ts';
 import { createAnalysisMaker } from './analysis-maker.ts';
 import { createAnalysisWorker } from './analysis-worker.ts';
@@ -84,7 +84,7 @@ export interface RootCauseAnalyses {
    * Adds a pending analysis for each error group that is new or recurs. Must run before the error
    * groups record the failures.
    */
-  readonly follow: FinalFollower;
+  readonly follow: FinalsHandler;
   /** Makes all analyses that are pending now. */
   makePending(signal: AbortSignal): Promise<void>;
   /** Makes pending analyses and removes old ones, until the signal aborts. Logs failures. */

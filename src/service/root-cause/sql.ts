@@ -1,7 +1,7 @@
 import type { Analysis, AnalysisProvider } from '../../model/result/root-cause-analysis.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import { readList } from '../database/lists.ts';
-import type { AccountRange } from '../database/page-entries.ts';
+import { readList } from '../database/lists/lists.ts';
+import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 

@@ -1,4 +1,4 @@
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
 import type { YieldWhenDue } from '../../runtime/event-loop.ts';
 import { mapDeepTexts } from '../../scrub/deep-texts.ts';
 import { type ResultDetails, scrubResult } from '../../scrub/result-fields.ts';

@@ -4,7 +4,7 @@ import { storableText } from '../../runtime/text/storable-text.ts';
 import { recordOfUser } from '../audit-log/shared.sql.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { wrongPassword } from '../errors.ts';
-import { hashOfKey } from '../http/access/authenticator.ts';
+import { hashOfKey } from '../http/access/key-hashes.ts';
 import { noteSignIn } from '../users/shared.sql.ts';
 import { newDeviceToken } from './known-device.ts';
 import { endsOf, type SessionEnds, type SessionLimits } from './session-config.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { SignedIn } from '../http/access/authenticator.ts';
+import type { SignedIn } from '../http/access/caller.ts';
 import type { ServiceAddress } from '../http/access/service-address.ts';
 import { cookieFor, cookieOf } from '../http/access/session-cookie.ts';
 import type { Client, NewSession } from './begin-session.ts';

@@ -8,11 +8,11 @@ import { createPasswordLinks, type PasswordLinks } from '../users/password-links
 import { createSetup, type Setup } from '../users/setup.ts';
 import { createSignInLink, type SignInLink } from '../users/sign-in-link.ts';
 import { createUsers, type Users } from '../users/users.ts';
-import { type Attempts, createAttempts } from './attempts.ts';
 import { type ChangePassword, createChangePassword } from './change-password.ts';
 import { DEFAULT_SESSION_LIMITS, type SessionLimits } from './session-config.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createSignIn, type SignIn } from './sign-in.ts';
+import { createSignInThrottle, type SignInThrottle } from './sign-in-throttle.ts';
 
 /** Users, how they sign in, and their sessions. */
 export interface UserFeatures {
@@ -22,7 +22,7 @@ export interface UserFeatures {
   readonly passwordLinks: PasswordLinks;
   readonly signInLink: SignInLink;
   readonly sessions: Sessions;
-  readonly attempts: Attempts;
+  readonly signInThrottle: SignInThrottle;
   readonly signIn: SignIn;
   readonly changePassword: ChangePassword;
 }
@@ -40,8 +40,8 @@ export function createUserFeatures(given: {
 }): UserFeatures {
   const { limits = DEFAULT_SESSION_LIMITS, passwords = createPasswords(), ...parts } = given;
   const sessions = createSessions({ ...parts, limits });
-  const attempts = createAttempts(parts);
-  const signIn = createSignIn({ ...parts, passwords, attempts, sessions });
+  const signInThrottle = createSignInThrottle(parts);
+  const signIn = createSignIn({ ...parts, passwords, signInThrottle, sessions });
   return {
     users: createUsers({ ...parts, sessions }),
     invitations: createInvitations({ ...parts, passwords, sessions, signIn }),
@@ -49,7 +49,7 @@ export function createUserFeatures(given: {
     passwordLinks: createPasswordLinks({ ...parts, passwords, sessions }),
     signInLink: createSignInLink({ ...parts, sessions }),
     sessions,
-    attempts,
+    signInThrottle,
     signIn,
     changePassword: createChangePassword({ ...parts, passwords, sessions, signIn }),
   };

@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { recordOfUser } from '../audit-log/shared.sql.ts';
 import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store, Transaction } from '../database/store.ts';
-import type { SignedIn } from '../http/access/authenticator.ts';
+import type { SignedIn } from '../http/access/caller.ts';
 import { KEY_TTL_MS, KeyCache, MAX_CACHED_KEYS } from '../http/access/key-cache.ts';
 import { beginSession, type Client, type NewSession, type SignInProof } from './begin-session.ts';
 import { endsOf, type SessionLimits } from './session-config.ts';

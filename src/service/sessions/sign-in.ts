@@ -5,16 +5,16 @@ import { wrongPassword } from '../errors.ts';
 import { emailOf } from '../users/email.ts';
 import type { Passwords } from '../users/password-hashing.ts';
 import { findUserByEmail, type StoredUser, updatePassword } from '../users/shared.sql.ts';
-import type { Attempts } from './attempts.ts';
 import type { Client, NewSession } from './begin-session.ts';
 import { deviceOf } from './known-device.ts';
 import type { Sessions } from './sessions.ts';
+import type { SignInThrottle } from './sign-in-throttle.ts';
 
 export interface SignInParts {
   readonly store: Store;
   readonly log: Logger;
   readonly passwords: Passwords;
-  readonly attempts: Pick<Attempts, 'begin'>;
+  readonly signInThrottle: Pick<SignInThrottle, 'begin'>;
   readonly sessions: Sessions;
   readonly failedSignIns: Pick<AuditLog['failedSignIns'], 'add'>;
 }
@@ -31,7 +31,7 @@ export interface SignIn {
 }
 
 export function createSignIn(parts: SignInParts): SignIn {
-  const { store, log, passwords, attempts, sessions, failedSignIns } = parts;
+  const { store, log, passwords, signInThrottle, sessions, failedSignIns } = parts;
 
   const knownDevice = async (email: string, { device }: Client): Promise<string | null> => {
     if (device === null) return null;
@@ -42,7 +42,7 @@ export function createSignIn(parts: SignInParts): SignIn {
   const isPassword: SignIn['isPassword'] = async (given, password, client) => {
     const { address } = client;
     const email = emailOf(given);
-    const takeBack = await attempts.begin(email, address, await knownDevice(email, client));
+    const takeBack = await signInThrottle.begin(email, address, await knownDevice(email, client));
     const check = async () => {
       const user = await findUserByEmail(store, email);
       const checkedHash = user?.passwordHash ?? null;

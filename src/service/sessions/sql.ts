@@ -1,5 +1,5 @@
 import type { Sql } from '../database/store.ts';
-import type { Membership } from '../http/access/authenticator.ts';
+import type { Membership } from '../http/access/caller.ts';
 
 export type StoredSession = {
   readonly id: string;

@@ -1,7 +1,7 @@
 import type { Snippet } from '../../model/account/snippet.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import { NUMBER_ID, readList } from '../database/lists.ts';
-import type { AccountRange, PageEntry } from '../database/page-entries.ts';
+import { NUMBER_ID, readList } from '../database/lists/lists.ts';
+import type { AccountRange, PageEntry } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 
 export interface StoredSnippet {

@@ -8,7 +8,7 @@ export type LocationAgents = {
 };
 
 /** What the service has at the moment, of all accounts. */
-export interface StateCounts {
+export interface ServiceCounts {
   /** null before the first reading. */
   readonly checks: Readonly<Record<CheckState, number>> | null;
   readonly agents: readonly LocationAgents[];
@@ -16,4 +16,4 @@ export interface StateCounts {
   readonly locationsLeftOut: number;
 }
 
-export const NO_STATE_COUNTS: StateCounts = { checks: null, agents: [], locationsLeftOut: 0 };
+export const NO_SERVICE_COUNTS: ServiceCounts = { checks: null, agents: [], locationsLeftOut: 0 };

@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { runEvery } from '../../runtime/run-every.ts';
 import type { Store } from '../database/store.ts';
 import { storeErrorKind } from '../database/store-errors.ts';
-import { NO_STATE_COUNTS, type StateCounts } from './counts.ts';
+import { NO_SERVICE_COUNTS, type ServiceCounts } from './counts.ts';
 import { countCheckStates, countLiveAgents } from './sql.ts';
 
 export interface StateCounterParts {
@@ -19,7 +19,7 @@ export interface StateCounter {
   /** Reads about every 30 seconds, while the counts are asked for, until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
   /** As of the last reading. */
-  counts(): StateCounts;
+  counts(): ServiceCounts;
 }
 
 const READ_EVERY_MS = 30_000;
@@ -30,7 +30,7 @@ const MAX_BACK_OFF_MS = 120_000;
 const MAX_LOCATIONS = 1_000;
 
 export function createStateCounter({ store, clock, log }: StateCounterParts): StateCounter {
-  let counts = NO_STATE_COUNTS;
+  let counts = NO_SERVICE_COUNTS;
   /** null until somebody asked for them. */
   let wantedAtMs: number | null = null;
 
@@ -58,7 +58,7 @@ export function createStateCounter({ store, clock, log }: StateCounterParts): St
     if (wantedAtMs !== null && clock.monotonicMs() - wantedAtMs <= WANTED_FOR_MS)
       return await read();
     // All checks of all accounts are read for them: not for nobody. Old ones must not be shown later.
-    counts = NO_STATE_COUNTS;
+    counts = NO_SERVICE_COUNTS;
   }
 
   return {

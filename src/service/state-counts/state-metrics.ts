@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { StateCounts } from './counts.ts';
+import type { ServiceCounts } from './counts.ts';
 
 /** What the metrics are read from at each scrape. */
 interface Counts {
-  readonly states: StateCounts;
+  readonly states: ServiceCounts;
   readonly alertDeliveries: Readonly<Record<'sent' | 'failed', number>>;
 }
 

@@ -10,10 +10,10 @@ import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts
 import { asShown, idOf } from '../http/resources/shown-fields.ts';
 import { warningsSchema } from '../http/resources/warnings.ts';
 import { pageIncident, presentPageIncident } from '../incidents/routes.ts';
+import type { StatusPageSummaries } from './page-summary.ts';
 import { cardServiceResponse, DAYS, presentCardService, presentDays } from './services.routes.ts';
 import { refuseHostOfRequest } from './site/domain-rules.ts';
 import type { PageView, StatusPages } from './status-pages.ts';
-import type { StatusPageSummaries } from './summary.ts';
 
 const TAG = 'Status pages';
 const PATH = '/v1/status-pages';

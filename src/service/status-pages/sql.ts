@@ -1,7 +1,7 @@
 import type { StatusPageFields } from '../../model/status-page/status-page.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import { readList } from '../database/lists.ts';
-import type { AccountRange, PageEntry } from '../database/page-entries.ts';
+import { readList } from '../database/lists/lists.ts';
+import type { AccountRange, PageEntry } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import type { PictureStates } from './pictures/picture-warnings.ts';

@@ -10,7 +10,7 @@ import {
   readAndArchiveRoutes,
 } from '../error-groups/shared.routes.ts';
 import { callerOf } from '../http/access/authentication.ts';
-import { READ } from '../http/resources/check-parameters.ts';
+import { READ } from '../http/access/route-roles.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 

@@ -10,8 +10,8 @@ import {
   testSessionFactsSchema,
 } from '../../model/result/test-session.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
+import { READ, WRITE } from '../http/access/route-roles.ts';
 import { listResponse } from '../http/json/json-response.ts';
-import { READ, WRITE } from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { booleanQuery, NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { createdAt, idOf } from '../http/resources/shown-fields.ts';

@@ -1,4 +1,4 @@
-import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/mask.ts';
 import { testSessionErrorGroupId } from '../../model/result/error-group.ts';
 import {
   MAX_SESSION_MISSED,

@@ -8,7 +8,7 @@ import { insertEntry } from '../audit-log/shared.sql.ts';
 import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
-import type { SignedIn } from '../http/access/authenticator.ts';
+import type { SignedIn } from '../http/access/caller.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { validate } from '../http/resources/problems.ts';
 import type { Client, SignInProof } from '../sessions/begin-session.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hashOfKey, tokenHashOf } from '../http/access/authenticator.ts';
+import { hashOfKey, tokenHashOf } from '../http/access/key-hashes.ts';
 
 const TOKEN_BYTES = 32;
 

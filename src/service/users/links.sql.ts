@@ -1,7 +1,7 @@
 import type { Role } from '../../model/enums.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import { readList } from '../database/lists.ts';
-import type { AccountRange } from '../database/page-entries.ts';
+import { readList } from '../database/lists/lists.ts';
+import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 
 export type Invitation = {

@@ -4,7 +4,7 @@ import { lockAccount } from '../accounts/shared.sql.ts';
 import { findActiveApiKeyByHash } from '../api-keys/shared.sql.ts';
 import { insertEntry } from '../audit-log/shared.sql.ts';
 import type { Store, Transaction } from '../database/store.ts';
-import { hashOfKey } from '../http/access/authenticator.ts';
+import { hashOfKey } from '../http/access/key-hashes.ts';
 import type { Client, NewSession } from '../sessions/begin-session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { linkGone } from './invitations.ts';

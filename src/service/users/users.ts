@@ -6,7 +6,7 @@ import { conflict, notFound } from '../errors.ts';
 import type { Precondition } from '../http/resources/etag.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { isLastAdmin, withdrawInvitations } from './leaving.ts';
+import { isLastAdmin, withdrawInvitations } from './membership-guards.ts';
 import {
   deleteMembership,
   findMember,

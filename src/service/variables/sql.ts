@@ -1,5 +1,5 @@
-import { readList } from '../database/lists.ts';
-import type { AccountRange } from '../database/page-entries.ts';
+import { readList } from '../database/lists/lists.ts';
+import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 

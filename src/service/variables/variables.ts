@@ -3,7 +3,7 @@ import {
   accountVariableSchema,
   type OwnVariable,
 } from '../../model/check/variable.ts';
-import { holdsMask } from '../../model/credentials/sensitive-headers.ts';
+import { holdsMask } from '../../model/credentials/mask.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';

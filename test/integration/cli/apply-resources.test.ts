@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { loadCheckFile } from '../../../src/agent/source/file/load-check-file.ts';
 import { type ApplyPlan, makePlan, type PlanRequest } from '../../../src/cli/apply/plan.ts';
-import { nothingDone, writePlan } from '../../../src/cli/apply/write-plan.ts';
+import { noChanges, writePlan } from '../../../src/cli/apply/write-plan.ts';
 import { ApiClient } from '../../../src/cli/service-api/api-client.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
@@ -450,7 +450,7 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     const { signal } = new AbortController();
     const plan = await planOf(file.path, client);
     await mine.patch(`/v1/status-pages/${page.id}`, { name: 'By hand' });
-    const done = nothingDone();
+    const done = noChanges();
     const refusals = await writePlan(plan, { client, signal, done });
     expect(refusals).toMatchObject([
       {
@@ -478,7 +478,7 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
         throw new VedetteError('environment', 'SERVICE_UNREACHABLE', 'the answer is lost');
       },
     };
-    const done = nothingDone();
+    const done = noChanges();
     await expect(writePlan(plan, { client: losing, signal, done })).rejects.toThrow(/is lost/);
     expect(done.resources.map(({ id }) => id)).not.toContain('shop');
 

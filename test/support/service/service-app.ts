@@ -6,11 +6,8 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { type Handbook, loadHandbook } from '../../../src/handbook/handbook.ts';
 import type { Role } from '../../../src/model/enums.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import {
-  type Authenticator,
-  type Caller,
-  hashOfKey,
-} from '../../../src/service/http/access/authenticator.ts';
+import type { Authenticator, Caller } from '../../../src/service/http/access/caller.ts';
+import { hashOfKey } from '../../../src/service/http/access/key-hashes.ts';
 import { ServiceAddress } from '../../../src/service/http/access/service-address.ts';
 import { type AppParts, buildApp } from '../../../src/service/http/app.ts';
 import { InFlight } from '../../../src/service/http/in-flight.ts';

@@ -1,5 +1,5 @@
 import { systemClock } from '../../../src/runtime/clock.ts';
-import type { SignedIn } from '../../../src/service/http/access/authenticator.ts';
+import type { SignedIn } from '../../../src/service/http/access/caller.ts';
 import { KEY_TTL_MS, KeyCache } from '../../../src/service/http/access/key-cache.ts';
 
 /** For a service whose users are never signed in. */

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loadServiceConfig } from '../../../src/service/config.ts';
 import { runService } from '../../../src/service/main.ts';
-import { migrateService } from '../../../src/service/operator-commands.ts';
+import { migrateService } from '../../../src/service/operator/database-commands.ts';
 import { copyEmptyDatabase } from '../../support/database/new-database.ts';
 import { captureLog } from '../../support/log-capture.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MASK } from '../../../src/model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../src/model/credentials/mask.ts';
 import { createScrubber } from '../../../src/scrub/scrubber.ts';
 import { caseCount } from '../../support/nightly.ts';
 import { ENCODERS } from '../../support/samples/secret-encodings.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MASK } from '../../../src/model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../src/model/credentials/mask.ts';
 import { RESULT_FIELDS_KEPT, scrubResult } from '../../../src/scrub/result-fields.ts';
 import { createScrubber, NO_SECRETS } from '../../../src/scrub/scrubber.ts';
 import { checkResultSchema } from '../../../src/wire/v1/check-result.ts';

@@ -1,4 +1,4 @@
-import { MASK } from '../../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../model/credentials/mask.ts';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { type Scrub, shortenedReadable } from '../../secrets/cut-scrubbed.ts';

@@ -24,7 +24,7 @@ export interface EncryptedPhases {
 }
 
 /** The name that the certificate must be for. */
-export function certifiedName(request: {
+export function certificateHost(request: {
   readonly nameServer: string;
   readonly serverName: string | null;
 }): string {
@@ -42,7 +42,7 @@ export async function inEitherFamily<Tried extends { readonly failure: Failure |
 }
 
 /** A failure before the question was sent; those of look-ups are about the name server's name. */
-export function notAsked(nameServer: string, failure: Failure): ExchangeFailed {
+export function failedBeforeQuestion(nameServer: string, failure: Failure): ExchangeFailed {
   if (ERROR_CODES[failure.code].phase !== 'dns') return { kind: 'failed', failure };
   const message = `The name server ${nameServer} has no known address: ${failure.message}`;
   return { kind: 'failed', failure: { ...failure, message } };

@@ -15,10 +15,10 @@ import { type Hop, type HopOptions, runHop } from '../http/hop.ts';
 import type { HopRequest } from '../http/transport.ts';
 import type { ProbeContext } from '../probe.ts';
 import {
-  certifiedName,
+  certificateHost,
   type EncryptedExchange,
+  failedBeforeQuestion,
   inEitherFamily,
-  notAsked,
 } from './encrypted-exchange.ts';
 import type { EncryptedServer } from './over-tls.ts';
 
@@ -74,7 +74,7 @@ export async function askOverHttps(
 
 function requestOf(query: Query, server: HttpsServer): HopRequest {
   const { port, dohPath, dohMethod } = server;
-  const host = endpointText(withoutBrackets(certifiedName(server)), port);
+  const host = endpointText(withoutBrackets(certificateHost(server)), port);
   const url = new URL(`https://${host}${dohPath}`);
   const headers = [
     ['accept', MEDIA_TYPE],
@@ -115,7 +115,7 @@ function endOf(
   { nameServer, port }: HttpsServer,
   { scrub }: ProbeContext,
 ): EncryptedExchange['end'] {
-  if (hop.failure !== null) return notAsked(nameServer, hop.failure);
+  if (hop.failure !== null) return failedBeforeQuestion(nameServer, hop.failure);
   const who = endpointText(withoutBrackets(nameServer), port);
   const failed = (code: ErrorCode, what: string) => exchangeFailed(code, `${who} ${what}`);
   const head = hop.exchange?.head ?? null;

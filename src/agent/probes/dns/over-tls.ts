@@ -9,10 +9,10 @@ import { secureConnect } from '../../net/tls/secure-connect.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ProbeContext } from '../probe.ts';
 import {
-  certifiedName,
+  certificateHost,
   type EncryptedExchange,
+  failedBeforeQuestion,
   inEitherFamily,
-  notAsked,
 } from './encrypted-exchange.ts';
 
 export interface EncryptedServer {
@@ -40,7 +40,7 @@ export async function askOverTls(
   if (!connected.ok) {
     const lookUpMs = address === null ? connected.dnsMs : 0;
     return {
-      end: notAsked(nameServer, connected.failure),
+      end: failedBeforeQuestion(nameServer, connected.failure),
       endpoint,
       tls: null,
       phases: { tcpMs, tlsMs: 0, queryMs: lookUpMs },
@@ -48,7 +48,7 @@ export async function askOverTls(
     };
   }
   const isTimedByKernel = connected.kernelMs > 0;
-  const certified = withoutBrackets(certifiedName(server));
+  const certified = withoutBrackets(certificateHost(server));
   const secured = await secureConnect(
     connected,
     {

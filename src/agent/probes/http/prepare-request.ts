@@ -1,5 +1,6 @@
 import type { ApiRequest, UrlRequest } from '../../../model/check/request/http.ts';
-import { isSensitiveHeader, MASK } from '../../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../model/credentials/mask.ts';
+import { isSensitiveHeader } from '../../../model/credentials/sensitive-headers.ts';
 import type { FamilyChoice } from '../../../model/enums.ts';
 import type { HttpRequestEcho } from '../../../model/result/result.ts';
 import { percentDecoded } from '../../../runtime/text/percent-decoded.ts';

@@ -10,7 +10,7 @@ import { type Limits, limitedWait } from '../../net/limited-wait.ts';
 import { failureOfTlsAlert } from '../../net/tls/tls-alerts.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext } from '../probe.ts';
-import { Inbox, type ReadingEnd } from './inbox.ts';
+import { type ReadingEnd, ReceiveBuffer } from './inbox.ts';
 
 /** src/model/README.md, "TCP: `request`". */
 const MAX_RESPONSE_BYTES = 64 * 1024;
@@ -83,7 +83,7 @@ export async function exchangeText(
   let timedOut = false;
   let peerMs = 0;
   const startMs = clock.monotonicMs();
-  const inbox = new Inbox(socket, MAX_RESPONSE_BYTES, clock);
+  const inbox = new ReceiveBuffer(socket, MAX_RESPONSE_BYTES, clock);
   const ended = (text: string, failure: Failure | null, endMs: number): Exchange => ({
     text,
     failure,
@@ -219,7 +219,7 @@ const END_WORDS: Readonly<Record<ReadingEnd['kind'], string>> = {
 };
 
 /** Resolves on wanted news, at the deadline, or when the run is cancelled. */
-function waitForNews(limits: Limits, inbox: Inbox, isWanted: () => boolean): Promise<void> {
+function waitForNews(limits: Limits, inbox: ReceiveBuffer, isWanted: () => boolean): Promise<void> {
   const nothing = { timedOut: () => {}, cancelled: () => {} };
   return limitedWait<void>(limits, nothing, (settle) => {
     const check = (): void => {

@@ -16,7 +16,7 @@ export interface ReadingEnd {
  * Collects what arrives on a socket, up to `maxBytes`, until `close`, which also closes the socket.
  * Reads nothing after its end.
  */
-export class Inbox {
+export class ReceiveBuffer {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #maxBytes: number;

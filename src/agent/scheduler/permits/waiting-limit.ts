@@ -39,7 +39,7 @@ export function machineLimits(): MachineLimits {
 }
 
 /** @param concurrency working runs at once, which have their descriptors first */
-export function waitingBound(
+export function waitingLimit(
   concurrency: number,
   { descriptors, memoryBytes }: MachineLimits = machineLimits(),
 ): WaitingLimit {

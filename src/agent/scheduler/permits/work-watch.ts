@@ -9,7 +9,7 @@ export const AT_WORK_MS = 50;
 /** A body of this many bytes in that time (5 MiB/s) counts as work of the agent. */
 export const AT_WORK_BYTES = 256 * 1024;
 
-export interface WorkWatch {
+export interface WaitDetector {
   /** Called with the bytes of a body as they arrive. */
   received(bytes: number): void;
   /** The attempt has ended. */
@@ -20,11 +20,11 @@ export interface WorkWatch {
  * Calls `onWaits` once, when an attempt that begins now only waits for its peer. Time for which the
  * agent was short of CPU does not count: more working attempts would make it worse.
  */
-export function watchWork(
+export function detectWaiting(
   clock: Clock,
   starvation: Pick<StarvationMeter, 'mark' | 'sinceMs'>,
   onWaits: () => void,
-): WorkWatch {
+): WaitDetector {
   let bytes = 0;
   let cancelTimer: CancelTimer = () => {};
   const measure = (): void => {

@@ -6,19 +6,13 @@ import {
 } from '../../../model/check-file/defaults.ts';
 import type { RunnableCheckType } from '../../../model/enums.ts';
 import type { DocumentPath } from './file-problem.ts';
+import { isMapping, type RawMapping } from './raw-mapping.ts';
 import { keysAt } from './schema-info.ts';
-
-/** A YAML mapping as it was written. */
-export type RawMapping = Readonly<Record<string, unknown>>;
 
 const TYPES = Object.keys(CHECK_SHAPES) as RunnableCheckType[];
 
 /** For files without defaults. */
 export const NO_DEFAULTS: RawMapping = {};
-
-export function isMapping(value: unknown): value is RawMapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** What `defaults` may contain at this path: every field that some check type has there. */
 export function knownDefaults(path: DocumentPath): readonly string[] {

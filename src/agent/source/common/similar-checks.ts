@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { assertionProblems } from '../../../model/check/assertion-problems.ts';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
+import { holdsMask } from '../../../model/credentials/mask.ts';
 import { maskProblems } from '../../../model/credentials/retained-credentials.ts';
-import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
 import type { RunnableCheckType } from '../../../model/enums.ts';
-import type { RawMapping } from './check-defaults.ts';
-import { isMapping } from './check-defaults.ts';
 import { MAX_DEPTH } from './document-depth.ts';
+import type { RawMapping } from './raw-mapping.ts';
+import { isMapping } from './raw-mapping.ts';
 
 type CheckBody = z.output<typeof checkBodySchema>;
 

@@ -3,17 +3,13 @@ import type { Assertion } from '../../../model/check/assertion.ts';
 import { assertionProblems } from '../../../model/check/assertion-problems.ts';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
 import type { CheckReferences } from '../../../model/check-file/sections.ts';
+import { MASK } from '../../../model/credentials/mask.ts';
 import { maskProblems } from '../../../model/credentials/retained-credentials.ts';
-import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/enums.ts';
 import { CHECK_ID } from '../../../model/ids.ts';
-import {
-  isFromDefaults,
-  isMapping,
-  type RawMapping,
-  withDefaults,
-} from '../common/check-defaults.ts';
+import { isFromDefaults, withDefaults } from '../common/check-defaults.ts';
 import type { DocumentPath } from '../common/file-problem.ts';
+import { isMapping, type RawMapping } from '../common/raw-mapping.ts';
 import { keysAt } from '../common/schema-info.ts';
 import type { SimilarCheckParser } from '../common/similar-checks.ts';
 import { likelyType, readCheckType } from './check-type-entry.ts';

@@ -1,8 +1,8 @@
 import { CHECK_SHAPES } from '../../../model/check/check.ts';
 import { CHECK_TYPES, RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/enums.ts';
 import { nearestName } from '../../../runtime/text/nearest-name.ts';
-import { isMapping, type RawMapping } from '../common/check-defaults.ts';
 import type { DocumentPath } from '../common/file-problem.ts';
+import { isMapping, type RawMapping } from '../common/raw-mapping.ts';
 import { keysAt } from '../common/schema-info.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';

@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
-import { isMapping } from '../common/check-defaults.ts';
+import { isMapping } from '../common/raw-mapping.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';
 

@@ -12,13 +12,9 @@ import {
 import { CHECK_ID } from '../../../model/ids.ts';
 import { loadSequentially } from '../../../runtime/load-sequentially.ts';
 import type { CheckSet } from '../check-source.ts';
-import {
-  isMapping,
-  knownDefaults,
-  NO_DEFAULTS,
-  type RawMapping,
-} from '../common/check-defaults.ts';
+import { knownDefaults, NO_DEFAULTS } from '../common/check-defaults.ts';
 import { type DocumentPath, ProblemList, TOP } from '../common/file-problem.ts';
+import { isMapping, type RawMapping } from '../common/raw-mapping.ts';
 import { SimilarCheckParser } from '../common/similar-checks.ts';
 import { readCheck } from './check-entry.ts';
 import { readClientCertificate } from './client-certificate-entry.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isMapping } from '../common/check-defaults.ts';
+import { isMapping } from '../common/raw-mapping.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];

@@ -6,8 +6,8 @@ import {
 } from '../../../model/check/variable.ts';
 import { nearestName } from '../../../runtime/text/nearest-name.ts';
 import { MAX_VARIABLES } from '../../../wire/v1/limits.ts';
-import { isMapping } from '../common/check-defaults.ts';
 import type { DocumentPath } from '../common/file-problem.ts';
+import { isMapping } from '../common/raw-mapping.ts';
 import { keysAt } from '../common/schema-info.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
 import { withRuleIssues } from './rule-issues.ts';

@@ -3,7 +3,7 @@ import { bootTimeMs } from '../../../runtime/boot-clock.ts';
 import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { LOG_PRIORITIES } from '../drop-order.ts';
-import { SpoolBounds } from '../drop-records.ts';
+import { RecordDropper } from '../drop-records.ts';
 import { frameBytes } from '../frame.ts';
 import { bootTimeOfRecord, isWithinRecordLimits } from '../record-limits.ts';
 import type {
@@ -69,7 +69,7 @@ export class DiskSpool implements Spool {
   readonly #index: SpoolIndex;
   readonly #pending: PendingWrites;
   readonly #reader: SpoolReader;
-  readonly #bounds: SpoolBounds;
+  readonly #bounds: RecordDropper;
   readonly #spoolLog: SpoolLog;
   readonly #waiters = new SpoolWaiters();
   #cancelCommit: CancelTimer | null = null;
@@ -113,7 +113,7 @@ export class DiskSpool implements Spool {
     this.#pending = pending;
     this.#spoolLog = spoolLog;
     const { disk, clock, maxBytes, maxAgeMs } = options;
-    this.#bounds = new SpoolBounds({ index, pending, spoolLog, clock, maxBytes, maxAgeMs });
+    this.#bounds = new RecordDropper({ index, pending, spoolLog, clock, maxBytes, maxAgeMs });
     const { onLost } = options;
     this.#reader = new SpoolReader({ index, bounds: this.#bounds, spoolLog, disk, onLost });
   }

@@ -22,7 +22,7 @@ interface Run {
  *
  * @throws VedetteError of code SPOOL_UNREADABLE where the disk cannot be read for now
  */
-export async function readContents(
+export async function readEntryContents(
   entries: readonly Entry[],
   disk: Disk,
 ): Promise<ReadonlyMap<Entry, Content | null>> {

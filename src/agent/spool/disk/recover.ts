@@ -14,7 +14,7 @@ import {
 import {
   FoundRecords,
   type RecoveredEntry,
-  readContents,
+  readWholeFile,
   type Scan,
   scanFile,
   WholeFileReader,
@@ -135,7 +135,7 @@ async function findParts(
   };
   for (const { path, number, type } of files) {
     if (type === 'manifest') continue;
-    const contents = await readContents(path, folder, reader);
+    const contents = await readWholeFile(path, folder, reader);
     const segment = await newSegment(path, contents?.length ?? 0);
     const scan = contents === null ? null : scanFile(contents, segment);
     if (scan !== null) records.take(scan);

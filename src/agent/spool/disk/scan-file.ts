@@ -113,7 +113,7 @@ export class WholeFileReader {
 }
 
 /** Null if the file is damaged and cannot be read; it is moved aside. */
-export async function readContents(
+export async function readWholeFile(
   path: string,
   folder: SpoolFolder,
   reader: WholeFileReader,

@@ -1,14 +1,14 @@
-import type { SpoolBounds } from '../drop-records.ts';
+import type { RecordDropper } from '../drop-records.ts';
 import type { Content, Entry } from '../entry.ts';
 import type { SpooledRecord, SpoolLost, SpoolSlots } from '../spool.ts';
 import type { SpoolIndex } from '../spool-index.ts';
 import type { SpoolLog } from '../spool-log.ts';
 import type { Disk } from './disk.ts';
-import { readContents, readSlots } from './read-entries.ts';
+import { readEntryContents, readSlots } from './read-entries.ts';
 
 export interface SpoolReaderParts {
   readonly index: SpoolIndex;
-  readonly bounds: Pick<SpoolBounds, 'drop'>;
+  readonly bounds: Pick<RecordDropper, 'drop'>;
   readonly disk: Disk;
   readonly spoolLog: SpoolLog;
   readonly onLost: SpoolLost;
@@ -54,7 +54,7 @@ export class SpoolReader {
   /** The entries that still wait and are undamaged. */
   async read(entries: readonly Entry[]): Promise<readonly SpooledRecord[]> {
     const { disk } = this.#parts;
-    const contents = await readContents(entries, disk);
+    const contents = await readEntryContents(entries, disk);
     const damaged = entries.filter(
       (entry) => !entry.gone && (contents.get(entry) ?? null) === null,
     );

@@ -1,4 +1,4 @@
-import type { RawMapping } from '../../../agent/source/common/check-defaults.ts';
+import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { StartTlsProtocol } from '../../../model/check/request/tcp.ts';
 import { isTrue, listOf, mappingOf, reportOthers, textOf } from '../common/fields.ts';
 import { seemsSecret } from '../common/import-variables.ts';

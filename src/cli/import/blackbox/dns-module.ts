@@ -1,4 +1,4 @@
-import type { RawMapping } from '../../../agent/source/common/check-defaults.ts';
+import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { Assertion } from '../../../model/check/assertion.ts';
 import { DNS_RECORD_TYPES } from '../../../model/check/request/dns.ts';
 import { assertion } from '../common/assertions.ts';

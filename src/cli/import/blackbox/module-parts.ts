@@ -1,4 +1,4 @@
-import type { RawMapping } from '../../../agent/source/common/check-defaults.ts';
+import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { Draft } from '../common/draft.ts';
 import { isTrue, type Reason } from '../common/fields.ts';
 import { patternFromGo, wholeMatch } from '../common/patterns.ts';

@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
-import type { RawMapping } from '../../../agent/source/common/check-defaults.ts';
+import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
 import type { Draft } from '../common/draft.ts';
 import { listOf, mappingOf, textOf, textsOf } from '../common/fields.ts';

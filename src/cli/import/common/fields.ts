@@ -1,4 +1,4 @@
-import { isMapping, type RawMapping } from '../../../agent/source/common/check-defaults.ts';
+import { isMapping, type RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { ImportReport } from './import-report.ts';
 import { below, type Origin } from './source-file.ts';
 

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
-import { isMapping } from '../../../agent/source/common/check-defaults.ts';
 import { type DocumentPath, ProblemList } from '../../../agent/source/common/file-problem.ts';
+import { isMapping } from '../../../agent/source/common/raw-mapping.ts';
 import { readInputText } from '../../../agent/source/file/check-file-text.ts';
 import { readDocument } from '../../../agent/source/file/document/document.ts';
 import { readPlainJson } from '../../../agent/source/file/document/plain-json.ts';

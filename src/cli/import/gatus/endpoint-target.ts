@@ -1,4 +1,4 @@
-import type { RawMapping } from '../../../agent/source/common/check-defaults.ts';
+import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { Draft } from '../common/draft.ts';
 import { isTrue, isUnset, mappingOf, textOf, textsOf } from '../common/fields.ts';
 import { type HttpProbe, hostAndPort, type OtherProbe, PLAIN_GET } from '../common/probe.ts';

@@ -1,4 +1,4 @@
-import type { RawMapping } from '../../../agent/source/common/check-defaults.ts';
+import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { Assertion } from '../../../model/check/assertion.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
 import { statusRuleOf } from '../common/accepted-statuses.ts';

@@ -1,4 +1,4 @@
-import type { RawMapping } from '../../../agent/source/common/check-defaults.ts';
+import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import { MAX_RETRY_SECONDS } from '../../../model/check/retry.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
 import { countText } from '../../../runtime/text/count-text.ts';

@@ -14,7 +14,7 @@ import { lockCheck } from '../../checks/shared.sql.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { conflict, notFound } from '../../errors.ts';
-import type { Caller } from '../../http/access/authenticator.ts';
+import type { Caller } from '../../http/access/caller.ts';
 import { noticeOfAlert } from '../delivery/notice-of-alert.ts';
 import { insertDeliveries } from '../delivery/sql.ts';
 import { parentsOf } from '../dependencies/parents.ts';

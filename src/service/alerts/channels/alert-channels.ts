@@ -10,7 +10,7 @@ import { findAccount } from '../../accounts/shared.sql.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { invalid, notFound, type RequestProblem } from '../../errors.ts';
-import { MinuteLimit } from '../../http/minute-limit.ts';
+import { RateLimit } from '../../http/rate-limit.ts';
 import type { Precondition } from '../../http/resources/etag.ts';
 import type { RawBody } from '../../http/resources/given-fields.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
@@ -98,7 +98,7 @@ const MAX_COMPARISONS = 60;
 
 export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
   const { store, clock, ids, sender, secrets, allowance } = parts;
-  const comparisons = new MinuteLimit(clock, MAX_COMPARISONS);
+  const comparisons = new RateLimit(clock, MAX_COMPARISONS);
 
   async function viewsOf(
     sql: Sql,

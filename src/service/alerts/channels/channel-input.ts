@@ -12,7 +12,7 @@ import {
   isServiceChannel,
   type PublicServiceTarget,
 } from '../../../model/alerting/service-targets.ts';
-import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
+import { holdsMask } from '../../../model/credentials/mask.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { invalid, type RequestProblem, ServiceError } from '../../errors.ts';

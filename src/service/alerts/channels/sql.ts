@@ -6,8 +6,8 @@ import type {
   PublicTarget,
 } from '../../../model/alerting/alert-channel.ts';
 import type { AccountKey } from '../../database/account-key.ts';
-import { NUMBER_ID, readList } from '../../database/lists.ts';
-import { type AccountRange, bytesOf, type PageEntry } from '../../database/page-entries.ts';
+import { NUMBER_ID, readList } from '../../database/lists/lists.ts';
+import { type AccountRange, bytesOf, type PageEntry } from '../../database/lists/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 import { StoreError } from '../../database/store-errors.ts';
 import { jsonText } from '../../database/values.ts';

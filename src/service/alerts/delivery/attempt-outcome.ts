@@ -1,5 +1,5 @@
 import { cutText } from '../../../runtime/text/cut-text.ts';
-import type { AttemptOutcome } from '../../delivery/shared.sql.ts';
+import type { AttemptOutcome } from '../../outbox/shared.sql.ts';
 import type { SendOutcome } from '../../outgoing/send-outcome.ts';
 
 /** Enough to see why a receiver refused, and too little to read a service by its answers. */

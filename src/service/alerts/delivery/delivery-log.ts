@@ -3,7 +3,7 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { everyHour, removePastRetention } from '../../database/retention.ts';
 import type { Store } from '../../database/store.ts';
 import { conflict, notFound } from '../../errors.ts';
-import { type Caller, covers } from '../../http/access/authenticator.ts';
+import { type Caller, roleCovers } from '../../http/access/caller.ts';
 import { type Page, rangeOf } from '../../http/resources/paging.ts';
 import { findChannel } from '../channels/sql.ts';
 import { findAlert } from '../sql.ts';
@@ -118,7 +118,7 @@ export function createAlertDeliveries(parts: AlertDeliveriesParts): AlertDeliver
 }
 
 function seenBy(role: Caller['role']): (delivery: StoredDelivery) => StoredDelivery {
-  const seesAnswers = covers(role, 'admin');
+  const seesAnswers = roleCovers(role, 'admin');
   return (delivery) => ({
     ...delivery,
     lastAnswer: seesAnswers ? shownResponse(delivery.lastAnswer) : null,

@@ -1,7 +1,7 @@
 import type { AlertType } from '../../../model/alerting/alert.ts';
 import type { AlertChannelType } from '../../../model/alerting/alert-channel.ts';
-import { readList } from '../../database/lists.ts';
-import type { AccountRange } from '../../database/page-entries.ts';
+import { readList } from '../../database/lists/lists.ts';
+import type { AccountRange } from '../../database/lists/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';

@@ -1,6 +1,6 @@
 import { storableText } from '../../../runtime/text/storable-text.ts';
 import type { Sql } from '../../database/store.ts';
-import type { AttemptOutcome } from '../../delivery/shared.sql.ts';
+import type { AttemptOutcome } from '../../outbox/shared.sql.ts';
 import { DIGEST_KEY } from './bundle-key.ts';
 
 /**

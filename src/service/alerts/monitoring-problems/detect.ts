@@ -7,7 +7,7 @@ import { stableId } from '../../../model/ids.ts';
 import { MISSED_REASONS, type MissedReason } from '../../../model/result/result.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../model/time-units.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
-import { durationText, lengthText } from '../../../runtime/text/duration-text.ts';
+import { durationText, twoUnitText } from '../../../runtime/text/duration-text.ts';
 import { findFirstAccount } from '../../accounts/shared.sql.ts';
 import type { Sql } from '../../database/store.ts';
 import {
@@ -119,7 +119,7 @@ function findingsOfAgents(location: LocationAgents, version: string): readonly F
           location,
           'RESULTS_WAITING',
           oldestMs > waitingMs.begins ? 'bad' : 'near',
-          `${countText(spoolRecords ?? 1, 'record')} at its agents ${spoolRecords === 1 ? 'waits' : 'wait'} for the service, the oldest for ${lengthText(oldestMs)}: alerts of its checks come late. Look at the log of its agents, and at the load and the disk of the service.`,
+          `${countText(spoolRecords ?? 1, 'record')} at its agents ${spoolRecords === 1 ? 'waits' : 'wait'} for the service, the oldest for ${twoUnitText(oldestMs)}: alerts of its checks come late. Look at the log of its agents, and at the load and the disk of the service.`,
         ),
   ];
   return found.filter((each) => each !== null);

@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { runEvery } from '../../../runtime/run-every.ts';
-import { lengthText } from '../../../runtime/text/duration-text.ts';
+import { twoUnitText } from '../../../runtime/text/duration-text.ts';
 import { VERSION } from '../../../runtime/version.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { storeErrorKind } from '../../database/store-errors.ts';
@@ -176,7 +176,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
     if (!isUnsettledLogged && nowMs - unsettledSinceMs > MAX_UNSETTLED_MS) {
       isUnsettledLogged = true;
       log.warn(
-        `problems of monitoring itself have not been looked for during ${lengthText(nowMs - unsettledSinceMs)}: the database was too slow or not reachable, or the clock was set`,
+        `problems of monitoring itself have not been looked for during ${twoUnitText(nowMs - unsettledSinceMs)}: the database was too slow or not reachable, or the clock was set`,
       );
     }
     return false;

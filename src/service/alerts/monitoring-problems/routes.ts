@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ALERT_CHANNEL_TYPES } from '../../../model/alerting/alert-channel.ts';
 import { MONITORING_PROBLEMS, PROBLEM_RULES } from '../../../model/alerting/monitoring-problems.ts';
 import { callerOf } from '../../http/access/authentication.ts';
-import { READ } from '../../http/resources/check-parameters.ts';
+import { READ } from '../../http/access/route-roles.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { numberParam, pageQuery, repeatable } from '../../http/resources/parameters.ts';
 import type { MonitoringProblems, OpenProblem } from './monitoring-problems.ts';

@@ -7,8 +7,8 @@ import {
   type MonitoringProblem,
   PROBLEM_RULES,
 } from '../../../model/alerting/monitoring-problems.ts';
-import { readList } from '../../database/lists.ts';
-import type { AccountRange } from '../../database/page-entries.ts';
+import { readList } from '../../database/lists/lists.ts';
+import type { AccountRange } from '../../database/lists/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 import { NOTICE_PREFERENCES } from '../location-alerts.sql.ts';

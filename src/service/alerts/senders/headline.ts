@@ -7,7 +7,7 @@ import {
 } from '../../../model/alerting/monitoring-problems.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
-import { lengthText } from '../../../runtime/text/duration-text.ts';
+import { twoUnitText } from '../../../runtime/text/duration-text.ts';
 import { onOneLine } from '../../../runtime/text/one-line.ts';
 import type { DependentChecks } from '../dependencies/dependents.sql.ts';
 import { subjectName } from '../monitoring-problems/subject.ts';
@@ -45,7 +45,7 @@ export function headlineOf(
     const { kind, subject } = problem;
     const text = PROBLEM_RULES[kind].headline(onOneLine(subjectName(subject)));
     const lasted = lastedMs(notice);
-    return lasted === null ? text : `Over: ${text} (after ${lengthText(lasted)})`;
+    return lasted === null ? text : `Over: ${text} (after ${twoUnitText(lasted)})`;
   }
   const isUndone = acknowledgement?.isUndone ?? null;
   const type = noticeTypeOf({ alertType, isOfLocation: location !== undefined, isUndone }) as
@@ -67,7 +67,7 @@ export function headlineOf(
   }
   if (reminder > 0) return `${text} (reminder ${reminder})`;
   const lasted = lastedMs(notice);
-  return lasted === null ? text : `${text} (after ${lengthText(lasted)})`;
+  return lasted === null ? text : `${text} (after ${twoUnitText(lasted)})`;
 }
 
 /** How long the problem lasted that a notice reports the end of, in milliseconds; null if that is not known. */
@@ -153,7 +153,7 @@ export function noticeFacts(notice: AlertNotice): readonly (readonly [string, st
 
 function sinceFact(notice: AlertNotice, timeZone: string): readonly [string, string | null] {
   const lasted = lastedMs(notice);
-  if (lasted !== null) return ['Lasted', lengthText(lasted)];
+  if (lasted !== null) return ['Lasted', twoUnitText(lasted)];
   const { sinceMs } = notice;
   return ['Since', sinceMs === undefined ? null : zonedTime(sinceMs, timeZone)];
 }
@@ -183,7 +183,7 @@ function locationFacts(
     ['Location', `${onOneLine(name)} (${slug})`],
     ['Checks', String(checks)],
     ['Silent since', zonedTime(startedAtMs, timeZone)],
-    ...(lasted === null ? [] : [['Lasted', lengthText(lasted)] as const]),
+    ...(lasted === null ? [] : [['Lasted', twoUnitText(lasted)] as const]),
   ];
   return [
     ...facts,
@@ -204,7 +204,7 @@ function problemFacts(
       subject.kind === 'location' ? `${onOneLine(subject.name)} (${subject.slug})` : null,
     ],
     ['Channel', subject.kind === 'channel' ? `${onOneLine(subject.name)} (${subject.type})` : null],
-    lasted === null ? ['Since', zonedTime(startedAtMs, timeZone)] : ['Lasted', lengthText(lasted)],
+    lasted === null ? ['Since', zonedTime(startedAtMs, timeZone)] : ['Lasted', twoUnitText(lasted)],
     ['Error', error === null ? null : cutText(error, MAX_ERROR_BYTES)],
     ['Details', link],
   ];

@@ -1,6 +1,6 @@
 import { zonedTime } from '../../../model/account/time-zone.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
-import { lengthText } from '../../../runtime/text/duration-text.ts';
+import { twoUnitText } from '../../../runtime/text/duration-text.ts';
 import { type AlertNotice, noticeTypeOf } from '../notice.ts';
 import { plainTextOf } from './adapters/message-texts.ts';
 import { headlineOf, lastedMs, MAX_ERROR_BYTES, passingText } from './headline.ts';
@@ -179,7 +179,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
     meaning: 'How long the problem lasted, such as 1 h 5 min; null until its end.',
     of: ({ notice }) => {
       const lasted = lastedMs(notice);
-      return lasted === null ? null : lengthText(lasted);
+      return lasted === null ? null : twoUnitText(lasted);
     },
   },
   {

@@ -1,5 +1,5 @@
 import type { Sql } from '../../database/store.ts';
-import type { CoverSegment } from './cover.ts';
+import type { RollUpSegment } from './plan-segments.ts';
 import { missedBetweenSql } from './roll-up.sql.ts';
 import { rolledRunsSql } from './rolled-runs.sql.ts';
 
@@ -29,7 +29,7 @@ export async function countRuns(
     minutes,
   }: {
     readonly accountId: string;
-    readonly segments: readonly CoverSegment[];
+    readonly segments: readonly RollUpSegment[];
     readonly minutes: number;
   },
 ): Promise<readonly RunCounts[]> {
@@ -82,7 +82,7 @@ export async function countDaysByLocation(
   {
     accountId,
     segments,
-  }: { readonly accountId: string; readonly segments: readonly CoverSegment[] },
+  }: { readonly accountId: string; readonly segments: readonly RollUpSegment[] },
 ): Promise<readonly LocationDay[]> {
   const params: unknown[] = [accountId];
   const runs = rolledRunsSql(segments, [], (value) => `$${params.push(value)}`);

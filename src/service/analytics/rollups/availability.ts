@@ -16,8 +16,8 @@ import {
   type MissedInterval,
   type RunCounts,
 } from './availability.sql.ts';
-import { planCover, type RollUpState, startOf } from './cover.ts';
 import { HeartbeatTimes } from './heartbeat-minutes.ts';
+import { planSegments, type RollUpState, startOf } from './plan-segments.ts';
 import { readRollUpState } from './rolled-runs.sql.ts';
 import {
   type CheckSpan,
@@ -232,7 +232,7 @@ function count(
   },
 ): Promise<readonly RunCounts[]> {
   const segments = checkIds.flatMap((checkId) =>
-    planCover({ checkId, fromMs, toMs, pointMinutes: minutes, nowMs }, state),
+    planSegments({ checkId, fromMs, toMs, pointMinutes: minutes, nowMs }, state),
   );
   return countRuns(sql, { accountId, segments, minutes });
 }

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../../model/time-units.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { MEASURE_COLUMNS } from '../run-metrics.sql.ts';
-import type { RollUpSpan } from './cover.ts';
+import type { RollUpSpan } from './plan-segments.ts';
 
 /** One replica rolls up at a time. */
 const LOCK_KEY = 7_236_530_121;
@@ -207,7 +207,7 @@ export async function countMissedDays(tx: Sql, times: readonly CheckTime[]): Pro
 }
 
 /** All results before this were dropped. Epoch milliseconds. */
-export async function resultsFrom(sql: Sql): Promise<number> {
+export async function oldestResultMs(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ resultsFrom: Date }>('select results_from from rollup_state');
   return row === undefined ? 0 : +row.resultsFrom;
 }

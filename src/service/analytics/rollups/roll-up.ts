@@ -6,7 +6,7 @@ import { countText } from '../../../runtime/text/count-text.ts';
 import { everyHour, removePastRetention } from '../../database/retention.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { storeErrorKind } from '../../database/store-errors.ts';
-import { QUARTER_DAYS, type RollUpSpan, startOf } from './cover.ts';
+import { QUARTER_DAYS, type RollUpSpan, startOf } from './plan-segments.ts';
 import {
   advanceBackfill,
   type CheckTime,
@@ -16,8 +16,8 @@ import {
   makeRollUpPartitions,
   markSpan,
   nextBackfill,
+  oldestResultMs,
   removeMissedDays,
-  resultsFrom,
   rollUpDays,
   rollUpRuns,
   type TakenMark,
@@ -76,7 +76,7 @@ export function createRollUps(parts: RollUpParts): RollUps {
   }
 
   async function rollUpMarked(tx: Sql, marks: readonly TakenMark[]): Promise<void> {
-    const droppedMs = await resultsFrom(tx);
+    const droppedMs = await oldestResultMs(tx);
     const ofRuns = marks.filter(({ kind }) => kind === 'runs');
     // Days are computed from hours, which remain.
     const kept = ofRuns.filter(({ startMs, span }) => startMs >= droppedMs || span === 1440);

@@ -1,6 +1,12 @@
 import { DAY_MS } from '../../../model/time-units.ts';
 import type { Sql } from '../../database/store.ts';
-import { type CoverSegment, type Mark, type RollUpSpan, type RollUpState, SPANS } from './cover.ts';
+import {
+  type Mark,
+  type RollUpSegment,
+  type RollUpSpan,
+  type RollUpState,
+  SPANS,
+} from './plan-segments.ts';
 
 /** Adds a parameter and returns its placeholder. */
 export type AddParam = (value: unknown) => string;
@@ -45,7 +51,7 @@ export async function readRollUpState(
  * @param columns of result_metrics
  */
 export function rolledRunsSql(
-  segments: readonly CoverSegment[],
+  segments: readonly RollUpSegment[],
   columns: readonly string[],
   param: AddParam,
 ): string {
@@ -85,7 +91,7 @@ export function rolledRunsSql(
 
 /** One scan of an index for each segment: a join might read all rows of the check. */
 function segmentsSql(
-  segments: readonly CoverSegment[],
+  segments: readonly RollUpSegment[],
   select: string,
   time: 'start' | 'slot',
   param: AddParam,
@@ -105,7 +111,7 @@ function segmentsSql(
 }
 
 /** Also the bounds of all, with which partitions outside are not opened. */
-function columnsOf(segments: readonly CoverSegment[]): {
+function columnsOf(segments: readonly RollUpSegment[]): {
   readonly checkIds: readonly string[];
   readonly froms: readonly Date[];
   readonly tos: readonly Date[];
@@ -130,7 +136,7 @@ export async function hasMoreSingleRuns(
   {
     accountId,
     segments,
-  }: { readonly accountId: string; readonly segments: readonly CoverSegment[] },
+  }: { readonly accountId: string; readonly segments: readonly RollUpSegment[] },
   runs: number,
 ): Promise<boolean> {
   const params: unknown[] = [accountId];

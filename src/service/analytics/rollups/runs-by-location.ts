@@ -2,8 +2,8 @@ import { DAY_MS } from '../../../model/time-units.ts';
 import type { Sql } from '../../database/store.ts';
 import { readDowntime } from '../../heartbeats/shared.sql.ts';
 import { countDaysByLocation } from './availability.sql.ts';
-import { planCover, startOf } from './cover.ts';
 import { HeartbeatTimes } from './heartbeat-minutes.ts';
+import { planSegments, startOf } from './plan-segments.ts';
 import { readRollUpState } from './rolled-runs.sql.ts';
 
 export interface LocationRuns {
@@ -46,7 +46,7 @@ export async function readRunsByLocation(
   const toMs = spans.reduce((most, span) => Math.max(most, span.toMs), fromMs);
   const state = await readRollUpState(sql, { accountId, checkIds, fromMs, toMs });
   const segments = spans.flatMap((span) =>
-    planCover({ ...span, pointMinutes: DAY_MINUTES, nowMs }, state),
+    planSegments({ ...span, pointMinutes: DAY_MINUTES, nowMs }, state),
   );
   const byLocation = new Map<string, Map<number, LocationRuns[]>>();
   for (const row of await countDaysByLocation(sql, { accountId, segments })) {

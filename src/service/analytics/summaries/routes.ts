@@ -3,12 +3,8 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { RUNNABLE_CHECK_TYPES } from '../../../model/enums.ts';
 import { callerOf } from '../../http/access/authentication.ts';
-import {
-  checkFilters,
-  filterOf,
-  MAX_FILTERS,
-  READ,
-} from '../../http/resources/check-parameters.ts';
+import { READ } from '../../http/access/route-roles.ts';
+import { checkFilters, filterOf, MAX_FILTERS } from '../../http/resources/check-parameters.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { pageQuery, repeatable } from '../../http/resources/parameters.ts';
 import { parseWindow } from '../../http/resources/window-parameters.ts';

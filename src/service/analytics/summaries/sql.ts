@@ -1,10 +1,10 @@
 import type { RunnableCheckType } from '../../../model/enums.ts';
 import type { Measure } from '../../../model/result/analytics.ts';
 import { CHECKS_WITH_STATUS, type CheckFilter, checksMatching } from '../../checks/shared.sql.ts';
-import type { ListRange } from '../../database/list-walk.ts';
-import { readList } from '../../database/lists.ts';
+import type { ListRange } from '../../database/lists/list-walk.ts';
+import { readList } from '../../database/lists/lists.ts';
 import type { Sql } from '../../database/store.ts';
-import type { CoverSegment } from '../rollups/cover.ts';
+import type { RollUpSegment } from '../rollups/plan-segments.ts';
 import { rolledRunsSql } from '../rollups/rolled-runs.sql.ts';
 import { MEASURE_COLUMNS } from '../run-metrics.sql.ts';
 
@@ -69,7 +69,7 @@ export async function sumUpRuns(
   {
     accountId,
     segments,
-  }: { readonly accountId: string; readonly segments: readonly CoverSegment[] },
+  }: { readonly accountId: string; readonly segments: readonly RollUpSegment[] },
 ): Promise<ReadonlyMap<string, RunsOfCheck>> {
   const params: unknown[] = [accountId];
   const runs = rolledRunsSql(segments, COLUMNS, (value) => `$${params.push(value)}`);

@@ -10,7 +10,7 @@ import { type Page, rangeOf } from '../../http/resources/paging.ts';
 import type { OutdatedStates } from '../../results/statuses/outdated-states.ts';
 import { type AskedWindow, inTime, MAX_RUNS_EMBEDDED, reportWindow } from '../report-limits.ts';
 import type { ReportQueue } from '../report-queue.ts';
-import { planCover, startOf } from '../rollups/cover.ts';
+import { planSegments, startOf } from '../rollups/plan-segments.ts';
 import { hasMoreSingleRuns, readRollUpState } from '../rollups/rolled-runs.sql.ts';
 import {
   listReportedChecks,
@@ -111,7 +111,7 @@ export function createCheckSummaries({
     const state = await readRollUpState(sql, { accountId, checkIds, ...window });
     const nowMs = clock.wallMs();
     const segments = checkIds.flatMap((checkId) =>
-      planCover({ checkId, ...window, pointMinutes: null, nowMs }, state),
+      planSegments({ checkId, ...window, pointMinutes: null, nowMs }, state),
     );
     if (maxRuns !== null && (await hasMoreSingleRuns(sql, { accountId, segments }, maxRuns))) {
       const message = `must be smaller, or the window shorter: these checks have more than ${maxRuns} runs that are not rolled up yet`;

@@ -7,8 +7,8 @@ import {
   URL_FIELDS,
 } from '../../../model/credentials/credential-fields.ts';
 import { afterScheme, isCredential } from '../../../model/credentials/credential-text.ts';
+import { MASK } from '../../../model/credentials/mask.ts';
 import { NOT_READABLE, withNotReadable } from '../../../model/credentials/not-readable.ts';
-import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import { percentDecoded } from '../../../runtime/text/percent-decoded.ts';

@@ -1,5 +1,5 @@
 import type { OwnVariable } from '../../../model/check/variable.ts';
-import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
+import { holdsMask } from '../../../model/credentials/mask.ts';
 import { invalid } from '../../errors.ts';
 import { bodyProblem, MASK_NOT_ALLOWED } from '../../http/resources/input-problems.ts';
 

@@ -8,14 +8,13 @@ import { checkProtocol } from './agent-access.ts';
 import {
   type Authenticator,
   type Caller,
-  covers,
   type KeyHolders,
-  keyHashOf,
+  roleCovers,
   type SignedIn,
-  tokenHashOf,
-} from './authenticator.ts';
+} from './caller.ts';
 import { createIdentify } from './identify.ts';
 import { KEY_TTL_MS, KeyCache, MAX_CACHED_KEYS } from './key-cache.ts';
+import { keyHashOf, tokenHashOf } from './key-hashes.ts';
 import { type RouteAccess, requireAccess, routeAccess } from './route-access.ts';
 import { requireOwnPage } from './same-origin.ts';
 import type { ServiceAddress } from './service-address.ts';
@@ -145,7 +144,7 @@ function requireAccessTo(access: RouteAccess, request: FastifyRequest): void {
  */
 export function requireRole(request: Pick<FastifyRequest, 'caller'>, needed: Role): void {
   const caller = callerOf(request);
-  if (covers(caller.role, needed)) return;
+  if (roleCovers(caller.role, needed)) return;
   const message =
     caller.by.kind === 'user'
       ? `This needs the role ${needed}; yours is ${caller.role}`

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../runtime/clock.ts';
-import type { KeyHolders } from './authenticator.ts';
+import type { KeyHolders } from './caller.ts';
 
 /** How long a revoked key may still work. */
 export const KEY_TTL_MS = 5_000;

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from './authentication.ts';
-import { covers } from './authenticator.ts';
+import { roleCovers } from './caller.ts';
 
 /** The user that a resource is shown to. */
 export interface Viewer {
@@ -9,5 +9,5 @@ export interface Viewer {
 }
 
 export function viewerOf(request: Pick<FastifyRequest, 'caller'>): Viewer {
-  return { mayWrite: covers(callerOf(request).role, 'write') };
+  return { mayWrite: roleCovers(callerOf(request).role, 'write') };
 }

@@ -9,7 +9,7 @@ import type { AuditLog } from '../../audit-log/audit-log.ts';
 import { type AuditAction, kindOfPath } from '../../audit-log/kinds.ts';
 import { ServiceError } from '../../errors.ts';
 import { callerOf } from '../access/authentication.ts';
-import type { Caller } from '../access/authenticator.ts';
+import type { Caller } from '../access/caller.ts';
 import { routeAccess } from '../access/route-access.ts';
 
 /** How a route that writes gets into the audit log. */

@@ -5,11 +5,6 @@ import { CHECK_STATES } from '../../../model/result/check-state.ts';
 import { booleanQuery, numberParam, pageQuery, repeatable } from './parameters.ts';
 
 export const CHECK_TAGS = ['Checks'];
-export const READ = { role: 'read' } as const;
-export const WRITE = { role: 'write' } as const;
-export const CREATE = { ...WRITE, creates: true } as const;
-/** Takes If-Match and If-None-Match. */
-export const CONDITIONAL = { ...WRITE, conditional: true } as const;
 export const MAX_FILTERS = 100;
 /** What a check may lack. */
 export const WITHOUT = ['group', 'tag', 'location'] as const;

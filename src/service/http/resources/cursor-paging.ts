@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
-import { LIST_START, type ListFacts, type ListPosition } from '../../database/list-walk.ts';
+import { LIST_START, type ListFacts, type ListPosition } from '../../database/lists/list-walk.ts';
 import { invalid } from '../../errors.ts';
 import { callerOf } from '../access/authentication.ts';
 import { baseUrlOf } from '../base-url.ts';

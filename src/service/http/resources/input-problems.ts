@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { MASK } from '../../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../model/credentials/mask.ts';
 import { invalid, MAX_FOUND_PROBLEMS, type RequestProblem } from '../../errors.ts';
 import { problemAt, type Validation, validate } from './problems.ts';
 

@@ -1,5 +1,5 @@
-import type { ListRange, ListWalk } from '../../database/list-walk.ts';
-import type { PageEntry } from '../../database/page-entries.ts';
+import type { ListRange, ListWalk } from '../../database/lists/list-walk.ts';
+import type { PageEntry } from '../../database/lists/page-entries.ts';
 
 /** A part of a list: src/service/README.md, "Responses". */
 export interface Page {

@@ -13,7 +13,7 @@ import type { Sql } from '../../database/store.ts';
 import type { AgentCaller } from '../../private-locations/location-keys.ts';
 import type { SecretsState } from '../../secrets/secret-scrubbing.ts';
 import type { ResultPartitions } from '../partitions.sql.ts';
-import { dropUntilFirst, isEven } from '../slot-ranges.ts';
+import { dropUntilFirst, isSchedulable } from '../slot-ranges.ts';
 import { type AssignedSlots, listAssignedSlots } from './assigned-slots.sql.ts';
 import { assignedPartsOf, isAssignedSlot } from './assigned-slots.ts';
 import { attemptsGivenTo, lockSubjects, type ResultSubject } from './subjects.sql.ts';
@@ -70,7 +70,7 @@ export function admitRecord<T extends ReceivedRecord>(
     return { kind: 'valid', value: received };
   }
   const { record } = received;
-  if (!isEven(record)) {
+  if (!isSchedulable(record)) {
     return refuse('invalid', 'count: the slots must be whole milliseconds apart, and a second');
   }
   if (aheadMs > MAX_AHEAD_MS) return deferralOf(received, aheadMs);

@@ -17,11 +17,11 @@ import { pausesOf } from '../../maintenance-windows/shared.sql.ts';
 import type { AgentCaller } from '../../private-locations/location-keys.ts';
 import { findPrivateLocation } from '../../private-locations/shared.sql.ts';
 import type { SecretScrubbing } from '../../secrets/secret-scrubbing.ts';
-import type { FinalFollower } from '../final-follower.ts';
+import type { FinalsHandler } from '../finals-handler.ts';
 import { withoutPaused } from '../missed-slots/paused-slots.ts';
 import { recordMissed } from '../missed-slots/record-and-remove-missed.ts';
 import type { ResultPartitions } from '../partitions.sql.ts';
-import { partsOf } from '../slot-ranges.ts';
+import { splitByDay } from '../slot-ranges.ts';
 import {
   admitMissed,
   admitRecord,
@@ -64,7 +64,7 @@ export interface ResultIntakeParts {
   readonly scrubbing: Pick<SecretScrubbing, 'results'>;
   readonly storage: Pick<ResultStorage, 'watch'>;
   /** Called with new FINALs one after the other, after the status of their checks was updated. */
-  readonly followers?: readonly FinalFollower[];
+  readonly followers?: readonly FinalsHandler[];
   /** How long the missed records of a batch may take; later ones are not answered. */
   readonly missedBudgetMs?: number;
 }
@@ -246,7 +246,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
 const SLOTS_A_PIECE = 20_000;
 
 function inPieces(range: SlotRange): readonly SlotRange[] {
-  return range.count <= SLOTS_A_PIECE ? [range] : [...partsOf(range)];
+  return range.count <= SLOTS_A_PIECE ? [range] : [...splitByDay(range)];
 }
 
 /** The next records with at most SLOTS_A_TRANSACTION slots in total; at least one. */

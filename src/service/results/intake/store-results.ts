@@ -5,11 +5,11 @@ import { groupBy } from '../../../runtime/group-by.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { Sql } from '../../database/store.ts';
 import { knownFactsOf, withErrorGroups } from '../../error-groups/known-facts.ts';
-import type { FinalFollower, NewFinals } from '../final-follower.ts';
+import type { FinalsHandler, NewFinals } from '../finals-handler.ts';
 import { removeMissed } from '../missed-slots/record-and-remove-missed.ts';
 import type { RunSlot } from '../sql.ts';
 import { type CheckStatus, findStatuses, putStatuses } from '../statuses/sql.ts';
-import { afterFinals } from '../statuses/status-fold.ts';
+import { statusAfterFinals } from '../statuses/status-fold.ts';
 import { insertResults, type ResultKey, raiseToFinal } from './store-results.sql.ts';
 
 /** The result with its error group. The service ignores what the agent sends; nearly all results have none. */
@@ -70,7 +70,7 @@ function nameOf({ checkId, id, checkRunId, resultType }: ResultKey): string {
 }
 
 /** Updates the statuses by new FINALs, and removes their slots from the missed ones. */
-export function settleFinals(yieldWhenDue: YieldWhenDue): FinalFollower {
+export function settleFinals(yieldWhenDue: YieldWhenDue): FinalsHandler {
   return async (tx, batch) => {
     const { accountId, location, finals } = batch;
     await updateStatuses(tx, batch);
@@ -98,7 +98,7 @@ async function updateStatuses(
   const statuses: CheckStatus[] = [];
   for (const [checkId, own] of ofCheck) {
     const status = before.get(checkId) ?? null;
-    const next = afterFinals(status, own, current);
+    const next = statusAfterFinals(status, own, current);
     if (next !== null && next !== status) statuses.push(next);
   }
   if (statuses.length > 0) await putStatuses(tx, { accountId, statuses, atMs });

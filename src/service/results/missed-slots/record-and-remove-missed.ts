@@ -5,13 +5,13 @@ import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/store.ts';
 import {
   MAX_SPAN_MS,
-  overlapWith,
-  partsOf,
+  overlapMask,
   slotIndexAt,
   slotInstants,
+  splitByDay,
   subtractSlots,
 } from '../slot-ranges.ts';
-import { finalsBetween, type RunSlot, runsWithFinal } from '../sql.ts';
+import { finalsBetween, indexesOfRunsWithFinal, type RunSlot } from '../sql.ts';
 import {
   deleteMissed,
   insertMissed,
@@ -69,8 +69,8 @@ export async function recordMissed(
     const { checkId, reason, stepMs } = range;
     const others = known.get(checkId) ?? [];
     const own: MissedRow[] = [];
-    for (const part of partsOf(range)) {
-      const shared = overlapWith(part, others);
+    for (const part of splitByDay(range)) {
+      const shared = overlapMask(part, others);
       for (const left of subtractSlots(part, (number) => shared[number] === 1)) {
         const row = { ...left, checkId, location, reason, stepMs };
         own.push(row);
@@ -135,7 +135,7 @@ async function slotsWithFinal(
 ): Promise<readonly ReadonlySet<number>[]> {
   const run = rows.map(() => new Set<number>());
   const few = rows.flatMap((row, at) => (row.count <= FEW_SLOTS ? runsOf(row, at) : []));
-  for (const found of await runsWithFinal(tx, { accountId, runs: few })) {
+  for (const found of await indexesOfRunsWithFinal(tx, { accountId, runs: few })) {
     const { at, number } = few[found] ?? {};
     if (at !== undefined && number !== undefined) run[at]?.add(number);
   }

@@ -1,7 +1,7 @@
 import type { CheckResult } from '../../../model/result/result.ts';
 import type { RunResult } from '../../../model/result/run-result.ts';
-import { type List, readList } from '../../database/lists.ts';
-import type { AccountRange } from '../../database/page-entries.ts';
+import { type List, readList } from '../../database/lists/lists.ts';
+import type { AccountRange } from '../../database/lists/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 
 /** The parts of details that no summary of a run needs, and that may be long. */

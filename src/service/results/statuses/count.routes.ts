@@ -3,7 +3,8 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CHECK_STATES, type CheckState } from '../../../model/result/check-state.ts';
 import { callerOf } from '../../http/access/authentication.ts';
-import { checkFilters, filterOf, READ, typeFilter } from '../../http/resources/check-parameters.ts';
+import { READ } from '../../http/access/route-roles.ts';
+import { checkFilters, filterOf, typeFilter } from '../../http/resources/check-parameters.ts';
 import { BREAKDOWNS } from './breakdown-by.ts';
 import { type CheckStatuses, MAX_BREAKDOWN } from './check-statuses.ts';
 

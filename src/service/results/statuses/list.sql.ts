@@ -14,8 +14,8 @@ import {
   checksMatching,
 } from '../../checks/shared.sql.ts';
 import type { AccountKey } from '../../database/account-key.ts';
-import type { ListRange } from '../../database/list-walk.ts';
-import { readList } from '../../database/lists.ts';
+import type { ListRange } from '../../database/lists/list-walk.ts';
+import { readList } from '../../database/lists/lists.ts';
 import type { Sql } from '../../database/store.ts';
 import { HEARTBEAT_OF_STATUS, type HeartbeatOfStatus } from '../../heartbeats/shared.sql.ts';
 import type { StatusOrder } from './sort-names.ts';

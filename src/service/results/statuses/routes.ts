@@ -8,11 +8,11 @@ import {
   presentAcknowledgement,
 } from '../../alerts/acknowledgements/shown-acknowledgement.ts';
 import { callerOf } from '../../http/access/authentication.ts';
+import { READ } from '../../http/access/route-roles.ts';
 import {
   checkFilters,
   checkId,
   filterOf,
-  READ,
   typeFilter,
 } from '../../http/resources/check-parameters.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';

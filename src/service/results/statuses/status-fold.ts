@@ -17,7 +17,7 @@ const MAX_ERROR_BYTES = 500;
  * @param current those of the FINALs that are recent enough to decide the status
  * @returns `before` itself if nothing changes
  */
-export function afterFinals(
+export function statusAfterFinals(
   before: CheckStatus | null,
   finals: readonly ReceivedResult[],
   current: ReadonlySet<ReceivedResult>,

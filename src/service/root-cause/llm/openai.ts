@@ -5,8 +5,8 @@ import type { RootCauseProvider } from '../provider.ts';
 import { buildAnalysisScrubber } from '../redaction/analysis-scrubber.ts';
 import { secretsOfCheck } from '../redaction/secrets-of-check.ts';
 import type { ModelConfig } from '../root-cause-config.ts';
-import { type Brief, buildBrief } from './brief.ts';
 import { createChatClient } from './chat-client.ts';
+import { buildPrompt, type Prompt } from './prompt.ts';
 import { readModelAnswer } from './read-answer.ts';
 
 const kinds = Object.entries(CLASSIFICATIONS)
@@ -60,12 +60,12 @@ export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
         return { ok: false, problem };
       }
       const scrubber = await buildAnalysisScrubber([...secrets, ...secretsOfCheck(input.check)]);
-      const { brief, artifacts } = buildBrief(input, scrubber);
+      const { prompt, artifacts } = buildPrompt(input, scrubber);
       // Two harmless texts may form a secret where they meet.
-      if (scrubber.holdsKnown(JSON.stringify(brief))) {
+      if (scrubber.holdsKnown(JSON.stringify(prompt))) {
         return { ok: false, problem: 'the model was not asked: a secret could not be taken out' };
       }
-      const answer = await client.send(JSON.stringify(chatRequestOf(config.model, brief)), signal);
+      const answer = await client.send(JSON.stringify(chatRequestOf(config.model, prompt)), signal);
       if (!answer.ok) return { ok: false, problem: `the model ${answer.problem}` };
       const read = readModelAnswer(answer.bytes, artifacts);
       if (!read.ok)
@@ -78,12 +78,12 @@ export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
 }
 
 /** The body of a chat completion request. */
-function chatRequestOf(model: string, brief: Brief) {
+function chatRequestOf(model: string, prompt: Prompt) {
   return {
     model,
     messages: [
       { role: 'system', content: INSTRUCTIONS },
-      { role: 'user', content: JSON.stringify(brief) },
+      { role: 'user', content: JSON.stringify(prompt) },
     ],
     response_format: { type: 'json_object' },
   };

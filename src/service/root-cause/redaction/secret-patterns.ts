@@ -1,4 +1,4 @@
-import { MASK } from '../../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../model/credentials/mask.ts';
 import { sensitiveSpans } from './named-values.ts';
 
 /** Patterns of texts that look like a secret. */

@@ -1,7 +1,7 @@
 import type { Check } from '../../../model/check/check.ts';
 import { SECRET_AUTH_FIELDS } from '../../../model/check/request/request-auth.ts';
 import { afterScheme } from '../../../model/credentials/credential-text.ts';
-import { MASK } from '../../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../model/credentials/mask.ts';
 import { percentDecoded } from '../../../runtime/text/percent-decoded.ts';
 import { isSensitiveName, sensitiveValues } from './named-values.ts';
 

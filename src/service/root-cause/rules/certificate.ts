@@ -1,5 +1,5 @@
 import { countText } from '../../../runtime/text/count-text.ts';
-import { spanText } from '../../../runtime/text/duration-text.ts';
+import { wholeUnitText } from '../../../runtime/text/duration-text.ts';
 import { shortenedToChars } from '../../../runtime/text/quoted.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import type { Certificate, Subject } from './subject.ts';
@@ -22,7 +22,7 @@ export function sinceText(isoTime: string, { startedAtMs }: Subject): string | n
   const ms = Date.parse(isoTime);
   if (Number.isNaN(ms)) return null;
   const byMs = Math.abs(startedAtMs - ms);
-  return `on ${timeText(ms)}, ${spanText(byMs)} ${ms <= startedAtMs ? 'before' : 'after'} this run`;
+  return `on ${timeText(ms)}, ${wholeUnitText(byMs)} ${ms <= startedAtMs ? 'before' : 'after'} this run`;
 }
 
 export function isExpired({ validTo }: Certificate, { startedAtMs }: Subject): boolean {

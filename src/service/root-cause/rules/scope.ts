@@ -1,5 +1,5 @@
 import { countText } from '../../../runtime/text/count-text.ts';
-import { durationText, spanText } from '../../../runtime/text/duration-text.ts';
+import { durationText, wholeUnitText } from '../../../runtime/text/duration-text.ts';
 import { quoted } from '../../../runtime/text/quoted.ts';
 import type { AnalysisInput, OtherLocation } from '../analysis-input.ts';
 import { phaseChanges, phaseText } from './causes/slow-causes.ts';
@@ -45,11 +45,11 @@ function history(subject: Subject, { result, surroundings }: AnalysisInput): rea
   const [last] = passed;
   if (last === undefined) {
     return [
-      `No run in ${subject.location} passed in the ${spanText(lookedBackMs)} before.`,
+      `No run in ${subject.location} passed in the ${wholeUnitText(lookedBackMs)} before.`,
       ...(failing.runs > 1 ? [`${countText(failing.runs, 'run')} failed there since.`] : []),
     ];
   }
-  const before = spanText(Math.max(0, result.checkRunId - last.slotMs));
+  const before = wholeUnitText(Math.max(0, result.checkRunId - last.slotMs));
   const sentences = [
     `The last run in ${subject.location} that passed was for ${timeText(last.slotMs)}, ${before} before this one, and took ${durationText(last.responseTimeMs)}.`,
   ];

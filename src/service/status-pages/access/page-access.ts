@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Store } from '../../database/store.ts';
-import type { SignedIn } from '../../http/access/authenticator.ts';
+import type { SignedIn } from '../../http/access/caller.ts';
 import type { ServiceAddress } from '../../http/access/service-address.ts';
 import { sessionTokenOf } from '../../http/access/session-cookie.ts';
-import type { Attempts } from '../../sessions/attempts.ts';
 import { userIfKnown } from '../../sessions/browser-session.ts';
+import type { SignInThrottle } from '../../sessions/sign-in-throttle.ts';
 import type { Passwords } from '../../users/password-hashing.ts';
 import type { FoundPage, PageCache } from '../site/page-cache.ts';
 import { findGate, type PageGate } from './page-gate.sql.ts';
@@ -18,7 +18,7 @@ export interface PageAccessParts {
   readonly serviceAddress: ServiceAddress;
   readonly pages: PageCache;
   readonly passwords: Passwords;
-  readonly attempts: Pick<Attempts, 'begin'>;
+  readonly signInThrottle: Pick<SignInThrottle, 'begin'>;
 }
 
 /** Who may read which status page (src/service/README.md, "Private pages"). */
@@ -53,7 +53,7 @@ interface Reader {
 }
 
 export function createPageAccess(parts: PageAccessParts): PageAccess {
-  const { store, clock, serviceAddress, pages, passwords, attempts } = parts;
+  const { store, clock, serviceAddress, pages, passwords, signInThrottle } = parts;
 
   /** null for a request that shows nothing: it may read what everybody may. */
   async function readerOf(request: FastifyRequest): Promise<Reader | null> {
@@ -114,7 +114,7 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
 
     async enter(request, url, password) {
       const device = await knownDevice(request, url);
-      const takeBack = await attempts.begin(`status page ${url}`, request.ip, device);
+      const takeBack = await signInThrottle.begin(`status page ${url}`, request.ip, device);
       const check = async () => {
         const gate = await findGate(store, url);
         if (gate?.isPrivate === false) return { gate, verdict: 'open' } as const;

@@ -9,7 +9,7 @@ import { withoutRecorder } from '../../database/recorded-store.ts';
 import { removeInBatches } from '../../database/retention.ts';
 import type { Store } from '../../database/store.ts';
 import type { PictureSource } from './fetch-picture.ts';
-import { createFetchSlots, nameOf } from './fetch-slots.ts';
+import { createFetchQueue, nameOf } from './fetch-queue.ts';
 import type { PictureKind, PictureOutcome } from './picture.ts';
 import {
   type ClaimedPicture,
@@ -70,11 +70,11 @@ export function createPagePictures(parts: PagePicturesParts): PagePictures {
   const { store, clock, log, pictureSource } = parts;
   const cache = new LruCache<StoredPicture>(CACHE_BYTES);
   const stopping = new AbortController();
-  const slots = createFetchSlots();
+  const fetchQueue = createFetchQueue();
 
   /** @returns whether this process fetched it */
   function fetchOne(key: PictureKey, isAsked: boolean): Promise<boolean> {
-    return slots.run(key, async () => {
+    return fetchQueue.run(key, async () => {
       if (stopping.signal.aborted) return false;
       const atMs = clock.wallMs();
       const claimed = await claimPicture(store, { ...key, isAsked, atMs, leaseMs: LEASE_MS });
@@ -180,7 +180,7 @@ export function createPagePictures(parts: PagePicturesParts): PagePictures {
         return await fetchDue();
       };
       await runEvery(clock, options, work, signal);
-      await slots.idle();
+      await fetchQueue.idle();
       await pictureSource.close();
     },
   };

@@ -1,7 +1,7 @@
 import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
-import { MinuteLimit } from '../../http/minute-limit.ts';
+import { RateLimit } from '../../http/rate-limit.ts';
 
 const MAX_MISSES = 300;
 
@@ -10,10 +10,10 @@ const MAX_MISSES = 300;
  * asks the database, or makes a document anew.
  */
 export class MissLimit {
-  readonly #limit: MinuteLimit;
+  readonly #limit: RateLimit;
 
   constructor(clock: Clock) {
-    this.#limit = new MinuteLimit(clock, MAX_MISSES);
+    this.#limit = new RateLimit(clock, MAX_MISSES);
   }
 
   /**

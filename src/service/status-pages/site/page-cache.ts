@@ -9,10 +9,10 @@ import { type Encoded, encoded } from '../../http/handbook/responses.ts';
 import type { PageGate } from '../access/page-gate.sql.ts';
 import type { PageState, PageStates } from '../state/page-state.ts';
 import type { StoredPage } from '../status-pages.ts';
-import { KeptAddresses } from './kept-addresses.ts';
+import { PageAddresses } from './page-addresses.ts';
 import { bytesOf, PageDocuments } from './page-documents.ts';
-import { Refreshed } from './refreshed.ts';
 import type { RequestedPage } from './requested-page.ts';
+import { StaleWhileRevalidate } from './stale-while-revalidate.ts';
 import { UnreadableNames } from './unreadable-names.ts';
 
 export interface FoundPage {
@@ -53,7 +53,7 @@ const MAX_SERVICES = 5_000;
 const MAX_HISTORY_BYTES = 16 * 1024 * 1024;
 
 interface Entry {
-  readonly page: Refreshed<FoundPage | null>;
+  readonly page: StaleWhileRevalidate<FoundPage | null>;
   /** Made when the state is first read. */
   state: StateOfPage | null;
 }
@@ -61,14 +61,14 @@ interface Entry {
 interface StateOfPage {
   /** Another page may take the name of an earlier one. */
   readonly pageId: string;
-  readonly current: Refreshed<PageState | null>;
+  readonly current: StaleWhileRevalidate<PageState | null>;
 }
 
 /** A document that does not follow from the state of a page. */
 interface HistoryDocument {
   readonly accountId: string;
   readonly base: string;
-  readonly document: Refreshed<Encoded | null>;
+  readonly document: StaleWhileRevalidate<Encoded | null>;
 }
 
 const NO_DOCUMENT = encoded('');
@@ -78,7 +78,7 @@ const NO_DOCUMENT = encoded('');
  * people open").
  */
 export class PageCache {
-  readonly addresses = new KeptAddresses();
+  readonly addresses = new PageAddresses();
   readonly unreadable = new UnreadableNames();
   readonly #parts: PageCacheParts;
   readonly #throttled: ThrottledLog;
@@ -183,7 +183,7 @@ export class PageCache {
     const entry = this.#entries.get(url) ?? this.#newEntry();
     const { id } = page;
     if (entry.state?.pageId !== id) {
-      entry.state = { pageId: id, current: new Refreshed(this.#shared) };
+      entry.state = { pageId: id, current: new StaleWhileRevalidate(this.#shared) };
     }
     const { value: state, staleMs } = await entry.state.current.get(() =>
       this.#parts.pageStates.read({ accountId, id }),
@@ -218,7 +218,7 @@ export class PageCache {
     const history: HistoryDocument =
       known?.base === base
         ? known
-        : { accountId, base, document: new Refreshed<Encoded | null>(this.#shared) };
+        : { accountId, base, document: new StaleWhileRevalidate<Encoded | null>(this.#shared) };
     const { value: document, staleMs } = await history.document.get(async () => {
       const html = await make();
       return html === null ? null : encoded(html);
@@ -248,7 +248,7 @@ export class PageCache {
   }
 
   #newEntry(): Entry {
-    return { page: new Refreshed(this.#shared), state: null };
+    return { page: new StaleWhileRevalidate(this.#shared), state: null };
   }
 
   /** Returns the known object if the page did not change, so that its documents stay. */

@@ -2,7 +2,7 @@ import { LruCache } from '../../../runtime/lru-cache.ts';
 import { type Encoded, encoded } from '../../http/handbook/responses.ts';
 import type { PageState } from '../state/page-state.ts';
 import type { StoredPage } from '../status-pages.ts';
-import type { KeptAddresses } from './kept-addresses.ts';
+import type { PageAddresses } from './page-addresses.ts';
 
 /** For documents in all their encodings. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -34,11 +34,11 @@ interface MadeDocument {
 
 /** Documents of pages that follow from their states, each as it was last made. */
 export class PageDocuments {
-  readonly #addresses: KeptAddresses;
+  readonly #addresses: PageAddresses;
   readonly #made = new LruCache<MadeDocument>(MAX_BYTES);
   readonly #versions = new Versions();
 
-  constructor(addresses: KeptAddresses) {
+  constructor(addresses: PageAddresses) {
     this.#addresses = addresses;
   }
 

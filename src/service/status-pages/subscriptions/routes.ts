@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOf } from '../../http/access/authentication.ts';
-import { covers } from '../../http/access/authenticator.ts';
+import { roleCovers } from '../../http/access/caller.ts';
 import type { AuditedResource } from '../../http/plugins/audit.ts';
 import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../../http/resources/parameters.ts';
@@ -78,7 +78,7 @@ export function subscribersRoutes({
       async (request, reply) => {
         const { accountId, role } = callerOf(request);
         const page = { accountId, pageId: request.params.statusPageId };
-        const isMasked = !covers(role, 'admin');
+        const isMasked = !roleCovers(role, 'admin');
         const found = await subscribers.list(page, pageOf(request, reply), isMasked);
         return found.map(presentSubscriber);
       },

@@ -4,7 +4,7 @@ import { addForms } from './forms.ts';
 import { addInvitation, type InvitationPageParts } from './invitation-page.ts';
 import { addPasswordLink, type PasswordPageParts } from './password-page.ts';
 import { addSetup, type SetupPageParts } from './setup-page.ts';
-import { addSignInLink, type SignInLinkParts } from './sign-in-link.ts';
+import { addSignInLink, type SignInLinkParts } from './sign-in-link-page.ts';
 import { addSignIn, type SignInPageParts } from './sign-in-page.ts';
 
 export type UserPagesParts = SignInPageParts &

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MASK } from '../../../../src/model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../../src/model/credentials/mask.ts';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { cutText } from '../../../../src/runtime/text/cut-text.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { makeFirstAccount } from '../../../../src/service/accounts/first-account.ts';
 import { createApiKeys } from '../../../../src/service/api-keys/api-keys.ts';
-import { hashOfKey } from '../../../../src/service/http/access/authenticator.ts';
+import { hashOfKey } from '../../../../src/service/http/access/key-hashes.ts';
 import { databases, useMigratedStore } from '../../../support/database/databases.ts';
 
 const KEY = `vk_${'0f'.repeat(16)}`;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { deleteAlertsBefore } from '../../../../src/service/alerts/sql.ts';
 import type { Sql } from '../../../../src/service/database/store.ts';
-import type { FinalFollower } from '../../../../src/service/results/final-follower.ts';
+import type { FinalsHandler } from '../../../../src/service/results/finals-handler.ts';
 import { lockSubjects } from '../../../../src/service/results/intake/subjects.sql.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -834,7 +834,7 @@ describe.each(databases)('on %s', (kind) => {
  *
  * @returns how many statements that took
  */
-function takerOf({ store, mine, berlin, clock }: ResultsFixture, follow: FinalFollower) {
+function takerOf({ store, mine, berlin, clock }: ResultsFixture, follow: FinalsHandler) {
   return (finals: readonly CheckResult[]): Promise<number> =>
     store.transaction(async (tx) => {
       const { accountId } = mine;

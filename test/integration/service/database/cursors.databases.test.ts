@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { createListEpochs } from '../../../../src/service/database/restored-database.ts';
+import { createListEpochs } from '../../../../src/service/database/lists/list-epochs.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
 import { insertSnippet } from '../../../../src/service/snippets/sql.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Caller } from '../../../../src/service/http/access/authenticator.ts';
+import type { Caller } from '../../../../src/service/http/access/caller.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MASK } from '../../../../src/model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../../src/model/credentials/mask.ts';
 import type { Traceroute } from '../../../../src/model/result/traceroute.ts';
 import { createAssigner } from '../../../../src/service/agents/assignment/assigner.ts';
 import { createCheckVariables } from '../../../../src/service/checks/variables/check-variables.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createServiceMetrics, NO_COUNTS } from '../../../../src/service/http/metrics.ts';
-import { NO_STATE_COUNTS } from '../../../../src/service/state-counts/counts.ts';
+import { NO_SERVICE_COUNTS } from '../../../../src/service/state-counts/counts.ts';
 import { createStateCounter } from '../../../../src/service/state-counts/state-counts.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -86,7 +86,7 @@ describe.each(databases)('on %s', (kind) => {
     expect(counter.counts().checks).not.toBeNull();
     for (let readings = 0; readings < 20; readings += 1) await nextReading();
     await eventually(() => clock.pendingTimers === 1);
-    expect(counter.counts()).toEqual(NO_STATE_COUNTS);
+    expect(counter.counts()).toEqual(NO_SERVICE_COUNTS);
     stop.abort();
     await ended;
   });

@@ -105,7 +105,7 @@ export class SchedulerFixture {
         return this.#count(ofCheck, () => (run ?? runFor)(check, slotMs, signal, place));
       },
       onMissed: (missed) => this.missed.push(missed),
-      account: {
+      slots: {
         began: (id, slotMs) => this.#account(`began ${id}`, slotMs, 1),
         ended: (id, slotMs) => this.#account(`ended ${id}`, slotMs, -1),
       },

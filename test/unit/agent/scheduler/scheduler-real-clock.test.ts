@@ -29,7 +29,7 @@ it('starts thousands of checks that share a slot, each once, as permits become f
       running -= 1;
     },
     onMissed: (missed) => expect.unreachable(`missed: ${missed.reason}`),
-    account: { began() {}, ended() {} },
+    slots: { began() {}, ended() {} },
     onFault: (fault) => {
       throw fault;
     },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SlotHeap, type Slotted } from '../../../../src/agent/scheduler/slot-heap.ts';
+import { type HasNextSlot, SlotHeap } from '../../../../src/agent/scheduler/slot-heap.ts';
 
 const slotted = fc.record({ nextSlotMs: fc.nat(20), order: fc.nat(20) });
 
@@ -11,7 +11,7 @@ describe('SlotHeap', () => {
         fc.array(slotted, { maxLength: 40 }),
         fc.array(fc.nat(15), { maxLength: 80 }),
         (items, steps) => {
-          const heap = new SlotHeap<Slotted>();
+          const heap = new SlotHeap<HasNextSlot>();
           heap.refill(items);
           expect(heap.size).toBe(items.length);
           for (const stepMs of steps) {
@@ -31,7 +31,7 @@ describe('SlotHeap', () => {
   });
 
   it('contains no old items after it was refilled', () => {
-    const heap = new SlotHeap<Slotted>();
+    const heap = new SlotHeap<HasNextSlot>();
     heap.refill([{ nextSlotMs: 1, order: 1 }]);
     heap.refill([]);
     expect(heap.top()).toBeNull();

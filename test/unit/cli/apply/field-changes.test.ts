@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changedFields, fieldChanges } from '../../../../src/cli/apply/field-changes.ts';
 import { comparable } from '../../../../src/cli/apply/normal-form.ts';
-import { MASK } from '../../../../src/model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../../src/model/credentials/mask.ts';
 import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
 
 const api = (fields: CheckFields) => checkOf('API', fields);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseCheckFile } from '../../../../src/agent/source/file/parse-check-file.ts';
-import { MASK } from '../../../../src/model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../../src/model/credentials/mask.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../../../src/model/enums.ts';
 import { checkFileOf } from '../../../../src/service/checks/check-file.ts';
 import { checkOf } from '../../../support/samples/checks.ts';

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { SlotRange } from '../../../../src/model/schedule/slot-range.ts';
 import {
   dropUntilFirst,
-  isEven,
+  isSchedulable,
   MAX_SPAN_MS,
-  overlapWith,
-  partsOf,
+  overlapMask,
   slotIndexAt,
   slotInstants,
+  splitByDay,
   subtractSlots,
 } from '../../../../src/service/results/slot-ranges.ts';
 
@@ -31,13 +31,13 @@ describe('a range of slots', () => {
   it('minus any others has exactly the slots that none of them has, in even parts', () => {
     fc.assert(
       fc.property(RANGE, fc.array(RANGE, { maxLength: 5 }), (range, others) => {
-        const shared = overlapWith(range, others);
+        const shared = overlapMask(range, others);
         const left = subtractSlots(range, (number) => shared[number] === 1);
         const taken = new Set(others.flatMap(slotInstants));
         expect(left.flatMap(slotInstants)).toEqual(
           slotInstants(range).filter((slot) => !taken.has(slot)),
         );
-        expect(left.every(isEven)).toBe(true);
+        expect(left.every(isSchedulable)).toBe(true);
       }),
     );
   });
@@ -78,7 +78,7 @@ describe('a range of slots', () => {
         fc.integer({ min: 1, max: 500 }),
         (slot, step, count) => {
           const range = rangeOf(slot, step, count);
-          const parts = [...partsOf(range)];
+          const parts = [...splitByDay(range)];
           expect(parts.flatMap(slotInstants)).toEqual(slotInstants(range));
           expect(parts.every((part) => part.lastSlot - part.slot <= MAX_SPAN_MS)).toBe(true);
           // No two that would fit into one.
@@ -111,6 +111,6 @@ describe('a range of slots', () => {
     ['slots that fall between milliseconds', { slot: 0, lastSlot: 10_000, count: 4 }, false],
     ['more slots than milliseconds', { slot: 0, lastSlot: 60_000, count: 2 ** 50 }, false],
   ])('of %s is one that a plan makes: %j %s', (_what, range, even) => {
-    expect(isEven(range)).toBe(even);
+    expect(isSchedulable(range)).toBe(even);
   });
 });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { MASK } from '../../../../src/model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../../src/model/credentials/mask.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { scrubResult } from '../../../../src/scrub/result-fields.ts';
 import { createScrubber, NO_SECRETS } from '../../../../src/scrub/scrubber.ts';

@@ -2,7 +2,7 @@ import {
   type FileEscalation,
   fileEscalationSchema,
 } from '../../../../model/check-file/sections.ts';
-import type { RawMapping } from '../../common/check-defaults.ts';
+import type { RawMapping } from '../../common/raw-mapping.ts';
 import { keysAt } from '../../common/schema-info.ts';
 import type { ProblemReporter } from '../problem-reporter.ts';
 import { issueText, unknownKeyText, valueAt } from '../schema-issue.ts';

@@ -23,8 +23,8 @@ import {
   statusPageServiceSchema,
 } from '../../../../model/status-page/status-page.ts';
 import { nearestName } from '../../../../runtime/text/nearest-name.ts';
-import { isMapping, type RawMapping } from '../../common/check-defaults.ts';
 import type { DocumentPath } from '../../common/file-problem.ts';
+import { isMapping, type RawMapping } from '../../common/raw-mapping.ts';
 import { keysAt } from '../../common/schema-info.ts';
 import type { ProblemReporter } from '../problem-reporter.ts';
 import { withRuleIssues } from '../rule-issues.ts';

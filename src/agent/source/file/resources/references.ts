@@ -6,8 +6,8 @@ import {
   type Section,
 } from '../../../../model/check-file/sections.ts';
 import { nearestName } from '../../../../runtime/text/nearest-name.ts';
-import { isMapping, type RawMapping } from '../../common/check-defaults.ts';
 import type { DocumentPath } from '../../common/file-problem.ts';
+import { isMapping, type RawMapping } from '../../common/raw-mapping.ts';
 
 /** What entries may be named: the ids of the sections, and of the checks. */
 export type KnownIds = Readonly<Record<Section | 'checks', ReadonlySet<string>>>;

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { lengthText } from '../../../../runtime/text/duration-text.ts';
+import { twoUnitText } from '../../../../runtime/text/duration-text.ts';
 import { ConditionLabel } from '../../../../web/status/conditions.tsx';
 import { type ShownPage, StatusLayout } from '../../../../web/status/layout.tsx';
 import { Instant, monthText, Period, pluralText } from '../../../../web/status/texts.tsx';
@@ -83,7 +83,7 @@ function MonthSection({
                 </span>
                 <span>
                   {event.kind === 'incident' ? 'Resolved after' : 'Lasted'}{' '}
-                  {lengthText(event.endMs - event.startMs)}
+                  {twoUnitText(event.endMs - event.startMs)}
                 </span>
               </>
             )}

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { lengthText } from '../../../../runtime/text/duration-text.ts';
+import { twoUnitText } from '../../../../runtime/text/duration-text.ts';
 import { type ShownPage, StatusLayout } from '../../../../web/status/layout.tsx';
 import { markdownHtml } from '../../../../web/status/markdown.ts';
 import { Instant, Period } from '../../../../web/status/texts.tsx';
@@ -33,7 +33,7 @@ export function IncidentView({ requested, incident, names }: IncidentViewProps):
               <span>
                 <Period startMs={startedAtMs} endMs={resolvedAtMs} />
               </span>
-              <span>Resolved after {lengthText(resolvedAtMs - startedAtMs)}</span>
+              <span>Resolved after {twoUnitText(resolvedAtMs - startedAtMs)}</span>
             </>
           )}
           <Services ids={serviceIds} names={names} />

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { DAY_MS } from '../../../../model/time-units.ts';
-import { lengthText } from '../../../../runtime/text/duration-text.ts';
+import { twoUnitText } from '../../../../runtime/text/duration-text.ts';
 import { CONDITION_WORDS } from '../../../../web/status/conditions.tsx';
 import { dayText, pluralText } from '../../../../web/status/texts.tsx';
 import type { DayOnPage, ServiceHistory } from '../../state/daily-history.ts';
@@ -14,7 +14,7 @@ type Days = Pick<ServiceHistory, 'days'>;
 
 const dayMsOf = ({ day }: DayOnPage): number => Date.parse(`${day}T00:00:00Z`);
 
-const timeText = (ms: number): string => (ms >= DAY_MS ? 'all day' : lengthText(ms));
+const timeText = (ms: number): string => (ms >= DAY_MS ? 'all day' : twoUnitText(ms));
 
 /** What happened on a day, without its incidents and maintenance; empty if nothing did. */
 export function dayWords(day: DayOnPage): string {

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { IncidentSeverity } from '../../../../model/status-page/status-page-incident.ts';
 import { stateUnder } from '../../../../model/status-page/status-page-incident.ts';
-import { lengthText } from '../../../../runtime/text/duration-text.ts';
+import { twoUnitText } from '../../../../runtime/text/duration-text.ts';
 import { CONDITION_WORDS, ConditionIcon } from '../../../../web/status/conditions.tsx';
 import { dateText, INCIDENT_STATUS_WORDS, Instant, Period } from '../../../../web/status/texts.tsx';
 import { affectedServices } from '../../state/affected-services.ts';
@@ -191,7 +191,7 @@ function PastIncident({
       </span>
       <span class="muted">
         {CONDITION_WORDS[stateUnder([severity])]}
-        {resolvedAtMs !== null && `, ${lengthText(resolvedAtMs - startedAtMs)}`}
+        {resolvedAtMs !== null && `, ${twoUnitText(resolvedAtMs - startedAtMs)}`}
       </span>
     </li>
   );

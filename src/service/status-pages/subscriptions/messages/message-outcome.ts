@@ -1,6 +1,6 @@
 import { MINUTE_MS, SECOND_MS } from '../../../../model/time-units.ts';
 import { cutText } from '../../../../runtime/text/cut-text.ts';
-import type { AttemptOutcome } from '../../../delivery/shared.sql.ts';
+import type { AttemptOutcome } from '../../../outbox/shared.sql.ts';
 import type { SendOutcome } from '../../../outgoing/send-outcome.ts';
 
 /** Results of messages, as counted in metrics. */

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ProbeContext } from '../../../../../src/agent/probes/probe.ts';
-import { MASK } from '../../../../../src/model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../../../src/model/credentials/mask.ts';
 import { createScrubber } from '../../../../../src/scrub/scrubber.ts';
 import { makeContext } from '../../../../support/agent/probe-context.ts';
 import { createAuthority } from '../../../../support/servers/certificates.ts';

@@ -3,7 +3,7 @@ import { claimDeliveries } from '../../../../../src/service/alerts/delivery/clai
 import { listDeliveries } from '../../../../../src/service/alerts/delivery/sql.ts';
 import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
 import type { Row } from '../../../../../src/service/database/store.ts';
-import { recordAttempt } from '../../../../../src/service/delivery/shared.sql.ts';
+import { recordAttempt } from '../../../../../src/service/outbox/shared.sql.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { claimAsPreviousRelease } from '../../../../support/previous-release/claim-deliveries.ts';

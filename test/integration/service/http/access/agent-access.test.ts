@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { FastifyPluginAsync } from 'fastify';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { hashOfKey } from '../../../../../src/service/http/access/authenticator.ts';
+import { hashOfKey } from '../../../../../src/service/http/access/key-hashes.ts';
 import { agentOf, callerOf } from '../../../../../src/service/http/app.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
-import type { SignedIn } from '../../../../../src/service/http/access/authenticator.ts';
+import type { SignedIn } from '../../../../../src/service/http/access/caller.ts';
 import { KEY_TTL_MS, KeyCache } from '../../../../../src/service/http/access/key-cache.ts';
 import { ServiceAddress } from '../../../../../src/service/http/access/service-address.ts';
 import { callerOf } from '../../../../../src/service/http/app.ts';

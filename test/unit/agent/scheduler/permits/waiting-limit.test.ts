@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   machineLimits,
-  waitingBound,
+  waitingLimit,
 } from '../../../../../src/agent/scheduler/permits/waiting-limit.ts';
 
 const GIB = 1024 ** 3;
 
-describe('waitingBound', () => {
+describe('waitingLimit', () => {
   it.each([
     [
       'open files',
@@ -32,7 +32,7 @@ describe('waitingBound', () => {
       /add an agent/,
     ],
   ] as const)('is set by %s', (_what, concurrency, limits, runs, cure) => {
-    const bound = waitingBound(concurrency, limits);
+    const bound = waitingLimit(concurrency, limits);
     expect(bound).toEqual({ runs, cure: expect.stringMatching(cure) });
   });
 

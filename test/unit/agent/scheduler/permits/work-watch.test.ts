@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   AT_WORK_BYTES,
   AT_WORK_MS,
-  watchWork,
+  detectWaiting,
 } from '../../../../../src/agent/scheduler/permits/work-watch.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
-describe('watchWork', () => {
+describe('detectWaiting', () => {
   let clock = new FakeClock();
   let starvedMs = 0;
   let waits = 0;
@@ -16,7 +16,7 @@ describe('watchWork', () => {
     sinceMs: ({ runDelayMs }: { readonly runDelayMs: number }) => starvedMs - runDelayMs,
   };
   const watch = () =>
-    watchWork(clock, starvation, () => {
+    detectWaiting(clock, starvation, () => {
       waits += 1;
     });
 

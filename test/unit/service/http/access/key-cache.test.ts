@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hashOfKey } from '../../../../../src/service/http/access/authenticator.ts';
 import { KeyCache } from '../../../../../src/service/http/access/key-cache.ts';
+import { hashOfKey } from '../../../../../src/service/http/access/key-hashes.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
 describe('a cache of keys', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CheckStatus } from '../../../../../src/service/results/statuses/sql.ts';
-import { afterFinals } from '../../../../../src/service/results/statuses/status-fold.ts';
+import { statusAfterFinals } from '../../../../../src/service/results/statuses/status-fold.ts';
 import type { ReceivedResult } from '../../../../../src/wire/v1/check-result.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE, resultOf } from '../../../../support/samples/http-results.ts';
 
@@ -46,7 +46,7 @@ function fold(outcomes: readonly Outcome[]): CheckStatus | null {
   return outcomes
     .map(finalOf)
     .reduce<CheckStatus | null>(
-      (status, final) => afterFinals(status, [final], new Set([final])),
+      (status, final) => statusAfterFinals(status, [final], new Set([final])),
       null,
     );
 }
@@ -122,6 +122,8 @@ describe('the status of a check', () => {
     const { response: _, ...detail } = HTTP_DETAIL;
     const tls = finalOf({ slot: 1, location: 'oslo', days: -1 }).apiCheckResult?.response?.tls;
     const failed = resultOf({ apiCheckResult: { ...detail, response: null, tls: tls ?? null } });
-    expect(afterFinals(null, [failed], new Set([failed]))).toMatchObject({ sslDaysRemaining: -1 });
+    expect(statusAfterFinals(null, [failed], new Set([failed]))).toMatchObject({
+      sslDaysRemaining: -1,
+    });
   });
 });

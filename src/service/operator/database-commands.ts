@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { addAccount, inviteUser, resetPassword } from './accounts/operator.ts';
-import type { ServiceConfig } from './config.ts';
-import { type Migrated, migrate } from './database/migrate.ts';
-import { ServiceAddress } from './http/access/service-address.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { addAccount, inviteUser, resetPassword } from '../accounts/operator.ts';
+import type { ServiceConfig } from '../config.ts';
+import { type Migrated, migrate } from '../database/migrate.ts';
+import { ServiceAddress } from '../http/access/service-address.ts';
+import { decryptCredentials } from '../secrets/credential-sealing.ts';
+import { openSecretBox } from '../secrets/encryption-key.ts';
 import {
   requireDatabaseInFolder,
   requireNamedDatabase,
   requireTables,
   withStore,
 } from './open-service-store.ts';
-import { decryptCredentials } from './secrets/credential-sealing.ts';
-import { openSecretBox } from './secrets/encryption-key.ts';
 
 /** What every command on the database of the service needs. */
 interface CommandParts {

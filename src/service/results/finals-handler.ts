@@ -22,4 +22,4 @@ export interface NewFinals {
  * other transaction stores results of them. A rejection loses the whole batch, which the agent then
  * resends: only a fault of the database may reject.
  */
-export type FinalFollower = (tx: Sql, batch: NewFinals) => Promise<void>;
+export type FinalsHandler = (tx: Sql, batch: NewFinals) => Promise<void>;

@@ -12,7 +12,7 @@ interface Counted {
 }
 
 /** Bounds how often something happens within a minute in this process, by key: an account or a client. */
-export class MinuteLimit {
+export class RateLimit {
   readonly #clock: Clock;
   readonly #max: number;
   readonly #counted = new LruCache<Counted>(MAX_KEYS);

@@ -1,5 +1,5 @@
+import type { Param, Row, Sql } from '../store.ts';
 import type { ListFacts, ListPosition, ListRange } from './list-walk.ts';
-import type { Param, Row, Sql } from './store.ts';
 
 /** A list of the API as SQL. Nothing in it comes from a caller, except the parameters. */
 export interface List {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { doEach, type EachParts, MAX_WORK_MS } from '../../../../src/service/bulk/each.ts';
+import { doEach, type EachParts, MAX_WORK_MS } from '../../../../src/service/bulk/do-each.ts';
 import { notFound, ServiceError, unavailable } from '../../../../src/service/errors.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

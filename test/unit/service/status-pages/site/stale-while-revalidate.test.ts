@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Refreshed } from '../../../../../src/service/status-pages/site/refreshed.ts';
+import { StaleWhileRevalidate } from '../../../../../src/service/status-pages/site/stale-while-revalidate.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
 /** A value that counts its readings. Reading fails, or does not end, as `how` says. */
@@ -13,7 +13,7 @@ function counted() {
     failures: 0,
     end: () => {},
   };
-  const refreshed = new Refreshed<number>({
+  const refreshed = new StaleWhileRevalidate<number>({
     clock,
     isFollowed: () => state.isFollowed,
     isCutOff: () => state.isCutOff,

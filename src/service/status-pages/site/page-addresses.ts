@@ -9,19 +9,19 @@ const MAX_ADDRESSES = 4;
 const MAX_CHARS = 1_000;
 const MAX_CHARS_IN_ALL = 4 * 1024 * 1024;
 
-interface KeptAddress {
+interface IndexedAddress {
   readonly base: string;
   /** From 0 to MAX_ADDRESSES - 1. */
-  readonly slot: number;
+  readonly index: number;
 }
 
 /**
  * The addresses of each page for which its documents are kept: the latest ones. Documents are kept by
- * the slot of their address, so that those of a new one replace those of the one that it displaced.
+ * the index of their address, so that those of a new one replace those of the one that it displaced.
  */
-export class KeptAddresses {
+export class PageAddresses {
   /** By the id of the page, the least recently used address first. */
-  readonly #ofPages = new LruCache<readonly KeptAddress[]>(MAX_CHARS_IN_ALL);
+  readonly #ofPages = new LruCache<readonly IndexedAddress[]>(MAX_CHARS_IN_ALL);
 
   /** Whether the address is not kept and would displace another one. */
   displaces(pageId: string, base: string): boolean {
@@ -37,19 +37,19 @@ export class KeptAddresses {
    * @param name names the document among those of the page
    */
   keyOf(pageId: string, base: string, name: string): string {
-    return `${pageId}\n${this.#slotOf(pageId, base)}\n${name}`;
+    return `${pageId}\n${this.#indexOf(pageId, base)}\n${name}`;
   }
 
-  #slotOf(pageId: string, base: string): number {
+  #indexOf(pageId: string, base: string): number {
     const kept = this.#ofPages.get(pageId) ?? [];
     const latest = kept.at(-1);
-    if (latest?.base === base) return latest.slot;
+    if (latest?.base === base) return latest.index;
     const known = kept.find((one) => one.base === base);
     const displaced = kept.length === MAX_ADDRESSES ? kept[0] : undefined;
-    const slot = (known ?? displaced)?.slot ?? kept.length;
-    const now = [...kept.filter((one) => one.slot !== slot), { base, slot }];
+    const index = (known ?? displaced)?.index ?? kept.length;
+    const now = [...kept.filter((one) => one.index !== index), { base, index }];
     const chars = now.reduce((sum, one) => sum + one.base.length, 0);
     this.#ofPages.set(pageId, now, chars);
-    return slot;
+    return index;
   }
 }

@@ -1,9 +1,9 @@
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { runEvery } from '../../runtime/run-every.ts';
-import { sleep } from '../../runtime/wait.ts';
-import type { Store, Transaction, TransactionOptions } from './store.ts';
-import { StoreError, storeErrorKind } from './store-errors.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { runEvery } from '../../../runtime/run-every.ts';
+import { sleep } from '../../../runtime/wait.ts';
+import type { Store, Transaction, TransactionOptions } from '../store.ts';
+import { StoreError, storeErrorKind } from '../store-errors.ts';
 
 /** Arbitrary; no other program on the same database may use it. */
 const LOCK_KEY = 7_236_530_119;

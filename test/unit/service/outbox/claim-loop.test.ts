@@ -3,7 +3,7 @@ import {
   type Claimed,
   ClaimLoop,
   tooManyClaims,
-} from '../../../../src/service/delivery/claim-loop.ts';
+} from '../../../../src/service/outbox/claim-loop.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
 

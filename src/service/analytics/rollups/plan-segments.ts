@@ -4,7 +4,7 @@ export const SPANS = [1440, 60, 15] as const;
 export type RollUpSpan = (typeof SPANS)[number];
 
 /** A time of a check, to be read from the roll-ups of a span or, with span 0, from the runs. */
-export interface CoverSegment {
+export interface RollUpSegment {
   readonly checkId: string;
   readonly span: RollUpSpan | 0;
   /** Epoch milliseconds; `toMs` is exclusive. */
@@ -28,7 +28,7 @@ export interface RollUpState {
   readonly resultsFromMs: number;
 }
 
-export interface CoverQuery {
+export interface SegmentQuery {
   readonly checkId: string;
   readonly fromMs: number;
   readonly toMs: number;
@@ -55,7 +55,7 @@ export function startOf(ms: number, spanMs: number): number {
  *
  * @returns by time, without overlaps
  */
-export function planCover(query: CoverQuery, state: RollUpState): readonly CoverSegment[] {
+export function planSegments(query: SegmentQuery, state: RollUpState): readonly RollUpSegment[] {
   const { checkId, pointMinutes, nowMs } = query;
   const today = startOf(nowMs, DAY_MS);
   const fromMs = Math.max(query.fromMs, today - MAX_DAYS * DAY_MS);

@@ -5,7 +5,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
 import { tooManySignIns } from '../errors.ts';
-import { addFailure, deleteFailuresBefore, subtractFailure } from './attempts.sql.ts';
+import { addFailure, deleteFailuresBefore, subtractFailure } from './sign-in-throttle.sql.ts';
 
 const WINDOW_MS = 15 * 60_000;
 /** Most failures of a window. Many users may share an address, and many addresses may attack a user. */
@@ -13,7 +13,7 @@ const LIMITS = { address: 100, both: 10, email: 100, device: 10 } as const;
 const ROWS_AT_ONCE = 1_000;
 
 /** Throttles sign-ins across replicas, in the same way for users who do not exist. */
-export interface Attempts {
+export interface SignInThrottle {
   /**
    * Counts an attempt as failed until it is taken back, so that concurrent ones count too.
    *
@@ -28,7 +28,7 @@ export interface Attempts {
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-export function createAttempts({
+export function createSignInThrottle({
   store,
   clock,
   log,
@@ -36,7 +36,7 @@ export function createAttempts({
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-}): Attempts {
+}): SignInThrottle {
   const count = async (kind: keyof typeof LIMITS, subject: Buffer): Promise<void> => {
     const nowMs = clock.wallMs();
     const counted = await addFailure(store, { subject, nowMs, windowMs: WINDOW_MS });

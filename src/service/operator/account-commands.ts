@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { UNLIMITED } from '../model/account/plan.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { VedetteError } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { type AccountFile, exportAccount } from './account-export/export-account.ts';
+import { UNLIMITED } from '../../model/account/plan.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { type AccountFile, exportAccount } from '../account-export/export-account.ts';
 import {
   type AccountContents,
   type Removal,
   type RemovedCounts,
   readContents,
   removeAccount,
-} from './account-removal/remove-account.ts';
-import { namedAccount } from './accounts/named-account.ts';
-import { type AccountOverview, accountOverviews } from './accounts/overviews.ts';
-import { findFirstAccount } from './accounts/shared.sql.ts';
-import { createLocationWake } from './agents/assignment/location-wake.ts';
-import { lacksContentsOf } from './artifacts/artifacts-of-account.ts';
-import type { ServiceConfig } from './config.ts';
-import type { Store } from './database/store.ts';
-import { createFeatures } from './features.ts';
-import type { ArtifactStore } from './object-store/artifact-store.ts';
-import { openArtifactStore } from './object-store/artifacts-config.ts';
+} from '../account-removal/remove-account.ts';
+import { namedAccount } from '../accounts/named-account.ts';
+import { type AccountOverview, accountOverviews } from '../accounts/overviews.ts';
+import { findFirstAccount } from '../accounts/shared.sql.ts';
+import { createLocationWake } from '../agents/assignment/location-wake.ts';
+import { lacksContentsOf } from '../artifacts/artifacts-of-account.ts';
+import type { ServiceConfig } from '../config.ts';
+import type { Store } from '../database/store.ts';
+import { createFeatures } from '../features.ts';
+import type { ArtifactStore } from '../object-store/artifact-store.ts';
+import { openArtifactStore } from '../object-store/artifacts-config.ts';
 import { withExistingStore } from './open-service-store.ts';
 
 /** What every command on the database of the service needs. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ROLES, type Role } from '../../../model/enums.ts';
 
 /** Who makes a request: an API key, or a user who is signed in. */
@@ -43,31 +42,6 @@ export interface KeyHolders<Holder> {
 export type Authenticator = KeyHolders<Caller>;
 
 /** Whether `role` includes `needed`. */
-export function covers(role: Role, needed: Role): boolean {
+export function roleCovers(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
-}
-
-/** API keys and location keys (src/service/README.md, "The API"). */
-const KEYS = { vk: /^vk_[0-9a-f]{32}$/, pl: /^pl_[0-9a-f]{32}$/ } as const;
-export type KeyKind = keyof typeof KEYS;
-
-/** The stored form of a key: SHA-256 suffices for 128 random bits, which cannot be guessed. */
-export function hashOfKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
-}
-
-/**
- * The hash of the token in a session's cookie, or null if it has none: 256 random bits in base64url.
- */
-export function tokenHashOf(token: string | null): Buffer | null {
-  return token !== null && /^[\w-]{43}$/.test(token) ? hashOfKey(token) : null;
-}
-
-/**
- * The hash of the key in an Authorization header (RFC 6750 2.1; the scheme in any case), or null
- * if it has no key of that kind.
- */
-export function keyHashOf(authorization: string | undefined, kind: KeyKind): Buffer | null {
-  const key = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? '';
-  return KEYS[kind].test(key) ? hashOfKey(key) : null;
 }

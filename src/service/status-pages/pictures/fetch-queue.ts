@@ -6,11 +6,11 @@ const MAX_FETCHING = 4;
 /** Pictures of one account that may wait; `maintain` of any replica fetches the others. */
 const MAX_WAITING = 20;
 
-/** The slots in which this process fetches pictures. */
-export interface FetchSlots {
+/** Bounds how many pictures this process fetches at once. */
+export interface FetchQueue {
   /**
-   * Runs the work for the picture in a slot, or returns what is already running or waiting for it. An
-   * account has one slot at a time, so that its slow servers leave the others to the other accounts.
+   * Runs the work for the picture when its turn comes, or returns what is already running or waiting for it. An
+   * account fetches one at a time, so that its slow servers leave the others to the other accounts.
    *
    * @returns false without the work if too many of the account wait
    */
@@ -19,17 +19,17 @@ export interface FetchSlots {
   idle(): Promise<void>;
 }
 
-export function createFetchSlots(): FetchSlots {
+export function createFetchQueue(): FetchQueue {
   const inProgress = new Map<string, Promise<boolean>>();
-  const slots = new PQueue({ concurrency: MAX_FETCHING });
+  const all = new PQueue({ concurrency: MAX_FETCHING });
   const ofAccounts = new Map<string, PQueue>();
 
-  async function inSlot(accountId: string, work: () => Promise<boolean>): Promise<boolean> {
+  async function enqueue(accountId: string, work: () => Promise<boolean>): Promise<boolean> {
     const own = ofAccounts.get(accountId) ?? new PQueue({ concurrency: 1 });
     ofAccounts.set(accountId, own);
     if (own.size >= MAX_WAITING) return false;
     try {
-      return await own.add(() => slots.add(work));
+      return await own.add(() => all.add(work));
     } finally {
       if (own.size + own.pending === 0) ofAccounts.delete(accountId);
     }
@@ -40,7 +40,7 @@ export function createFetchSlots(): FetchSlots {
       const name = nameOf(key);
       const running = inProgress.get(name);
       if (running !== undefined) return running;
-      const result = inSlot(key.accountId, work).finally(() => inProgress.delete(name));
+      const result = enqueue(key.accountId, work).finally(() => inProgress.delete(name));
       inProgress.set(name, result);
       return result;
     },

@@ -14,7 +14,7 @@ export interface CachedValue<Value> {
   readonly staleMs: number;
 }
 
-export interface RefreshedParts {
+export interface StaleWhileRevalidateParts {
   readonly clock: Clock;
   /** Whether changes are announced: if not, every request reads. */
   readonly isFollowed: () => boolean;
@@ -28,8 +28,8 @@ export interface RefreshedParts {
  * Stale-while-revalidate: re-reads a value after it changed, and serves the last one while reading fails
  * or takes longer than MAX_WAIT_MS.
  */
-export class Refreshed<Value> {
-  readonly #parts: RefreshedParts;
+export class StaleWhileRevalidate<Value> {
+  readonly #parts: StaleWhileRevalidateParts;
   #kept: { readonly value: Value; readonly readMs: number } | null = null;
   #reading: Promise<Value> | null = null;
   #begunMs = 0;
@@ -37,7 +37,7 @@ export class Refreshed<Value> {
   #isUrgent: boolean = false;
   #hasFailed: boolean = false;
 
-  constructor(parts: RefreshedParts) {
+  constructor(parts: StaleWhileRevalidateParts) {
     this.#parts = parts;
   }
 

@@ -1,14 +1,14 @@
-import { systemClock } from '../runtime/clock.ts';
-import { VedetteError } from '../runtime/errors.ts';
-import { restrictDataFolder } from '../runtime/files/private-folder.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { createSecretBox } from '../runtime/secret-box.ts';
-import type { ServiceConfig } from './config.ts';
-import { isMigrated, requireMigrated } from './database/migrate.ts';
-import { openStore } from './database/open-store.ts';
-import { hasDatabase } from './database/pglite/data-folder.ts';
-import type { Store } from './database/store.ts';
-import { StoreError } from './database/store-errors.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+import { restrictDataFolder } from '../../runtime/files/private-folder.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
+import type { ServiceConfig } from '../config.ts';
+import { isMigrated, requireMigrated } from '../database/migrate.ts';
+import { openStore } from '../database/open-store.ts';
+import { hasDatabase } from '../database/pglite/data-folder.ts';
+import type { Store } from '../database/store.ts';
+import { StoreError } from '../database/store-errors.ts';
 
 /** The files of the service in DATA_DIR. */
 const DATA_NAMES = ['database', 'database.lock', 'encryption-key', 'artifacts'];

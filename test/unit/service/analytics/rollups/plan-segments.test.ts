@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type CoverSegment,
   type Mark,
-  planCover,
+  planSegments,
+  type RollUpSegment,
   type RollUpState,
-} from '../../../../../src/service/analytics/rollups/cover.ts';
+} from '../../../../../src/service/analytics/rollups/plan-segments.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -27,7 +27,7 @@ function cover(
 ): readonly string[] {
   const query = { checkId: 'shop', fromMs, toMs, pointMinutes, nowMs: NOW };
   const hours = (ms: number): number => (ms - TODAY) / HOUR_MS;
-  return planCover(query, { ...NOTHING, ...state }).map(
+  return planSegments(query, { ...NOTHING, ...state }).map(
     (part) => `${part.span} ${hours(part.fromMs)}-${hours(part.toMs)}`,
   );
 }
@@ -107,7 +107,7 @@ describe('the cover of a window', () => {
       fc.property(instant, instant, marks, minutes, (one, other, given, pointMinutes) => {
         const [fromMs, toMs] = [Math.min(one, other), Math.max(one, other)];
         const query = { checkId: 'shop', fromMs, toMs, pointMinutes, nowMs: NOW };
-        const parts: readonly CoverSegment[] = planCover(query, { ...NOTHING, marks: given });
+        const parts: readonly RollUpSegment[] = planSegments(query, { ...NOTHING, marks: given });
         let atMs = fromMs;
         for (const part of parts) {
           expect(part.fromMs).toBe(atMs);

@@ -11,7 +11,7 @@ import { analyseByRules } from '../rules/rules-provider.ts';
 import { analysisSubject, type HttpTargetResponse } from '../rules/subject.ts';
 
 /** A failure as it is sent to a model. */
-export interface Brief {
+export interface Prompt {
   readonly check: {
     readonly type: string;
     readonly target: string;
@@ -37,9 +37,9 @@ export interface Brief {
   >;
 }
 
-export interface Briefing {
-  readonly brief: Brief;
-  /** By their alias in the brief, which hides the real names from the model. */
+export interface BuiltPrompt {
+  readonly prompt: Prompt;
+  /** By their alias in the prompt, which hides the real names from the model. */
   readonly artifacts: ReadonlyMap<string, EvidenceArtifact>;
 }
 
@@ -58,14 +58,14 @@ const MAX_RECORD_CHARS = 1000;
 type Detail = NonNullable<ReceivedResult[DetailField]>;
 
 /** Contains as little as an analysis needs, and no secrets. */
-export function buildBrief(given: AnalysisInput, scrubber: AnalysisScrubber): Briefing {
+export function buildPrompt(given: AnalysisInput, scrubber: AnalysisScrubber): BuiltPrompt {
   const input = scrubbedInput(given, scrubber);
   const { check, result } = input;
   const byRules = analyseByRules(input);
   const artifacts = aliasesOf(byRules);
   const aliasOf = new Map([...artifacts].map(([alias, { name }]) => [name, alias]));
   const { classification, userImpact, rootCause, codeFix } = byRules;
-  const brief: Brief = {
+  const prompt: Prompt = {
     check: {
       type: result.checkType,
       target: analysisSubject(input).target,
@@ -88,7 +88,7 @@ export function buildBrief(given: AnalysisInput, scrubber: AnalysisScrubber): Br
     artifacts: [...artifacts].map(([name, { type }]) => ({ name, type })),
     analysisByRules: { classification, userImpact, rootCause, codeFix },
   };
-  return { brief: scrubber.deep(brief), artifacts };
+  return { prompt: scrubber.deep(prompt), artifacts };
 }
 
 function aliasesOf({ evidence }: Analysis): ReadonlyMap<string, EvidenceArtifact> {

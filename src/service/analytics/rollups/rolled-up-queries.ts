@@ -1,5 +1,5 @@
 import type { Aggregation, Metric } from '../../../model/result/analytics.ts';
-import { SPANS } from './cover.ts';
+import { SPANS } from './plan-segments.ts';
 
 /** What a point covers: one run, the whole window, or an interval of minutes. */
 export type PointSpan = 'run' | 'window' | { readonly minutes: number };
