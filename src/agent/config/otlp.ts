@@ -2,9 +2,9 @@ import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts'
 import { readVariable } from '../../runtime/config/read-variable.ts';
 import type { Environment } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
-import type { Proxies } from '../net/proxy/choose-proxy.ts';
+import type { Proxies } from '../../runtime/net/proxy/choose-proxy.ts';
+import { readProxies } from '../../runtime/net/proxy/proxy-variables.ts';
 import { type NamedTexts, OTLP_VARIABLES } from './otlp-variables.ts';
-import { readProxies } from './proxies.ts';
 
 /** Where and how the agent exports by OTLP. */
 export interface OtlpConfig {

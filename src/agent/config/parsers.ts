@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import { tcpRequestSchema } from '../../model/check/request/tcp.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
-import { type HttpProxy, parseProxy, withoutCredentials } from '../net/proxy/proxy-url.ts';
+import { withoutCredentials } from '../../runtime/net/proxy/proxy-url.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';
 
 const { hostname: hostnameSchema, port: portSchema } = tcpRequestSchema.shape;
@@ -46,12 +46,6 @@ const LOCATION_KEY = /^pl_[0-9a-f]{32}$/;
 
 export function locationKey(text: string): Parsed<string> {
   return LOCATION_KEY.test(text) ? { ok: true, value: text } : { ok: false, culprit: text };
-}
-
-/** The URL of an HTTP proxy. A refused one is shown without its credentials. */
-export function proxyUrl(text: string): Parsed<HttpProxy> {
-  const value = parseProxy(text);
-  return value === null ? { ok: false, culprit: withoutCredentials(text) } : { ok: true, value };
 }
 
 /** A tag of checks, or the start of tags followed by `*`. */

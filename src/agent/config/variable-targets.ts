@@ -4,7 +4,7 @@ import { variableKeySchema } from '../../model/check/variable.ts';
 import { MASK } from '../../model/credentials/mask.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
-import { hostKey } from '../net/host-names.ts';
+import { hostKey } from '../../runtime/net/host-names.ts';
 
 /** One entry of VARIABLE_TARGETS: a target to which the value of a variable may be sent. */
 export interface VariableTarget {

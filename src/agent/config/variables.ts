@@ -10,13 +10,12 @@ import {
 import type { Variable } from '../../runtime/config/variable.ts';
 import { LOG_LEVELS, type LogLevel } from '../../runtime/logger.ts';
 import type { Network } from '../../runtime/net/address-guard.ts';
+import { PROXY_VARIABLES } from '../../runtime/net/proxy/proxy-variables.ts';
 import { EVIDENCE_MODES, type EvidenceMode } from '../evidence/evidence-budget.ts';
-import { type Exemption, exemption } from '../net/proxy/no-proxy.ts';
-import type { HttpProxy } from '../net/proxy/proxy-url.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';
 import { MAX_OPERATOR_VARIABLES, variableName } from './operator-variables.ts';
 import { OTLP_VARIABLES } from './otlp-variables.ts';
-import { hostAndPort, locationKey, proxyUrl, serviceUrl, tagPattern } from './parsers.ts';
+import { hostAndPort, locationKey, serviceUrl, tagPattern } from './parsers.ts';
 import { TARGETS_FROM_VARIABLE } from './targets-from.ts';
 import { type VariableTarget, variableTarget } from './variable-targets.ts';
 
@@ -26,10 +25,7 @@ const MAX_CONNECTIVITY_TARGETS = 16;
 const MAX_NETWORKS = 1000;
 const MAX_TARGETS = 1000;
 const MAX_ORIGINS = 100;
-const MAX_EXEMPTIONS = 1000;
 const MAX_METRIC_TAGS = 100;
-const PROXY_URL =
-  'an http or https URL without a path, perhaps with a user and password (percent-encoded), for example http://proxy.example.com:3128';
 const MAX_SCRIPT_WORKERS = 64;
 const MAX_SPOOL_MIB = 1_048_576;
 const MAX_SPOOL_DAYS = 365;
@@ -264,34 +260,19 @@ export const VARIABLES = {
     secret: false,
     parse: listParser(variableTarget, MAX_TARGETS),
   }),
-  httpsProxy: variable<HttpProxy | null>({
-    name: 'HTTPS_PROXY',
-    default: null,
-    whenUnset: null,
+  httpsProxy: {
+    ...PROXY_VARIABLES.httpsProxy,
     meaning:
       "The proxy for the agent's own https traffic (service, object store). Checks use the proxyUrl of their location. https_proxy takes precedence.",
-    allowed: PROXY_URL,
-    secret: false,
-    parse: proxyUrl,
-  }),
-  httpProxy: variable<HttpProxy | null>({
-    name: 'HTTP_PROXY',
-    default: null,
-    whenUnset: null,
+  },
+  httpProxy: {
+    ...PROXY_VARIABLES.httpProxy,
     meaning: "The proxy for the agent's own http traffic. http_proxy takes precedence.",
-    allowed: PROXY_URL,
-    secret: false,
-    parse: proxyUrl,
-  }),
-  noProxy: variable<readonly Exemption[]>({
-    name: 'NO_PROXY',
-    default: null,
-    whenUnset: [],
+  },
+  noProxy: {
+    ...PROXY_VARIABLES.noProxy,
     meaning: 'Hosts that the agent reaches without a proxy. no_proxy takes precedence.',
-    allowed: `a list of at most ${MAX_EXEMPTIONS} names (each includes its subdomains), addresses and networks, separated by commas or spaces, with :port for one port alone, or * for all, for example localhost, .example.com, 10.0.0.0/8`,
-    secret: false,
-    parse: listParser(exemption, MAX_EXEMPTIONS),
-  }),
+  },
   extraCaCerts: variable<string | null>({
     name: 'NODE_EXTRA_CA_CERTS',
     default: null,

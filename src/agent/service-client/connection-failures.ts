@@ -1,6 +1,6 @@
 import { systemCodeOf } from '../../runtime/errors.ts';
-import type { ChosenProxy } from '../net/proxy/choose-proxy.ts';
-import { ASKS_FOR_CREDENTIALS } from '../net/proxy/proxy-failures.ts';
+import type { ChosenProxy } from '../../runtime/net/proxy/choose-proxy.ts';
+import { ASKS_FOR_CREDENTIALS } from '../../runtime/net/proxy/connect-response.ts';
 import { ProxyConnectError } from './proxy-connector.ts';
 import { messageAbout, type Peer, type ServiceFailure, serviceFailure } from './service-failure.ts';
 

@@ -1,7 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
-import { type ChosenProxy, chooseProxy, type Proxies } from '../net/proxy/choose-proxy.ts';
+import {
+  type ChosenProxy,
+  chooseProxy,
+  type Proxies,
+} from '../../runtime/net/proxy/choose-proxy.ts';
 import { proxyConnector } from './proxy-connector.ts';
 
 export interface DispatchersOptions {

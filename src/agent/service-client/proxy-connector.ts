@@ -3,8 +3,8 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
+import type { ChosenProxy } from '../../runtime/net/proxy/choose-proxy.ts';
 import { type Limits, limitedWait } from '../net/limited-wait.ts';
-import type { ChosenProxy } from '../net/proxy/choose-proxy.ts';
 import { type NoTunnel, openTunnel } from '../net/proxy/open-tunnel.ts';
 
 export interface ProxyConnectorOptions {

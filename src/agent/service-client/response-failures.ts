@@ -1,6 +1,6 @@
 import { retryAfterMs } from '../../runtime/backoff.ts';
+import { ASKS_FOR_CREDENTIALS } from '../../runtime/net/proxy/connect-response.ts';
 import { type ErrorResponse, mismatchIn } from '../../wire/v1/error-response.ts';
-import { ASKS_FOR_CREDENTIALS } from '../net/proxy/proxy-failures.ts';
 import { credentialsText, offlineFailure, rulesText } from './connection-failures.ts';
 import type { RouteProxy } from './dispatchers.ts';
 import {

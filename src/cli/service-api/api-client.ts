@@ -1,5 +1,4 @@
 import type { Dispatcher } from 'undici';
-import { NO_PROXIES } from '../../agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../agent/secrets/cut-scrubbed.ts';
 import {
   failureFromError,
@@ -15,6 +14,7 @@ import type { Peer } from '../../agent/service-client/service-failure.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
+import { NO_PROXIES } from '../../runtime/net/proxy/choose-proxy.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { errorResponseIn } from '../../wire/v1/error-response.ts';

@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
-import { readProxies } from '../../agent/config/proxies.ts';
 import { VARIABLES } from '../../agent/config/variables.ts';
-import type { Proxies } from '../../agent/net/proxy/choose-proxy.ts';
 import { filePath, type Parsed } from '../../runtime/config/parsers.ts';
 import { readVariable, refuseSlips } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import type { Proxies } from '../../runtime/net/proxy/choose-proxy.ts';
+import { readProxies } from '../../runtime/net/proxy/proxy-variables.ts';
 import { quoted } from '../../runtime/text/quoted.ts';
 
 /** The URL of a service, and a key of its API. */

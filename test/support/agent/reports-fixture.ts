@@ -3,9 +3,9 @@ import {
   createErrorReports,
   type ErrorReports,
 } from '../../../src/agent/error-reports/error-reports.ts';
-import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
 import { ServiceClient } from '../../../src/agent/service-client/service-client.ts';
+import { NO_PROXIES } from '../../../src/runtime/net/proxy/choose-proxy.ts';
 import { eventually } from '../eventually.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';

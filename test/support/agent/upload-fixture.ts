@@ -1,5 +1,4 @@
 import { onTestFinished } from 'vitest';
-import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
 import {
   type PostOptions,
@@ -11,6 +10,7 @@ import type { SpoolKind } from '../../../src/agent/spool/spool.ts';
 import { openArtifactOutbox } from '../../../src/agent/upload/artifact-outbox.ts';
 import { Uploader } from '../../../src/agent/upload/uploader.ts';
 import type { CheckResult } from '../../../src/model/result/result.ts';
+import { NO_PROXIES } from '../../../src/runtime/net/proxy/choose-proxy.ts';
 import { eventually } from '../eventually.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import { endpointText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
+import type { HttpProxy } from '../../../runtime/net/proxy/proxy-url.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { JobLog } from '../../probes/job-log.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
@@ -11,7 +12,6 @@ import { Stopwatch } from '../stopwatch.ts';
 import { secureConnect, type TunnelHop } from '../tls/secure-connect.ts';
 import { openTunnel } from './open-tunnel.ts';
 import { proxyUnreachable, tunnelFailure } from './proxy-failures.ts';
-import type { HttpProxy } from './proxy-url.ts';
 
 /** A connection to a proxy for reaching a target. */
 export interface ConnectedThrough extends Connected {

@@ -1,9 +1,10 @@
 import { MASK } from '../../../model/credentials/mask.ts';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
+import { ASKS_FOR_CREDENTIALS } from '../../../runtime/net/proxy/connect-response.ts';
+import type { HttpProxy } from '../../../runtime/net/proxy/proxy-url.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { type Scrub, shortenedReadable } from '../../secrets/cut-scrubbed.ts';
 import type { NoTunnel } from './open-tunnel.ts';
-import type { HttpProxy } from './proxy-url.ts';
 
 /** Codes that say nothing about the proxy. */
 const NOT_THE_PROXYS: ReadonlySet<ErrorCode> = new Set([
@@ -86,9 +87,6 @@ export function tunnelFailure(
 const UNABLE = 'it could not reach the target, or not find its name';
 const FORBIDDEN = "its rules have to allow the target's host and port";
 const FORBIDDEN_TO_DENY = `${FORBIDDEN}, also for CONNECT, by which all goes where TARGET_DENY is set`;
-
-/** RFC 9110 15.5.8; and 401, by which some proxies answer to a wrong user or password. */
-export const ASKS_FOR_CREDENTIALS: ReadonlySet<number> = new Set([401, 407]);
 
 /** Such an answer to CONNECT, or a 407 to a request. */
 export function credentialsFailure(

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
-import { hostKey } from '../host-names.ts';
+import { hostKey } from '../../../runtime/net/host-names.ts';
 
 /**
  * The client certificate for a host: one for exactly that name, else one whose `*.` stands for the

@@ -10,6 +10,7 @@ import type {
   TlsFacts,
 } from '../../../model/result/result.ts';
 import { endpointText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
+import { parseProxy } from '../../../runtime/net/proxy/proxy-url.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { hostHasIpv6 } from '../../net/address-family.ts';
 import { EXACT_MS } from '../../net/deadline-extension.ts';
@@ -18,7 +19,6 @@ import { questionText } from '../../net/dns/exchange-failures.ts';
 import type { Question } from '../../net/dns/message/query.ts';
 import { askNameServers, type NameServers } from '../../net/dns/system/name-servers.ts';
 import { unusableProxy } from '../../net/proxy/proxy-failures.ts';
-import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { JobLog } from '../job-log.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
-import { endedByReset } from '../../net/ended-by-reset.ts';
+import { endedByReset } from '../../../runtime/net/ended-by-reset.ts';
 import { failureOfTlsAlert } from '../../net/tls/tls-alerts.ts';
 import type { Ending } from './transport.ts';
 

@@ -1,6 +1,6 @@
 import type { Failure } from '../../../model/result/error-codes.ts';
+import type { HttpProxy } from '../../../runtime/net/proxy/proxy-url.ts';
 import { credentialsFailure } from '../../net/proxy/proxy-failures.ts';
-import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
 import type { JobLog } from '../job-log.ts';
 import type { ProbeContext } from '../probe.ts';
 import type { BodyPlan, ExchangeResult } from './exchange.ts';

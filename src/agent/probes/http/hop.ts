@@ -2,6 +2,7 @@ import type { ClientCertificate } from '../../../model/check/client-certificate.
 import type { IpFamily } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type { FamilyOutcome, TcpFacts, TlsFacts } from '../../../model/result/result.ts';
+import type { HttpProxy } from '../../../runtime/net/proxy/proxy-url.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { familyFor, type SoughtFamily } from '../../net/address-family.ts';
 import {
@@ -14,7 +15,6 @@ import {
   type ConnectedThrough,
   connectThroughProxy,
 } from '../../net/proxy/connect-through-proxy.ts';
-import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
 import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
 import { secureConnect } from '../../net/tls/secure-connect.ts';

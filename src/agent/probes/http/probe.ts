@@ -10,10 +10,10 @@ import type {
   TcpFacts,
   TlsFacts,
 } from '../../../model/result/result.ts';
+import { parseProxy } from '../../../runtime/net/proxy/proxy-url.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { soughtFamily } from '../../net/address-family.ts';
 import { unusableProxy } from '../../net/proxy/proxy-failures.ts';
-import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
 import type { Authorizer } from './auth/authorizer.ts';

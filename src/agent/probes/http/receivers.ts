@@ -1,7 +1,7 @@
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
+import type { HttpProxy } from '../../../runtime/net/proxy/proxy-url.ts';
 import type { Receiver } from '../../config/variable-targets.ts';
-import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
 import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
 
 interface Sent {

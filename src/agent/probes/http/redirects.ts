@@ -1,6 +1,6 @@
 import { isSensitiveHeader } from '../../../model/credentials/sensitive-headers.ts';
+import { decodedHeaderText } from '../../../runtime/net/header-text.ts';
 import type { Receiver } from '../../config/variable-targets.ts';
-import { decodedHeaderText } from '../../net/header-text.ts';
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { OperatorSecrets } from '../../secrets/operator-secrets.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
-import { endedByReset } from '../../net/ended-by-reset.ts';
+import { endedByReset } from '../../../runtime/net/ended-by-reset.ts';
 
 /** How reading ended: the peer closed, the buffer is full, or the connection broke. */
 export interface ReadingEnd {

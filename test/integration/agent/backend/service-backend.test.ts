@@ -7,8 +7,8 @@ import { openServiceBackend } from '../../../../src/agent/backend/service-backen
 import { fixedKey, type KeySource, keyFile } from '../../../../src/agent/config/key-source.ts';
 import { NO_REPORTS } from '../../../../src/agent/error-reports/disabled-reports.ts';
 import { createMetrics } from '../../../../src/agent/metrics/metrics.ts';
-import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';
+import { NO_PROXIES } from '../../../../src/runtime/net/proxy/choose-proxy.ts';
 import { NO_SECRETS } from '../../../../src/scrub/scrubber.ts';
 import { PATHS } from '../../../../src/wire/v1/limits.ts';
 import { metricsText } from '../../../support/agent/metrics-text.ts';

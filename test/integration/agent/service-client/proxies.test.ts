@@ -1,12 +1,12 @@
 import { createServer } from 'node:https';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { type Exemption, exemption } from '../../../../src/agent/net/proxy/no-proxy.ts';
-import { parseProxy } from '../../../../src/agent/net/proxy/proxy-url.ts';
 import { NOT_SCRUBBED } from '../../../../src/agent/secrets/cut-scrubbed.ts';
 import type { Pieces } from '../../../../src/agent/service-client/file-pieces.ts';
 import { ServiceClient } from '../../../../src/agent/service-client/service-client.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
+import { type Exemption, exemption } from '../../../../src/runtime/net/proxy/no-proxy.ts';
+import { parseProxy } from '../../../../src/runtime/net/proxy/proxy-url.ts';
 import { failing, json, read, UploadService } from '../../../support/agent/upload-service.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { createSelfSigned } from '../../../support/servers/certificates.ts';

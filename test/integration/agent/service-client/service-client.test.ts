@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED, type Scrub } from '../../../../src/agent/secrets/cut-scrubbed.ts';
 import { type Pieces, piecesOfFile } from '../../../../src/agent/service-client/file-pieces.ts';
 import { packJson, ServiceClient } from '../../../../src/agent/service-client/service-client.ts';
 import type { ServiceFailure } from '../../../../src/agent/service-client/service-failure.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
+import { NO_PROXIES } from '../../../../src/runtime/net/proxy/choose-proxy.ts';
 import { createScrubber } from '../../../../src/scrub/scrubber.ts';
 import { protocolMismatchOf } from '../../../../src/wire/v1/error-response.ts';
 import {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { plainName } from '../../host-names.ts';
+import { plainName } from '../../../../runtime/net/host-names.ts';
 import type { Family } from '../../resolver.ts';
 import { displayName } from '../message/names.ts';
 import { foundOrNull, lookupFailure, type SourceResult } from './source-result.ts';

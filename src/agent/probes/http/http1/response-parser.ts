@@ -1,4 +1,4 @@
-import { decodedHeaderText } from '../../../net/header-text.ts';
+import { decodedHeaderText } from '../../../../runtime/net/header-text.ts';
 import { type NativeParser, openParser, PAUSE, type ParserCallbacks, SKIP_BODY } from './llhttp.ts';
 
 /** A final response's head as received: names in lower case, values as Latin-1 (RFC 9110 5.5). */

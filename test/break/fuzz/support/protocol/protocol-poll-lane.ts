@@ -1,6 +1,5 @@
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { NO_PROXIES } from '../../../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../../../../src/agent/secrets/cut-scrubbed.ts';
 import { ServiceClient } from '../../../../../src/agent/service-client/service-client.ts';
 import type { CheckSet } from '../../../../../src/agent/source/check-source.ts';
@@ -9,6 +8,7 @@ import {
   type ServiceSource,
 } from '../../../../../src/agent/source/service/service-source.ts';
 import { systemCodeOf } from '../../../../../src/runtime/errors.ts';
+import { NO_PROXIES } from '../../../../../src/runtime/net/proxy/choose-proxy.ts';
 import { type OneOff, readAssignment } from '../../../../../src/wire/v1/assignment.ts';
 import { errorResponseIn } from '../../../../../src/wire/v1/error-response.ts';
 import { MAX_POLL_RESPONSE_BYTES } from '../../../../../src/wire/v1/limits.ts';

@@ -3,7 +3,6 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { open, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { NO_PROXIES } from '../../../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../../../../src/agent/secrets/cut-scrubbed.ts';
 import { ServiceClient } from '../../../../../src/agent/service-client/service-client.ts';
 import type { CheckSet } from '../../../../../src/agent/source/check-source.ts';
@@ -15,6 +14,7 @@ import {
 } from '../../../../../src/agent/source/service/sealed-lines.ts';
 import { createServiceSource } from '../../../../../src/agent/source/service/service-source.ts';
 import { momentOf } from '../../../../../src/runtime/boot-clock.ts';
+import { NO_PROXIES } from '../../../../../src/runtime/net/proxy/choose-proxy.ts';
 import {
   assignmentMessageOf,
   type OneOff,

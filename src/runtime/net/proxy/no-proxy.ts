@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { network, type Parsed } from '../../../runtime/config/parsers.ts';
-import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
+import { network, type Parsed } from '../../config/parsers.ts';
+import { withoutBrackets } from '../endpoint-text.ts';
 import { plainName } from '../host-names.ts';
 
 /** Whether one entry of NO_PROXY matches a host; `port` is the port of the connection. */

@@ -1,5 +1,5 @@
-import { endpointText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
-import { percentDecoded } from '../../../runtime/text/percent-decoded.ts';
+import { percentDecoded } from '../../text/percent-decoded.ts';
+import { endpointText, withoutBrackets } from '../endpoint-text.ts';
 
 export interface HttpProxy {
   /** Scheme, host and port, for messages: never the credentials. */

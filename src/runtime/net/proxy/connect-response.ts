@@ -14,6 +14,9 @@ export type ConnectResponse =
   | { readonly kind: 'foreign'; readonly isTls: boolean }
   | { readonly kind: 'too-long' };
 
+/** RFC 9110 15.5.8; and 401, by which some proxies answer to a wrong user or password. */
+export const ASKS_FOR_CREDENTIALS: ReadonlySet<number> = new Set([401, 407]);
+
 /** Heads of proxies have a few hundred bytes; with a request for credentials, a few thousand. */
 export const MAX_HEAD_BYTES = 16 * 1024;
 

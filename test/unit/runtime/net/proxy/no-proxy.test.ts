@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { chooseProxy, NO_PROXIES } from '../../../../../src/agent/net/proxy/choose-proxy.ts';
-import { exemption } from '../../../../../src/agent/net/proxy/no-proxy.ts';
-import { parseProxy } from '../../../../../src/agent/net/proxy/proxy-url.ts';
+import { chooseProxy, NO_PROXIES } from '../../../../../src/runtime/net/proxy/choose-proxy.ts';
+import { exemption } from '../../../../../src/runtime/net/proxy/no-proxy.ts';
+import { parseProxy } from '../../../../../src/runtime/net/proxy/proxy-url.ts';
 
 function isExempt(entry: string, url: string): boolean {
   const parsed = exemption(entry);

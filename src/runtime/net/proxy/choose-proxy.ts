@@ -1,4 +1,4 @@
-import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
+import { withoutBrackets } from '../endpoint-text.ts';
 import type { Exemption } from './no-proxy.ts';
 import type { HttpProxy } from './proxy-url.ts';
 

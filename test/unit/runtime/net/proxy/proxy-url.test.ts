@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseProxy, withoutCredentials } from '../../../../../src/agent/net/proxy/proxy-url.ts';
+import { parseProxy, withoutCredentials } from '../../../../../src/runtime/net/proxy/proxy-url.ts';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
-import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
+import { withoutBrackets } from './endpoint-text.ts';
 
 /**
  * The canonical form of a host for comparisons: lower-case ASCII without the root's dot; IPv6
