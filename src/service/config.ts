@@ -316,6 +316,10 @@ export const SERVICE_VARIABLES = {
   ...OWN_HEARTBEAT_VARIABLES,
 } as const;
 
+const OWN_NAMES: readonly string[] = Object.values(SERVICE_VARIABLES).map(({ name }) => name);
+/** The proxies' names are similar to many others (FTP_PROXY, GOPROXY). */
+const GUARDED_NAMES = OWN_NAMES.filter((name) => !name.endsWith('_PROXY'));
+
 /** A test compares the README's table of variables with these rows. */
 export const SERVICE_ENVIRONMENT: readonly Pick<
   Variable<unknown>,
@@ -339,6 +343,9 @@ const ARTIFACT_STORE = [
   SERVICE_VARIABLES.s3AccessKeyId,
   SERVICE_VARIABLES.s3SecretAccessKey,
   SERVICE_VARIABLES.s3ForcePathStyle,
+  { ...SERVICE_VARIABLES.httpsProxy, meaning: 'The proxy to a bucket by https.' },
+  { ...SERVICE_VARIABLES.httpProxy, meaning: 'The proxy to a bucket by http.' },
+  SERVICE_VARIABLES.noProxy,
 ] as const;
 
 /** One of the first two has to be set. */
@@ -387,11 +394,7 @@ export const MAINTENANCE_ENVIRONMENT = {
  *   that names the variable, its value (unless secret) and what is allowed
  */
 export function loadServiceConfig(env: Environment): ServiceConfig {
-  refuseSlips(
-    env,
-    SERVICE_ENVIRONMENT.map(({ name }) => name),
-    [],
-  );
+  refuseSlips(env, GUARDED_NAMES, OWN_NAMES);
   const variables = SERVICE_VARIABLES;
   return {
     port: readVariable(env, variables.port),

@@ -3,7 +3,7 @@ import type { Plans } from '../model/account/plan.ts';
 import type { NotificationAttempt } from '../model/alerting/notification-attempt.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { type AddressGuard, denyNetworks } from '../runtime/net/address-guard.ts';
+import type { AddressGuard } from '../runtime/net/address-guard.ts';
 import type { SecretBox } from '../runtime/secret-box.ts';
 import { type Accounts, createAccounts } from './accounts/accounts.ts';
 import { createAllowance } from './accounts/allowance.ts';
@@ -59,6 +59,7 @@ import { createProvider } from './oidc/provider.ts';
 import type { Oidc } from './oidc/routes.ts';
 import { type LinkBase, ServiceLinkBase } from './outgoing/link-base.ts';
 import { NO_OUTGOING, type OutgoingConfig } from './outgoing/outgoing-config.ts';
+import { reachableAddresses } from './outgoing/reachable-addresses.ts';
 import { createOwnHeartbeat } from './own-heartbeat/own-heartbeat.ts';
 import { createLocationKeys, type LocationKeys } from './private-locations/location-keys.ts';
 import {
@@ -222,7 +223,7 @@ export interface FeatureParts {
   readonly isOnDemand?: boolean;
   /** Of links in notifications. Default: PUBLIC_URL. */
   readonly linkBase?: LinkBase;
-  /** Default: the name servers of the machine, and what DELIVERY_DENY allows. */
+  /** Default: the name servers of the machine, and what DELIVERY_DENY and DELIVERY_ALLOW let it reach. */
   readonly domainProbe?: DomainProbe;
   /** Default: those with the present cost. */
   readonly passwords?: Passwords;
@@ -257,8 +258,10 @@ export function createFeatures(given: FeatureParts): Features {
   const clientCertificates = createClientCertificates(parts);
   const maintenanceWindows = createMaintenanceWindows(parts);
   const { delivery = NO_OUTGOING } = parts.config;
-  const guard = denyNetworks(delivery.deny);
-  const pictureSource = parts.pictureSource ?? createPictureSource({ ...parts, guard });
+  const reachable = reachableAddresses(delivery);
+  const { proxies } = delivery;
+  const pictureSource =
+    parts.pictureSource ?? createPictureSource({ ...parts, reachable, proxies });
   const { passwords = createPasswords() } = parts;
   const { publicUrl = null } = parts.config;
   const { serviceHosts: hosts = [], customDomains = null } = parts.config;
@@ -291,6 +294,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...parts,
     retentionDays,
     rootCause: parts.config.rootCause ?? { model: null },
+    proxies,
     secretsOf: async (key) => {
       const sealed = await sealedVariablesOf(store, key);
       const own = sealed === null ? [] : checkVariables.secretValues(key, sealed);
@@ -343,6 +347,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...parts,
     takesResults: () => resultStorage.takes(),
     config: parts.config.ownHeartbeat ?? null,
+    proxies,
   });
   const maintenance = [
     (signal: AbortSignal) => assigner.run(signal),
@@ -430,9 +435,9 @@ export function createFeatures(given: FeatureParts): Features {
     clientCertificates,
     domainChecks: createDomainChecks({
       ...statusPageFeatures,
-      probe: parts.domainProbe ?? createDomainProbe(guard),
+      probe: parts.domainProbe ?? createDomainProbe(reachable, proxies),
       domainRules,
-      guard,
+      reachable,
       publicUrl,
     }),
     errorGroups,
@@ -497,12 +502,12 @@ export function createFeatures(given: FeatureParts): Features {
 }
 
 function oidcOf(
-  { store, clock, log, ids, config: { oidc: config = null } }: FeatureParts,
+  { store, clock, log, ids, config: { oidc: config = null, delivery } }: FeatureParts,
   { sessions }: UserFeatures,
 ): Oidc | null {
   if (config === null) return null;
   return {
-    provider: createProvider(config, { clock, log }),
+    provider: createProvider(config, { clock, log, proxies: delivery?.proxies }),
     identities: createIdentities({ store, clock, ids, sessions, config }),
     sessionMaxMs: config.sessionMaxMs,
   };

@@ -77,7 +77,7 @@ export async function runService(parts: ServiceParts): Promise<void> {
     const sealing = createCredentialSealing({ store, clock, log, secrets });
     await sealing.begin();
     const contents = await openArtifactStore(
-      { ...config.artifacts, dataDir: config.dataDir },
+      { ...config.artifacts, dataDir: config.dataDir, proxies: config.delivery.proxies },
       { clock, log },
     );
     const wake = await createLocationWake(store, clock);

@@ -6,6 +6,7 @@ import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { loadSequentially } from '../../runtime/load-sequentially.ts';
+import type { Proxies } from '../../runtime/net/proxy/choose-proxy.ts';
 import type { ArtifactStore, ArtifactStoreParts } from './artifact-store.ts';
 import { diskError } from './errors.ts';
 import { openLocalDisk } from './local-disk/local-disk.ts';
@@ -210,14 +211,22 @@ function readS3Options(env: Environment): S3Options | null {
  * @throws VedetteError where the settings are invalid or the folder cannot be made
  */
 export async function openArtifactStore(
-  { s3, dataDir }: Pick<ArtifactsConfig, 's3'> & { readonly dataDir: string | null },
+  {
+    s3,
+    dataDir,
+    proxies,
+  }: Pick<ArtifactsConfig, 's3'> & {
+    readonly dataDir: string | null;
+    /** To the bucket. Default: none. */
+    readonly proxies?: Proxies;
+  },
   deps: ArtifactStoreParts,
 ): Promise<ArtifactStore> {
   if (s3 !== null) {
     // The SDK is large: load it only where it is used.
     loadSequentially(import.meta.url, './s3/s3.js');
     const { createS3Store } = await import('./s3/s3.ts');
-    return createS3Store(s3, deps);
+    return createS3Store(s3, deps, proxies);
   }
   if (dataDir !== null) return openLocalDisk({ folder: join(dataDir, 'artifacts') }, deps);
   return openTemporary(deps);

@@ -6,7 +6,9 @@ import {
   ClientSecretBasic,
   ClientSecretPost,
   type Configuration,
+  type CustomFetchOptions,
   calculatePKCECodeChallenge,
+  customFetch,
   discovery,
   enableNonRepudiationChecks,
   fetchUserInfo,
@@ -14,9 +16,12 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client';
+import { type Dispatcher, fetch, type RequestInit } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { NO_PROXIES, type Proxies } from '../../runtime/net/proxy/choose-proxy.ts';
 import { ServiceError } from '../errors.ts';
+import { outgoingDispatcher } from '../outgoing/outgoing-dispatcher.ts';
 import type { OidcConfig } from './oidc-config.ts';
 
 /** For each request to the provider. */
@@ -59,14 +64,28 @@ export interface Provider {
 
 export function createProvider(
   config: OidcConfig,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  {
+    clock,
+    log,
+    proxies = NO_PROXIES,
+  }: {
+    readonly clock: Clock;
+    readonly log: Logger;
+    /** Default: none. */
+    readonly proxies?: Proxies | undefined;
+  },
 ): Provider {
+  const dispatcher = outgoingDispatcher({
+    proxies,
+    reachable: null,
+    connectTimeoutMs: TIMEOUT_SECONDS * 1000,
+  });
   let known: { readonly found: Promise<Configuration>; readonly untilMs: number } | null = null;
 
   /** One request for all who ask at the same time; a failure is not kept. */
   const configuration = (): Promise<Configuration> => {
     if (known !== null && known.untilMs > clock.monotonicMs()) return known.found;
-    const found = discover(config);
+    const found = discover(config, dispatcher);
     const entry = { found, untilMs: clock.monotonicMs() + METADATA_TTL_MS };
     known = entry;
     found.catch(() => {
@@ -136,7 +155,10 @@ export function createProvider(
   };
 }
 
-function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise<Configuration> {
+function discover(
+  { issuer, clientId, clientSecret }: OidcConfig,
+  dispatcher: Dispatcher,
+): Promise<Configuration> {
   const url = new URL(issuer);
   const execute = [enableNonRepudiationChecks];
   // oidc-config.ts allows it for loopback alone.
@@ -144,7 +166,18 @@ function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise<Confi
   return discovery(url, clientId, clientSecret, clientAuth(clientSecret), {
     execute,
     timeout: TIMEOUT_SECONDS,
+    [customFetch]: (url, options) => fetchBy(dispatcher, url, options),
   });
+}
+
+/** Node's own `fetch` does not take the connections of the library. */
+async function fetchBy(
+  dispatcher: Dispatcher,
+  url: string,
+  options: CustomFetchOptions,
+): Promise<Response> {
+  const init = { ...options, dispatcher } as RequestInit;
+  return (await fetch(url, init)) as unknown as Response;
 }
 
 /** OpenID Connect Discovery 1.0, 3: without a list of methods, client_secret_basic. */

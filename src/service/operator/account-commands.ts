@@ -140,7 +140,7 @@ async function withContents<Result>(
   use: (contents: ArtifactStore) => Promise<Result>,
 ): Promise<Result> {
   const contents = await openArtifactStore(
-    { ...config.artifacts, dataDir: config.dataDir },
+    { ...config.artifacts, dataDir: config.dataDir, proxies: config.delivery.proxies },
     { clock: systemClock, log },
   );
   try {

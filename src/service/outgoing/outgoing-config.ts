@@ -4,7 +4,10 @@ import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { denyNetworks, type Network } from '../../runtime/net/address-guard.ts';
 import { isLoopbackHost } from '../../runtime/net/loopback.ts';
+import { NO_PROXIES, type Proxies } from '../../runtime/net/proxy/choose-proxy.ts';
+import { PROXY_VARIABLES, readProxies } from '../../runtime/net/proxy/proxy-variables.ts';
 import { escapeFor } from './escape.ts';
+import { type Allowed, allowedEntry } from './reachable-addresses.ts';
 import { renderTemplate } from './template.ts';
 
 /** A mail server and the sender of the mails. */
@@ -36,10 +39,20 @@ export interface OutgoingConfig {
   readonly sms: SmsGateway | null;
   /** Networks that alert channels and pictures of status pages may not reach. */
   readonly deny: readonly Network[];
+  /** Receivers that alert channels and pictures may reach nevertheless. */
+  readonly allow: readonly Allowed[];
+  /** For all requests of the service by HTTP. */
+  readonly proxies: Proxies;
 }
 
 /** Without configuration, all channels but e-mail and SMS work. */
-export const NO_OUTGOING: OutgoingConfig = { smtp: null, sms: null, deny: [] };
+export const NO_OUTGOING: OutgoingConfig = {
+  smtp: null,
+  sms: null,
+  deny: [],
+  allow: [],
+  proxies: NO_PROXIES,
+};
 
 const MAX_NETWORKS = 1000;
 /** Where clouds serve the credentials of a machine; receivers of alerts are never there. */
@@ -144,6 +157,29 @@ export const DELIVERY_VARIABLES = {
     secret: false,
     parse: listParser(network, MAX_NETWORKS),
   }),
+  allow: variable<readonly Allowed[]>({
+    name: 'DELIVERY_ALLOW',
+    default: null,
+    whenUnset: [],
+    meaning:
+      'Receivers that alert channels and pictures of status pages may reach although DELIVERY_DENY or its default denies them. A name may lead to any address; behind a proxy, the proxy looks it up. Webhooks of subscribers need public addresses all the same.',
+    allowed: `a list of at most ${MAX_NETWORKS} networks, addresses and names (*.name for all names below it), separated by commas or spaces, for example 10.1.2.3, 10.20.0.0/16, hooks.example.internal, *.example.com`,
+    secret: false,
+    parse: listParser(allowedEntry, MAX_NETWORKS),
+  }),
+  httpsProxy: {
+    ...PROXY_VARIABLES.httpsProxy,
+    meaning:
+      'The proxy for https requests of the service: alert channels, pictures, domain checks, the identity provider, the bucket, the model, and HEARTBEAT_URL. Mail and PostgreSQL use none. https_proxy takes precedence.',
+  },
+  httpProxy: {
+    ...PROXY_VARIABLES.httpProxy,
+    meaning: 'The proxy for http requests of the service. http_proxy takes precedence.',
+  },
+  noProxy: {
+    ...PROXY_VARIABLES.noProxy,
+    meaning: 'Hosts that the service reaches without a proxy. no_proxy takes precedence.',
+  },
 } as const;
 
 /**
@@ -179,6 +215,8 @@ export function readOutgoingConfig(env: Environment): OutgoingConfig {
     smtp: server === null || from === null ? null : { ...server, from },
     sms: url === null ? null : { ...sms, url },
     deny: readVariable(env, rows.deny) ?? standardDeny(env),
+    allow: readVariable(env, rows.allow),
+    proxies: readProxies(env),
   };
 }
 

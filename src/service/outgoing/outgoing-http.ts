@@ -1,13 +1,11 @@
-import { Agent, type Dispatcher, request } from 'undici';
-import { systemCodeOf } from '../../runtime/errors.ts';
-import { type AddressGuard, allowAll } from '../../runtime/net/address-guard.ts';
+import { type Dispatcher, request } from 'undici';
+import type { Proxies } from '../../runtime/net/proxy/choose-proxy.ts';
 import { VERSION } from '../../runtime/version.ts';
-import {
-  DENIED_CODE,
-  guardedLookup,
-  type ReachableAddresses,
-  refuseDenied,
-} from './guarded-lookup.ts';
+import { connectionCode, connectionReason } from './connection-reasons.ts';
+import { DENIED_CODE } from './guarded-lookup.ts';
+import { outgoingDispatcher } from './outgoing-dispatcher.ts';
+import { ProxyError } from './proxy-connection.ts';
+import type { ReachableAddresses } from './reachable-addresses.ts';
 import { notSent, type SendOutcome } from './send-outcome.ts';
 
 export interface OutgoingRequest {
@@ -33,8 +31,6 @@ export interface OutgoingHttp {
   close(): Promise<void>;
 }
 
-/** Why an address of which DELIVERY_DENY has the network may not be reached. */
-export const DELIVERY_DENY_REASON = 'DELIVERY_DENY denies its network';
 const CONNECT_TIMEOUT_MS = 5_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const BODY_TIMEOUT_MS = 5_000;
@@ -47,20 +43,18 @@ export const MAX_RETRY_AFTER_MS = 300_000;
 /**
  * Does not follow redirects, and reads only the start of an answer.
  *
- * @param reason why the guard denies an address
+ * @param reachable by requests that are guarded; null if none is
  */
 export function createOutgoingHttp(
-  guard: AddressGuard,
-  reason = DELIVERY_DENY_REASON,
+  reachable: ReachableAddresses | null,
+  proxies: Proxies,
 ): OutgoingHttp {
-  const reachable = { guard, reason };
-  const guarded = agentWith(reachable);
-  const open = agentWith({ guard: allowAll, reason });
+  const guarded = dispatcherFor(reachable, proxies);
+  const open = dispatcherFor(null, proxies);
 
   return {
     async send({ method, url, headers, body, isGuarded }, signal) {
       try {
-        if (isGuarded) refuseDenied(url.hostname, reachable);
         const answer = await request(url, {
           dispatcher: isGuarded ? guarded : open,
           method,
@@ -73,7 +67,8 @@ export function createOutgoingHttp(
         const outcome = outcomeOf(answer, await startOf(answer.body));
         return { ...outcome, isOfReceiver: !outcome.ok };
       } catch (thrown) {
-        const isOfReceiver = !signal.aborted && RECEIVER_CODES.includes(codeOf(thrown) ?? '');
+        const isOfReceiver =
+          !signal.aborted && RECEIVER_CODES.includes(connectionCode(thrown) ?? '');
         return { ...failureOf(thrown, signal), isOfReceiver };
       }
     },
@@ -84,10 +79,16 @@ export function createOutgoingHttp(
   };
 }
 
-/** Connects only to addresses that may be reached. */
-export function agentWith(reachable: ReachableAddresses): Agent {
-  return new Agent({
-    connect: { timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup(reachable) },
+/**
+ * Connects directly, or through the proxies.
+ *
+ * @param reachable null: all addresses
+ */
+export function dispatcherFor(reachable: ReachableAddresses | null, proxies: Proxies): Dispatcher {
+  return outgoingDispatcher({
+    proxies,
+    reachable,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -121,10 +122,13 @@ function outcomeOf(
     const error = `the answer was the redirect ${statusCode}, which is not followed: configure its target instead`;
     return { ok: false, status: statusCode, error, answer, isFinal: true, retryAfterMs: null };
   }
+  // RFC 9110 15.5.8: only proxies answer so.
+  const by =
+    statusCode === 407 ? ': the proxy of HTTP_PROXY requires another user and password' : '';
   return {
     ok: false,
     status: statusCode,
-    error: `the answer was the status ${statusCode}`,
+    error: `the answer was the status ${statusCode}${by}`,
     answer,
     isFinal: false,
     retryAfterMs: retryAfterOf(headers['retry-after']),
@@ -136,21 +140,6 @@ function retryAfterOf(value: string | readonly string[] | undefined): number | n
   if (typeof value !== 'string' || !/^\d{1,9}$/.test(value)) return null;
   return Math.min(Number(value) * 1000, MAX_RETRY_AFTER_MS);
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was reset',
-  UND_ERR_SOCKET: 'the connection ended before an answer came',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the name of the host could not be looked up',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the network cannot be reached',
-  ETIMEDOUT: 'the connection timed out',
-  UND_ERR_CONNECT_TIMEOUT: `no connection was established within ${CONNECT_TIMEOUT_MS / 1000} s`,
-  UND_ERR_HEADERS_TIMEOUT: `no answer came within ${HEADERS_TIMEOUT_MS / 1000} s`,
-  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
-};
 
 /** Without those of our own network, name server and trusted certificates. */
 const RECEIVER_CODES: readonly string[] = [
@@ -175,21 +164,15 @@ function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
 
 /** Why a request failed, in words for the user who configured its URL. */
 export function reasonOf(thrown: unknown): string {
-  const code = codeOf(thrown);
-  if (code === DENIED_CODE && thrown instanceof Error) return thrown.message;
-  const reason = REASONS[code ?? ''] ?? 'no response';
-  return code === null ? reason : `${reason} (${code})`;
+  if (isDenied(thrown) && thrown instanceof Error) return thrown.message;
+  if (thrown instanceof ProxyError) return thrown.message;
+  if (connectionCode(thrown) === 'UND_ERR_HEADERS_TIMEOUT') {
+    return `no answer came within ${HEADERS_TIMEOUT_MS / 1000} s (UND_ERR_HEADERS_TIMEOUT)`;
+  }
+  return connectionReason(thrown, CONNECT_TIMEOUT_MS);
 }
 
 /** Whether DELIVERY_DENY denies the address of the request. */
 export function isDenied(thrown: unknown): boolean {
-  return codeOf(thrown) === DENIED_CODE;
-}
-
-/** The error code; that of the first attempt if several addresses were tried. */
-function codeOf(thrown: unknown): string | null {
-  if (thrown instanceof AggregateError && thrown.errors.length > 0) {
-    return systemCodeOf(thrown.errors[0]) ?? systemCodeOf(thrown);
-  }
-  return systemCodeOf(thrown);
+  return connectionCode(thrown) === DENIED_CODE;
 }

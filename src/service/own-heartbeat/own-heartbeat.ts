@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { allowAll } from '../../runtime/net/address-guard.ts';
+import { NO_PROXIES, type Proxies } from '../../runtime/net/proxy/choose-proxy.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { ping } from '../database/open-store.ts';
@@ -18,6 +18,8 @@ export interface OwnHeartbeatParts {
   readonly takesResults: () => Promise<boolean>;
   /** null: nothing is requested. */
   readonly config: OwnHeartbeatConfig | null;
+  /** Default: none. */
+  readonly proxies?: Proxies;
 }
 
 /** `skipped`: not sent, since the database does not work. */
@@ -41,7 +43,7 @@ const DATABASE_LIMIT_MS = 10_000;
 const LOG_EVERY_MS = 3_600_000;
 
 export function createOwnHeartbeat(parts: OwnHeartbeatParts): OwnHeartbeat {
-  const { clock, log, config } = parts;
+  const { clock, log, config, proxies = NO_PROXIES } = parts;
   const counts: Record<HeartbeatResult, number> = { sent: 0, failed: 0, skipped: 0 };
   const throttled = new ThrottledLog(clock, log, { periodMs: LOG_EVERY_MS });
 
@@ -50,7 +52,7 @@ export function createOwnHeartbeat(parts: OwnHeartbeatParts): OwnHeartbeat {
 
     async maintain(signal) {
       if (config === null) return;
-      const http = createOutgoingHttp(allowAll);
+      const http = createOutgoingHttp(null, proxies);
       const url = new URL(config.url);
       // The receiver may read a token from the path.
       const fields = { host: url.host };

@@ -1,3 +1,4 @@
+import type { Proxies } from '../../runtime/net/proxy/choose-proxy.ts';
 import { sendLimitMs } from './llm/chat-client.ts';
 import { createOpenAiProvider, type OpenAiParts } from './llm/openai.ts';
 import {
@@ -10,6 +11,8 @@ import type { RootCauseConfig } from './root-cause-config.ts';
 export interface ConfiguredParts extends Omit<RootCauseParts, 'model'> {
   readonly rootCause: RootCauseConfig;
   readonly secretsOf: NonNullable<OpenAiParts['secretsOf']>;
+  /** Default: none. */
+  readonly proxies?: Proxies;
 }
 
 /** With the configured model, or only the rules. */

@@ -308,6 +308,11 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
       'put HTTPS_PROXY into a secret of agent.envFrom',
     ],
     [
+      'a proxy of the service with a password',
+      [...CHART_SERVICE, '--set', 'service.env.HTTPS_PROXY=http://u:p@proxy:3128'],
+      'put HTTPS_PROXY into a secret of service.envFrom',
+    ],
+    [
       'a check file beside the service',
       [...CHART_SETTINGS, '--set', 'agent.env.CHECKS_FILE=/checks.yaml'],
       'leave out agent.env.CHECKS_FILE',

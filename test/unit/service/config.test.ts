@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadServiceConfig, SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 import { DEFAULT_ARTIFACT_LIMITS } from '../../../src/service/object-store/artifacts-config.ts';
+import { NO_OUTGOING } from '../../../src/service/outgoing/outgoing-config.ts';
 
 const FIRST_KEY = `vk_${'0f'.repeat(16)}`;
 
@@ -30,7 +31,7 @@ describe('the configuration of the service', () => {
       plansFile: null,
       staticIpv6s: [],
       artifacts: { s3: null, limits: DEFAULT_ARTIFACT_LIMITS },
-      delivery: { smtp: null, sms: null, deny: expect.any(Array) },
+      delivery: { ...NO_OUTGOING, deny: expect.any(Array) },
       rootCause: { model: null },
       sessions: { idleMs: 259_200_000, maxMs: 2_592_000_000 },
       subscribeLimits: { perAccountDay: 2_000, perHour: 2_000 },
@@ -109,7 +110,7 @@ describe('the configuration of the service', () => {
       plansFile: '/etc/plans.yaml',
       staticIpv6s: ['2001:db8::/32', '2001:db8::7'],
       artifacts: { s3: null, limits: DEFAULT_ARTIFACT_LIMITS },
-      delivery: { smtp: null, sms: null, deny: expect.any(Array) },
+      delivery: { ...NO_OUTGOING, deny: expect.any(Array) },
       rootCause: { model: null },
       sessions: { idleMs: 3_600_000, maxMs: 86_400_000 },
       auditRetentionDays: 90,
@@ -178,6 +179,15 @@ describe('the configuration of the service', () => {
     }
     expect(message).toContain(text);
     expect(message).not.toMatch(/\n|hunter2/);
+  });
+
+  it('reads proxies in lower case, and no slips of them: their names are like many others', () => {
+    const { delivery } = loadServiceConfig({
+      http_proxy: 'http://proxy.test:3128',
+      FTP_PROXY: 'ftp.test',
+      GOPROXY: 'https://go.test',
+    });
+    expect(delivery.proxies).toMatchObject({ https: null, http: { hostname: 'proxy.test' } });
   });
 
   it('marks what is secret', () => {

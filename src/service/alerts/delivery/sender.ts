@@ -1,10 +1,10 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
-import { denyNetworks } from '../../../runtime/net/address-guard.ts';
 import type { LinkBase } from '../../outgoing/link-base.ts';
 import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
 import { createOutgoingHttp } from '../../outgoing/outgoing-http.ts';
+import { reachableAddresses } from '../../outgoing/reachable-addresses.ts';
 import {
   notSent,
   SEND_LIMIT_MS,
@@ -39,7 +39,7 @@ export function createNoticeSender(
   config: OutgoingConfig,
   { clock, linkBase }: { readonly clock: Clock; readonly linkBase: LinkBase },
 ): NoticeSender {
-  const http = createOutgoingHttp(denyNetworks(config.deny));
+  const http = createOutgoingHttp(reachableAddresses(config), config.proxies);
   const email = config.smtp === null ? async () => NO_SMTP : createEmailSender(config.smtp);
   const sms = config.sms === null ? async () => NO_SMS : createSmsSender(http, config.sms);
   const webhook = createWebhookSender(http, clock);

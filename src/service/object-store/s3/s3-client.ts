@@ -1,4 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
+import type { Proxies } from '../../../runtime/net/proxy/choose-proxy.ts';
+import { tunnelAgents } from './tunnel-agents.ts';
 
 export interface S3Options {
   readonly bucket: string;
@@ -47,7 +49,11 @@ export function s3Limits(options: S3Options): S3Limits {
   return { ...DEFAULT_LIMITS, ...options.limits };
 }
 
-export function createS3Client(options: S3Options, endpoint: string | null): S3Client {
+export function createS3Client(
+  options: S3Options,
+  endpoint: string | null,
+  proxies: Proxies,
+): S3Client {
   const limits = s3Limits(options);
   return new S3Client({
     region: options.region,
@@ -60,6 +66,7 @@ export function createS3Client(options: S3Options, endpoint: string | null): S3C
     // It would cost a connection for each part.
     expectContinueHeader: false,
     requestHandler: {
+      ...tunnelAgents(proxies, limits.connectTimeoutMs),
       connectionTimeout: limits.connectTimeoutMs,
       requestTimeout: limits.answerTimeoutMs,
       throwOnRequestTimeout: true,

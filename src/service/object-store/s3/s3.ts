@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { messageOf } from '../../../runtime/errors.ts';
+import { NO_PROXIES } from '../../../runtime/net/proxy/choose-proxy.ts';
 import {
   type ArtifactKey,
   type ArtifactStore,
@@ -54,16 +55,17 @@ import {
 export function createS3Store(
   options: S3Options,
   { clock, log }: ArtifactStoreParts,
+  proxies = NO_PROXIES,
 ): ArtifactStore {
   const { bucket, direct, partBytes = DEFAULT_PART_BYTES } = options;
   checkPartBytes(partBytes);
   const layout = new S3Layout(options.prefix);
   const limits = s3Limits(options);
-  const s3: S3Bucket = { bucket, client: createS3Client(options, options.endpoint) };
+  const s3: S3Bucket = { bucket, client: createS3Client(options, options.endpoint, proxies) };
   const agents: S3Bucket | null =
     direct === null
       ? null
-      : { bucket, client: createS3Client(options, direct.endpoint ?? options.endpoint) };
+      : { bucket, client: createS3Client(options, direct.endpoint ?? options.endpoint, proxies) };
   const guarded = guardedBy(s3Error);
 
   async function find(key: ArtifactKey, signal: AbortSignal): Promise<StoredArtifact | null> {

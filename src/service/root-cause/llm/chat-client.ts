@@ -1,10 +1,12 @@
-import { Agent } from 'undici';
 import { Backoff, retryAfterMs } from '../../../runtime/backoff.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
+import { NO_PROXIES, type Proxies } from '../../../runtime/net/proxy/choose-proxy.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { VERSION } from '../../../runtime/version.ts';
 import { sleep } from '../../../runtime/wait.ts';
+import { outgoingDispatcher } from '../../outgoing/outgoing-dispatcher.ts';
+import { ProxyError } from '../../outgoing/proxy-connection.ts';
 import type { ModelConfig } from '../root-cause-config.ts';
 
 export type ChatResponse =
@@ -39,14 +41,23 @@ export function sendLimitMs({ timeoutMs }: Pick<ModelConfig, 'timeoutMs'>): numb
 }
 
 /** Talks to an OpenAI-compatible API. */
-export function createChatClient(
-  config: ModelConfig,
-  clock: Clock,
+export function createChatClient({
+  config,
+  clock,
   random = Math.random,
-): ChatClient {
-  const agent = new Agent({
+  proxies = NO_PROXIES,
+}: {
+  readonly config: ModelConfig;
+  readonly clock: Clock;
+  readonly random?: () => number;
+  /** Default: none. */
+  readonly proxies?: Proxies;
+}): ChatClient {
+  const agent = outgoingDispatcher({
+    proxies,
+    reachable: null,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
     connections: CONNECTIONS,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
     // `attempt` limits the time.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -99,7 +110,7 @@ export function createChatClient(
     } catch (error) {
       const why = isLate
         ? `did not answer within ${config.timeoutMs / 1000} s`
-        : `could not be asked (${systemCodeOf(error) ?? 'connection lost'})`;
+        : `could not be asked (${error instanceof ProxyError ? error.message : (systemCodeOf(error) ?? 'connection lost')})`;
       return { ok: 'again', problem: why, afterMs: 0 };
     } finally {
       cancel();

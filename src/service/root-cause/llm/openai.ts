@@ -1,5 +1,6 @@
 import { CLASSIFICATIONS } from '../../../model/result/root-cause-analysis.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import type { Proxies } from '../../../runtime/net/proxy/choose-proxy.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import type { RootCauseProvider } from '../provider.ts';
 import { buildAnalysisScrubber } from '../redaction/analysis-scrubber.ts';
@@ -34,6 +35,8 @@ export interface OpenAiParts {
   readonly clock: Clock;
   /** From 0 to under 1. */
   readonly random?: () => number;
+  /** Default: none. */
+  readonly proxies?: Proxies;
   /** The secrets of an account and of a check. Nothing is sent where it rejects. */
   readonly secretsOf?: (check: AccountKey) => Promise<readonly string[]>;
 }
@@ -43,8 +46,8 @@ export interface OpenAiParts {
  * known to be secret or looks like it.
  */
 export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
-  const { config, clock, secretsOf = async () => [] } = parts;
-  const client = createChatClient(config, clock, parts.random);
+  const { config, secretsOf = async () => [] } = parts;
+  const client = createChatClient(parts);
   return {
     name: 'openai',
 

@@ -1,14 +1,9 @@
 import { type Dispatcher, request } from 'undici';
 import type { Clock } from '../../../runtime/clock.ts';
-import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
+import type { Proxies } from '../../../runtime/net/proxy/choose-proxy.ts';
 import { VERSION } from '../../../runtime/version.ts';
-import { refuseDenied } from '../../outgoing/guarded-lookup.ts';
-import {
-  agentWith,
-  DELIVERY_DENY_REASON,
-  isDenied,
-  reasonOf,
-} from '../../outgoing/outgoing-http.ts';
+import { dispatcherFor, isDenied, reasonOf } from '../../outgoing/outgoing-http.ts';
+import type { ReachableAddresses } from '../../outgoing/reachable-addresses.ts';
 import { failed, type PictureFailure, refused } from './picture.ts';
 
 type Download = { readonly ok: true; readonly bytes: Buffer } | PictureFailure;
@@ -26,15 +21,20 @@ const LIMIT_MS = 10_000;
 const MAX_REDIRECTS = 3;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** Downloads files of at most 1 MiB, from addresses that the guard allows, also after redirects. */
-export function createPictureDownloads(guard: AddressGuard, clock: Clock): PictureDownloads {
-  const reachable = { guard, reason: DELIVERY_DENY_REASON };
-  const dispatcher = agentWith(reachable);
+export interface PictureDownloadsParts {
+  readonly clock: Clock;
+  readonly reachable: ReachableAddresses;
+  readonly proxies: Proxies;
+}
+
+/** Downloads files of at most 1 MiB, from addresses that may be reached, also after redirects. */
+export function createPictureDownloads(parts: PictureDownloadsParts): PictureDownloads {
+  const { clock, reachable, proxies } = parts;
+  const dispatcher = dispatcherFor(reachable, proxies);
 
   async function follow(first: URL, signal: AbortSignal): Promise<Download> {
     let url = first;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-      refuseDenied(url.hostname, reachable);
       const answer = await request(url, {
         dispatcher,
         method: 'GET',

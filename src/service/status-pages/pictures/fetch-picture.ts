@@ -1,7 +1,5 @@
-import type { Clock } from '../../../runtime/clock.ts';
-import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
 import { createPictureDecoder } from './decode-picture.ts';
-import { createPictureDownloads } from './download-picture.ts';
+import { createPictureDownloads, type PictureDownloadsParts } from './download-picture.ts';
 import { type PictureKind, type PictureOutcome, refused } from './picture.ts';
 import { formatOf } from './picture-format.ts';
 
@@ -12,9 +10,7 @@ export interface PictureSource {
   close(): Promise<void>;
 }
 
-export interface PictureSourceParts {
-  readonly clock: Clock;
-  readonly guard: AddressGuard;
+export interface PictureSourceParts extends PictureDownloadsParts {
   /** The compiled picture-worker.js; default: beside this module. */
   readonly workerUrl?: URL;
 }
@@ -25,13 +21,9 @@ const SIZES: Readonly<
   Record<PictureKind, { readonly maxWidth: number; readonly maxHeight: number }>
 > = { logo: { maxWidth: 800, maxHeight: 320 }, favicon: { maxWidth: 192, maxHeight: 192 } };
 
-export function createPictureSource({
-  clock,
-  guard,
-  workerUrl = DEFAULT_WORKER_URL,
-}: PictureSourceParts): PictureSource {
-  const downloads = createPictureDownloads(guard, clock);
-  const decoder = createPictureDecoder(clock, workerUrl);
+export function createPictureSource(parts: PictureSourceParts): PictureSource {
+  const downloads = createPictureDownloads(parts);
+  const decoder = createPictureDecoder(parts.clock, parts.workerUrl ?? DEFAULT_WORKER_URL);
 
   return {
     async fetch(kind, url, signal) {

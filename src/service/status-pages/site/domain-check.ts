@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { ServiceError } from '../../errors.ts';
-import { DELIVERY_DENY_REASON } from '../../outgoing/outgoing-http.ts';
+import type { ReachableAddresses } from '../../outgoing/reachable-addresses.ts';
 import type { StatusPages } from '../status-pages.ts';
 import type { DomainRules } from './domain-rules.ts';
 
@@ -42,8 +41,8 @@ export interface DomainChecksParts {
   readonly statusPages: Pick<StatusPages, 'read'>;
   readonly probe: DomainProbe;
   readonly domainRules: Pick<DomainRules, 'refuse'>;
-  /** Addresses that it denies are not shown: users must not learn the service's network. */
-  readonly guard: AddressGuard;
+  /** Other addresses are not shown: users must not learn the service's network. */
+  readonly reachable: ReachableAddresses;
   /** PUBLIC_URL, the address that a domain should lead to; null if unknown. */
   readonly publicUrl: string | null;
 }
@@ -66,7 +65,7 @@ export function createDomainChecks({
   statusPages,
   probe,
   domainRules,
-  guard,
+  reachable,
   publicUrl,
 }: DomainChecksParts): DomainChecks {
   return {
@@ -83,7 +82,10 @@ export function createDomainChecks({
       domainRules.refuse(customDomain);
       const signal = AbortSignal.any([unwanted, AbortSignal.timeout(MAX_WAIT_MS)]);
       const resolved = await probe.resolve(customDomain, signal);
-      const addresses = resolved.addresses.filter((one) => guard.deniedBy(one) === null);
+      const isAllowed = reachable.allowsName(customDomain);
+      const addresses = resolved.addresses.filter(
+        (one) => isAllowed || reachable.guard.deniedBy(one) === null,
+      );
       const isDenied = addresses.length < resolved.addresses.length && addresses.length === 0;
       const found = { customDomain, addresses, cname: isDenied ? null : resolved.cname };
       const problem = (kind: DomainProblem, advice: string): DomainCheck => ({
@@ -95,7 +97,7 @@ export function createDomainChecks({
       if (isDenied) {
         return problem(
           'NO_ANSWER',
-          `${customDomain} may not be reached: ${DELIVERY_DENY_REASON}. ${recordAdvice(customDomain, publicUrl)}`,
+          `${customDomain} may not be reached: ${reachable.reason}. ${recordAdvice(customDomain, publicUrl)}`,
         );
       }
       if (addresses.length === 0) {

@@ -1,13 +1,14 @@
 import { promises as dns } from 'node:dns';
-import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
+import type { Proxies } from '../../../runtime/net/proxy/choose-proxy.ts';
 import { createOutgoingHttp } from '../../outgoing/outgoing-http.ts';
+import type { ReachableAddresses } from '../../outgoing/reachable-addresses.ts';
 import type { DomainProbe } from './domain-check.ts';
 
 /** Each name server is asked for this long, twice. */
 const RESOLVE = { timeout: 2_000, tries: 2 };
 
-/** Asks name servers, and opens addresses that the guard of DELIVERY_DENY allows. */
-export function createDomainProbe(guard: AddressGuard): DomainProbe {
+/** Asks name servers, and opens addresses that DELIVERY_DENY and DELIVERY_ALLOW let it reach. */
+export function createDomainProbe(reachable: ReachableAddresses, proxies: Proxies): DomainProbe {
   return {
     async resolve(domain, signal) {
       const resolver = new dns.Resolver(RESOLVE);
@@ -28,7 +29,7 @@ export function createDomainProbe(guard: AddressGuard): DomainProbe {
     },
 
     async fetch(url, signal) {
-      const http = createOutgoingHttp(guard);
+      const http = createOutgoingHttp(reachable, proxies);
       const request = { method: 'GET', url, headers: {}, body: null, isGuarded: true } as const;
       const outcome = await http.send(request, signal);
       await http.close();

@@ -48,9 +48,7 @@ export function createSubscriptionFeatures({
   const counters = new SubscriptionCounters();
   const guard = webhookGuard ?? publicAddresses(delivery.deny);
   const sender =
-    secrets === null
-      ? null
-      : createMessageSender({ ...parts, secrets, smtp: delivery.smtp, guard });
+    secrets === null ? null : createMessageSender({ ...parts, ...delivery, secrets, guard });
   const subscriptions = createSubscriptions({ ...parts, sender, counters, limits });
   const send = async (signal: AbortSignal): Promise<void> => {
     if (sender === null) return;

@@ -1,4 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { NO_PROXIES } from '../../../../src/runtime/net/proxy/choose-proxy.ts';
+import { readProxies } from '../../../../src/runtime/net/proxy/proxy-variables.ts';
 import {
   createOwnHeartbeat,
   type HeartbeatResult,
@@ -7,6 +9,7 @@ import {
 import { FakeClock, settle } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
 import { hookServer, statuses } from '../../../support/servers/hook-server.ts';
+import { httpProxy } from '../../../support/servers/http-proxy.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -16,7 +19,7 @@ interface Database {
   takesResults: boolean;
 }
 
-function start(url: string, method: 'GET' | 'POST' = 'GET') {
+function start(url: string, method: 'GET' | 'POST' = 'GET', proxies = NO_PROXIES) {
   const clock = new FakeClock();
   const logs = captureLog();
   const database: Database = { answers: async () => [], takesResults: true };
@@ -26,6 +29,7 @@ function start(url: string, method: 'GET' | 'POST' = 'GET') {
     log: logs.log,
     takesResults: async () => database.takesResults,
     config: { url, method },
+    proxies,
   });
   const stopping = new AbortController();
   const ended = heartbeat.maintain(stopping.signal);
@@ -59,6 +63,16 @@ describe('the heartbeat of the service', () => {
       { method: 'POST', path: '/hook', body: '' },
       { method: 'POST', path: '/hook', body: '' },
     ]);
+  });
+
+  it('requests the URL through the proxy', async () => {
+    const server = await hookServer();
+    const proxy = await httpProxy();
+    const url = `http://monitor.test:${server.port}/beat`;
+    const { heartbeat } = start(url, 'GET', readProxies({ HTTP_PROXY: proxy.url() }));
+    await when(heartbeat, { sent: 1 });
+    expect(server.requests).toMatchObject([{ method: 'GET', path: '/beat' }]);
+    expect(proxy.requests).toMatchObject([{ target: url }]);
   });
 
   it('stops while the database fails, hangs or refuses results', async () => {

@@ -32,4 +32,22 @@ describe('denyNetworks', () => {
   ])('%s/%i lets %s through', (address, prefixBits, asked) => {
     expect(denied(address, prefixBits, asked)).toBe(false);
   });
+
+  it.each([
+    ['10.1.2.3/32', '10.1.2.3', null],
+    ['10.1.2.3/32', '::ffff:10.1.2.3', null],
+    ['10.1.2.3/32', '64:ff9b::10.1.2.3', null],
+    ['10.1.2.3/32', '10.1.2.4', '10.0.0.0/8'],
+    ['10.1.2.3/32', '64:ff9b::10.1.2.4', '10.0.0.0/8'],
+    // Teredo: the server is allowed, the client 10.1.2.4 is not.
+    ['10.1.2.3/32', '2001:0:a01:203::f5fe:fdfb', '10.0.0.0/8'],
+    ['64:ff9b::/96', '64:ff9b::10.1.2.4', null],
+    ['::/0', '10.1.2.3', '10.0.0.0/8'],
+    ['192.0.2.0/24', '10.1.2.3', '10.0.0.0/8'],
+  ])('with %s allowed inside 10.0.0.0/8, %s is denied by %s', (text, asked, by) => {
+    const [address = '', bits] = text.split('/');
+    const denied = { text: '10.0.0.0/8', address: '10.0.0.0', prefixBits: 8 };
+    const allowed = { text, address, prefixBits: Number(bits) };
+    expect(denyNetworks([denied], [allowed]).deniedBy(asked)).toBe(by);
+  });
 });

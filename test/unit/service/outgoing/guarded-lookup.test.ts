@@ -6,13 +6,14 @@ import {
   guardedLookup,
   refuseDenied,
 } from '../../../../src/service/outgoing/guarded-lookup.ts';
+import { guardedAddresses } from '../../../../src/service/outgoing/reachable-addresses.ts';
 
 function guardOf(...texts: readonly string[]) {
   const networks = texts.flatMap((text) => {
     const parsed = network(text);
     return parsed.ok ? [parsed.value] : [];
   });
-  return { guard: denyNetworks(networks), reason: 'DELIVERY_DENY denies its network' };
+  return guardedAddresses(denyNetworks(networks), 'DELIVERY_DENY denies its network');
 }
 
 describe('denied addresses', () => {

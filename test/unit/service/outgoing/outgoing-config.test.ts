@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
 import { readOutgoingConfig } from '../../../../src/service/outgoing/outgoing-config.ts';
+import { reachableAddresses } from '../../../../src/service/outgoing/reachable-addresses.ts';
 
 const FROM = { SMTP_FROM: 'Vedette <alerts@example.com>' };
 const GATEWAY = { SMS_GATEWAY_URL: 'https://sms.example.com/send' };
@@ -95,6 +96,54 @@ describe('the configuration of delivery', () => {
       body: 'To={{NUMBER}}&Body={{MESSAGE}}',
     });
     expect(read.deny.map(({ text }) => text)).toEqual(['10.0.0.0/8', '::1']);
+  });
+
+  it('reads the proxies, of which messages have no credentials', () => {
+    const { proxies } = readOutgoingConfig({
+      HTTPS_PROXY: 'http://a:b@upper.test:3128',
+      https_proxy: 'http://u:p%40ss@lower.test:3128',
+      no_proxy: '.internal',
+    });
+    expect(proxies.https).toMatchObject({ hostname: 'lower.test', port: 3128 });
+    expect(proxies.http).toBeNull();
+    expect(proxies.exemptions.map((matches) => matches('s3.internal', 443))).toEqual([true]);
+    const broken = { HTTP_PROXY: 'socks://user:pa55@proxy.test' };
+    expect(() => readOutgoingConfig(broken)).toThrow(
+      'HTTP_PROXY holds "socks://********@proxy.test"',
+    );
+  });
+
+  const allowance = (DELIVERY_ALLOW: string) =>
+    reachableAddresses(readOutgoingConfig({ DELIVERY_ALLOW }));
+
+  it.each([
+    ['hooks.example', 'HOOKS.example.', true],
+    ['hooks.example', 'a.hooks.example', false],
+    ['hooks.example', 'hooks.example.evil.test', false],
+    ['*.example', 'a.b.example', true],
+    ['*.example', 'example', false],
+    ['*.example', 'badexample', false],
+    ['bücher.example', 'xn--bcher-kva.example', true],
+    ['10.0.0.1', '10.0.0.1', false],
+  ])('of the names in DELIVERY_ALLOW, %s allows %s: %s', (entry, name, isAllowed) => {
+    expect(allowance(entry).allowsName(name)).toBe(isAllowed);
+  });
+
+  it('allows addresses and networks of DELIVERY_ALLOW', () => {
+    const { guard } = allowance('10.0.0.5 fd00:1::/32, hooks.example');
+    expect(['10.0.0.5', 'fd00:1::9'].map(guard.deniedBy)).toEqual([null, null]);
+    expect(['10.0.0.6', 'fd00:2::9', '127.0.0.1'].map(guard.deniedBy)).not.toContain(null);
+  });
+
+  it.each([
+    '*',
+    'a*.example',
+    '10.0.0.0/40',
+    '10.0.0.256',
+    'http://hooks.example',
+    'a.example:443',
+  ])('refuses %s in DELIVERY_ALLOW', (entry) => {
+    expect(() => allowance(`10.0.0.1, ${entry}`)).toThrow('DELIVERY_ALLOW holds');
   });
 
   it.each([

@@ -1,10 +1,12 @@
 import type { Clock } from '../../../../runtime/clock.ts';
 import { messageOf } from '../../../../runtime/errors.ts';
 import type { AddressGuard } from '../../../../runtime/net/address-guard.ts';
+import type { Proxies } from '../../../../runtime/net/proxy/choose-proxy.ts';
 import type { SecretBox } from '../../../../runtime/secret-box.ts';
 import { createMailer, type MailOutcome } from '../../../outgoing/mailer.ts';
 import type { Smtp } from '../../../outgoing/outgoing-config.ts';
 import { createOutgoingHttp, type HttpOutcome } from '../../../outgoing/outgoing-http.ts';
+import { guardedAddresses } from '../../../outgoing/reachable-addresses.ts';
 import { notSent, SEND_LIMIT_MS } from '../../../outgoing/send-outcome.ts';
 import { signedHeaders } from '../../../outgoing/signed-headers.ts';
 import { openSubscriber, type SubscriberSecrets } from '../address.ts';
@@ -66,12 +68,16 @@ export interface MessageSenderParts {
   readonly smtp: Smtp | null;
   /** Which addresses webhooks may have. */
   readonly guard: AddressGuard;
+  readonly proxies: Proxies;
   readonly publicUrl: string | null;
 }
 
 export function createMessageSender(parts: MessageSenderParts): MessageSender {
-  const { clock, secrets, smtp, guard, publicUrl } = parts;
-  const http = createOutgoingHttp(guard, 'subscribers have public addresses');
+  const { clock, secrets, smtp, guard, proxies, publicUrl } = parts;
+  const http = createOutgoingHttp(
+    guardedAddresses(guard, 'subscribers have public addresses'),
+    proxies,
+  );
   const mailer = smtp === null ? null : createMailer(smtp, { maxConnections: MAX_CONNECTIONS });
 
   async function withLimit<T>(

@@ -1,12 +1,15 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { network } from '../../../../../src/runtime/config/parsers.ts';
+import { readProxies } from '../../../../../src/runtime/net/proxy/proxy-variables.ts';
 import { claimDeliveries } from '../../../../../src/service/alerts/delivery/claims.sql.ts';
 import { NOTICE_VARIABLES } from '../../../../../src/service/alerts/senders/notice-variables.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { hookServer, statuses } from '../../../../support/servers/hook-server.ts';
+import { httpProxy } from '../../../../support/servers/http-proxy.ts';
 import { answering, rawServer, response } from '../../../../support/servers/http-servers.ts';
+import { refusingPort } from '../../../../support/servers/tcp-servers.ts';
 import {
   CHANNELS,
   deliveriesWhen,
@@ -359,6 +362,39 @@ describe.each(databases)('on %s', (kind) => {
       const [row] = await deliveriesWhen(service(), id, ([{ lastError }]) => lastError !== null);
       expect(row).toMatchObject({ state: 'waiting', attempts: 1, lastStatus: null });
       expect(row.lastError).toContain(error);
+    });
+
+    it('is repeated after 20 s where the proxy was away, and then goes through it', async () => {
+      const { clock } = service();
+      const server = await hookServer();
+      const away = await refusingPort();
+      onTestFinished(() => away.close());
+      await makeCheck(service(), 'home');
+      const url = `http://localhost:${server.port}/hook`;
+      const id = await makeWebhook(service(), { url });
+      const through = (proxyUrl: string) =>
+        startWorker(service(), { proxies: readProxies({ HTTP_PROXY: proxyUrl }) });
+      const first = through(`http://ann:s3cret@127.0.0.1:${away.port}`);
+      await put(service(), noticeOf(service()));
+      const [row] = await deliveriesWhen(service(), id, ([{ lastError }]) => lastError !== null);
+      expect(row).toMatchObject({
+        state: 'waiting',
+        attempts: 1,
+        lastStatus: null,
+        lastError:
+          'no connection to the proxy of HTTP_PROXY: the connection was refused (ECONNREFUSED)',
+        nextAttemptAt: new Date(clock.wallMs() + 20_000).toISOString(),
+      });
+      await first.stop();
+      expect(JSON.stringify(first.logs.records())).not.toMatch(/s3cret|YW5u/);
+
+      const proxy = await httpProxy();
+      through(proxy.url());
+      await clock.advance(20_000);
+      const [sent] = await deliveriesWhen(service(), id, whenAll('sent'));
+      expect(sent).toMatchObject({ attempts: 2, lastError: null });
+      expect(server.requests).toHaveLength(1);
+      expect(proxy.requests).toMatchObject([{ method: 'CONNECT' }]);
     });
 
     it('is retried after 20 s without an answer', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
+import { readProxies } from '../../../../../src/runtime/net/proxy/proxy-variables.ts';
 import type { AnalysisInput } from '../../../../../src/service/root-cause/analysis-input.ts';
 import { createOpenAiProvider } from '../../../../../src/service/root-cause/llm/openai.ts';
 import type { Analysed } from '../../../../../src/service/root-cause/provider.ts';
@@ -14,6 +15,7 @@ import {
   tlsWith,
 } from '../../../../support/samples/root-cause-cases.ts';
 import { encodingsOf } from '../../../../support/samples/secret-encodings.ts';
+import { httpProxy } from '../../../../support/servers/http-proxy.ts';
 import {
   ANALYSIS,
   answering,
@@ -21,6 +23,7 @@ import {
   replying,
   startModelServer,
 } from '../../../../support/servers/model-server.ts';
+import { refusingPort } from '../../../../support/servers/tcp-servers.ts';
 
 const NEVER = new AbortController().signal;
 const FILE = caseOf(answered({ status: 500, body: 'Oh no', bodyEncoding: 'text' }));
@@ -55,6 +58,33 @@ describe('a model behind an OpenAI-compatible API', () => {
     open.unshift(made.close);
     return made;
   }
+
+  it('is asked through the proxy', async () => {
+    const proxy = await httpProxy();
+    const proxies = readProxies({ HTTP_PROXY: proxy.url() });
+    expect(await provider({}, { proxies }).analyse(FILE, NEVER)).toMatchObject({ ok: true });
+    expect(proxy.requests).toMatchObject([
+      { method: 'POST', target: `${server.url}/chat/completions` },
+    ]);
+  });
+
+  it('is not asked while the proxy is away, which the problem says', async () => {
+    const away = await refusingPort();
+    open.push(() => away.close());
+    const proxies = readProxies({ HTTP_PROXY: `http://ann:s3cret@127.0.0.1:${away.port}` });
+    const clock = new FakeClock();
+    const asked = provider({}, { proxies, clock, random: () => 0.5 }).analyse(FILE, NEVER);
+    for (const waitMs of [750, 1500]) {
+      await eventually(() => clock.nextTimerInMs === waitMs);
+      await clock.advance(waitMs);
+    }
+    expect(await asked).toEqual({
+      ok: false,
+      problem:
+        'the model could not be asked (no connection to the proxy of HTTP_PROXY: the connection was refused (ECONNREFUSED)), 3 times',
+    });
+    expect(server.requests).toEqual([]);
+  });
 
   it('is asked for JSON, and its analysis stands', async () => {
     const made = await provider().analyse(FILE, NEVER);

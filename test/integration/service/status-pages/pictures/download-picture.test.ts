@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { network } from '../../../../../src/runtime/config/parsers.ts';
-import { allowAll, denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
+import {
+  type AddressGuard,
+  allowAll,
+  denyNetworks,
+} from '../../../../../src/runtime/net/address-guard.ts';
+import { NO_PROXIES } from '../../../../../src/runtime/net/proxy/choose-proxy.ts';
+import { readProxies } from '../../../../../src/runtime/net/proxy/proxy-variables.ts';
+import { guardedAddresses } from '../../../../../src/service/outgoing/reachable-addresses.ts';
 import { createPictureDownloads } from '../../../../../src/service/status-pages/pictures/download-picture.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { hookServer } from '../../../../support/servers/hook-server.ts';
+import { httpProxy } from '../../../../support/servers/http-proxy.ts';
 import { servedBy } from '../../../../support/servers/http-servers.ts';
 
 const NEVER = new AbortController().signal;
@@ -19,8 +27,13 @@ function guardOf(...texts: readonly string[]) {
   );
 }
 
+function downloadsOf(guard: AddressGuard, clock: FakeClock, proxies = NO_PROXIES) {
+  const reachable = guardedAddresses(guard, 'DELIVERY_DENY denies its network');
+  return createPictureDownloads({ clock, reachable, proxies });
+}
+
 async function download(url: string, guard = allowAll, signal = NEVER) {
-  const downloads = createPictureDownloads(guard, new FakeClock());
+  const downloads = downloadsOf(guard, new FakeClock());
   try {
     return await downloads.download(url, signal);
   } finally {
@@ -51,6 +64,25 @@ describe('the download of a picture', () => {
       response.writeHead(301, { location: '/' }).end();
     });
     expect(await download(endless)).toMatchObject({ problem: 'there were more than 3 redirects' });
+  });
+
+  it('go through the proxy, and to no denied address after a redirect', async () => {
+    const server = await hookServer(({ path }, response) => {
+      const location = 'http://127.0.0.2/secret';
+      if (path === '/hook') response.writeHead(302, { location }).end();
+      else response.end('bytes');
+    });
+    const proxy = await httpProxy();
+    const proxies = readProxies({ HTTP_PROXY: proxy.url() });
+    const downloads = downloadsOf(guardOf('127.0.0.2'), new FakeClock(), proxies);
+    const picture = `http://localhost:${server.port}/picture`;
+    expect(await downloads.download(picture, NEVER)).toMatchObject({ ok: true });
+    expect(await downloads.download(server.url, NEVER)).toMatchObject({
+      ok: false,
+      problem: '127.0.0.2 may not be reached: DELIVERY_DENY denies its network',
+    });
+    await downloads.close();
+    expect(proxy.requests.map(({ method }) => method)).toEqual(['CONNECT', 'GET']);
   });
 
   it.each(['file:///etc/passwd', 'data:image/png;base64,AA==', 'ftp://a.test/', 'http://'])(
@@ -134,7 +166,7 @@ describe('the download of a picture', () => {
       });
       response.write('a');
     });
-    const downloads = createPictureDownloads(allowAll, clock);
+    const downloads = downloadsOf(allowAll, clock);
     const found = downloads.download(url, NEVER);
     await eventually(() => isAsked);
     await clock.advance(10_000);

@@ -1,0 +1,63 @@
+import { type ClientRequestArgs, Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { endpointText } from '../../../runtime/net/endpoint-text.ts';
+import {
+  type ChosenProxy,
+  chooseProxy,
+  type Proxies,
+} from '../../../runtime/net/proxy/choose-proxy.ts';
+import { openTunnel } from '../../outgoing/proxy-connection.ts';
+
+type OnCreated = (error: Error | null, stream: Duplex) => void;
+
+/** Like those that the SDK makes for itself. */
+const OPTIONS = { keepAlive: true, maxSockets: 50 };
+
+/** Agents of Node's HTTP client that reach the bucket through the proxies; none if there are none. */
+export function tunnelAgents(
+  proxies: Proxies,
+  timeoutMs: number,
+): { readonly httpAgent?: HttpAgent; readonly httpsAgent?: HttpsAgent } {
+  if (proxies.http === null && proxies.https === null) return {};
+
+  const open = ({ host, port }: ClientRequestArgs, scheme: 'http' | 'https') => {
+    const hostname = host ?? '';
+    const number = Number(port ?? (scheme === 'http' ? 80 : 443));
+    const url = new URL(`${scheme}://${endpointText(hostname, number)}`);
+    const proxy = chooseProxy(proxies, url);
+    return proxy === null ? null : { proxy, hosts: [hostname], port: number };
+  };
+  const tunnel = (way: { proxy: ChosenProxy; hosts: readonly string[]; port: number }) =>
+    openTunnel(way.proxy, way, timeoutMs);
+
+  class TunnelHttpAgent extends HttpAgent {
+    override createConnection(options: ClientRequestArgs, onCreated?: OnCreated) {
+      const way = open(options, 'http');
+      if (way === null) return super.createConnection(options, onCreated);
+      tunnel(way).then(
+        (socket) => onCreated?.(null, socket),
+        (error) => onCreated?.(error, failed),
+      );
+      return undefined;
+    }
+  }
+
+  class TunnelHttpsAgent extends HttpsAgent {
+    override createConnection(options: ClientRequestArgs, onCreated?: OnCreated) {
+      const way = open(options, 'https');
+      if (way === null) return super.createConnection(options, onCreated);
+      tunnel(way).then(
+        (socket) => onCreated?.(null, connectTls({ ...(options as ConnectionOptions), socket })),
+        (error) => onCreated?.(error, failed),
+      );
+      return undefined;
+    }
+  }
+
+  return { httpAgent: new TunnelHttpAgent(OPTIONS), httpsAgent: new TunnelHttpsAgent(OPTIONS) };
+}
+
+/** Node ignores the stream beside an error. */
+const failed = undefined as unknown as Duplex;

@@ -1,0 +1,120 @@
+import { isIP, type Socket } from 'node:net';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { systemCodeOf } from '../../runtime/errors.ts';
+import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
+import {
+  type ChosenProxy,
+  chooseProxy,
+  type Proxies,
+} from '../../runtime/net/proxy/choose-proxy.ts';
+import { checkedAddresses, DENIED_CODE, guardedLookup, refuseDenied } from './guarded-lookup.ts';
+import { connectToProxy, openTunnel, ProxyError } from './proxy-connection.ts';
+import type { ReachableAddresses } from './reachable-addresses.ts';
+
+export interface DispatcherOptions extends Omit<Agent.Options, 'connect'> {
+  readonly proxies: Proxies;
+  /** null: all, for addresses in the service's own configuration. */
+  readonly reachable: ReachableAddresses | null;
+  /** For each step: to the peer or proxy, the tunnel, TLS with the peer behind it. */
+  readonly connectTimeoutMs: number;
+}
+
+/**
+ * Sends requests of undici directly, or through the proxies, and connects only to addresses that may
+ * be reached. Through a proxy, the service resolves and checks a name and sends the checked address to
+ * CONNECT, also for http: otherwise the proxy could find another address for it. It sends the name
+ * where any address may be reached. The proxy's own address is the operator's, and not checked.
+ */
+export function outgoingDispatcher({
+  proxies,
+  reachable,
+  connectTimeoutMs: timeout,
+  ...options
+}: DispatcherOptions): Dispatcher {
+  const lookup = reachable === null ? {} : { lookup: guardedLookup(reachable) };
+  const direct = buildConnector({ timeout, ...lookup });
+  const secure = buildConnector({ timeout });
+
+  /** Whether the proxy gets the host as it stands in the URL. */
+  const needsNoLookup = (hostname: string): boolean =>
+    reachable === null || isIP(hostname) !== 0 || reachable.allowsName(hostname);
+
+  /** @throws ProxyError, an Error with the code DENIED_CODE, or that of the look-up */
+  async function reach(proxy: ChosenProxy, url: URL): Promise<Socket> {
+    const hostname = withoutBrackets(url.hostname);
+    const isTls = url.protocol === 'https:';
+    const asIs = needsNoLookup(hostname);
+    if (asIs && !isTls) return await connectToProxy(proxy, timeout);
+    const hosts =
+      asIs || reachable === null ? [hostname] : await addressesOf(hostname, reachable, proxy);
+    const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port);
+    return await openTunnel(proxy, { hosts, port }, timeout);
+  }
+
+  const connect: buildConnector.connector = (target, callback) => {
+    const url = urlOf(target);
+    try {
+      if (reachable !== null) refuseDenied(url.hostname, reachable);
+    } catch (error) {
+      callback(error instanceof Error ? error : new Error(String(error)), null);
+      return;
+    }
+    const proxy = chooseProxy(proxies, url);
+    if (proxy === null) {
+      direct(target, callback);
+      return;
+    }
+    reach(proxy, url).then(
+      (socket) => {
+        if (target.protocol === 'https:') secure({ ...target, httpSocket: socket }, callback);
+        else callback(null, socket);
+      },
+      (error: Error) => callback(error, null),
+    );
+  };
+
+  return new Agent({ ...options, connect }).compose((dispatch) => (request, handler) => {
+    const url = new URL(request.path, request.origin);
+    const proxy = url.protocol === 'http:' ? chooseProxy(proxies, url) : null;
+    if (proxy === null || !needsNoLookup(withoutBrackets(url.hostname))) {
+      return dispatch(request, handler);
+    }
+    // RFC 9112 3.2.2. Most proxies refuse a tunnel to any port but 443.
+    const path = `${url.origin}${request.path}`;
+    const { authorization } = proxy;
+    const own = authorization === null ? {} : { 'proxy-authorization': authorization };
+    return dispatch({ ...request, path, headers: { ...headersOf(request), ...own } }, handler);
+  });
+}
+
+/** Behind a proxy, the service may have no name server that knows the host. */
+async function addressesOf(
+  hostname: string,
+  reachable: ReachableAddresses,
+  { variable }: ChosenProxy,
+): Promise<readonly string[]> {
+  try {
+    return await checkedAddresses(hostname, reachable);
+  } catch (error) {
+    const code = systemCodeOf(error) ?? 'no code';
+    if (code === DENIED_CODE) throw error;
+    throw new ProxyError(
+      `the service could not look up ${hostname} (${code}); the proxy of ${variable} looks up only names of DELIVERY_ALLOW`,
+    );
+  }
+}
+
+function urlOf({ protocol, hostname, port }: buildConnector.Options): URL {
+  const bare = withoutBrackets(hostname);
+  const host = isIP(bare) === 6 ? `[${bare}]` : bare;
+  return new URL(`${protocol}//${host}${port === '' ? '' : `:${port}`}`);
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** undici has them as an object, or as names and values in turn. */
+function headersOf({ headers }: Dispatcher.DispatchOptions): Headers {
+  if (headers === undefined || headers === null) return {};
+  if (Symbol.iterator in headers) throw new TypeError('headers of a request are an object');
+  return headers;
+}

@@ -1,0 +1,117 @@
+import type { Socket } from 'node:net';
+import { buildConnector } from 'undici';
+import { endpointText } from '../../runtime/net/endpoint-text.ts';
+import type { ChosenProxy } from '../../runtime/net/proxy/choose-proxy.ts';
+import { ASKS_FOR_CREDENTIALS } from '../../runtime/net/proxy/connect-response.ts';
+import { requestTunnel, type TunnelRefusal } from '../../runtime/net/proxy/request-tunnel.ts';
+import { connectionReason } from './connection-reasons.ts';
+
+export const PROXY_CODE = 'VEDETTE_PROXY';
+
+/**
+ * Why there is no connection through a proxy, in words for users: they learn the variable, not the
+ * operator's network. Has nothing else of the proxy, since the log prints all fields of an error.
+ */
+export class ProxyError extends Error {
+  readonly code = PROXY_CODE;
+}
+
+/**
+ * Connects to a proxy by the system's resolver, with TLS if its URL begins with https.
+ *
+ * @throws ProxyError
+ */
+export function connectToProxy(proxy: ChosenProxy, timeoutMs: number): Promise<Socket> {
+  const { hostname, port, isTls, variable } = proxy;
+  const connect = buildConnector({ timeout: timeoutMs });
+  const target = {
+    hostname,
+    host: endpointText(hostname, port),
+    protocol: isTls ? 'https:' : 'http:',
+    port: String(port),
+  };
+  return new Promise((resolve, reject) => {
+    connect(target, (error, socket) => {
+      if (error === null) resolve(socket);
+      else {
+        const reason = connectionReason(error, timeoutMs);
+        reject(new ProxyError(`no connection to the proxy of ${variable}: ${reason}`));
+      }
+    });
+  });
+}
+
+/**
+ * Connects to a proxy and requests a tunnel to the first address that it reaches.
+ *
+ * @param hosts names or addresses without brackets, at least one
+ * @param timeoutMs for the connection, and again for each tunnel
+ * @throws ProxyError
+ */
+export async function openTunnel(
+  proxy: ChosenProxy,
+  { hosts, port }: { readonly hosts: readonly string[]; readonly port: number },
+  timeoutMs: number,
+): Promise<Socket> {
+  let problem = '';
+  for (const hostname of hosts.slice(0, MAX_HOSTS)) {
+    const socket = await connectToProxy(proxy, timeoutMs);
+    const { authorization } = proxy;
+    const answer = await tunnelOver(socket, { hostname, port, authorization }, timeoutMs);
+    if (answer.ok) return socket;
+    problem = refusalText(proxy, answer);
+    // Only then may another address help.
+    if (answer.ended !== 'answered' || answer.status < 500) break;
+  }
+  throw new ProxyError(problem);
+}
+
+/** More would take longer than a notice may. */
+const MAX_HOSTS = 3;
+
+type Answer = Parameters<Parameters<typeof requestTunnel>[2]>[0];
+
+function tunnelOver(
+  socket: Socket,
+  request: Parameters<typeof requestTunnel>[1],
+  timeoutMs: number,
+): Promise<Answer> {
+  return new Promise((resolve) => {
+    let release: (() => void) | null = null;
+    let answer: Answer | null = null;
+    const settle = (given: Answer): void => {
+      if (answer !== null) return;
+      answer = given;
+      socket.setTimeout(0);
+      socket.off('timeout', onTimeout);
+      release?.();
+      resolve(given);
+    };
+    const onTimeout = (): void =>
+      settle({
+        ok: false,
+        ended: 'broken',
+        what: `it did not answer within ${timeoutMs / 1000} s`,
+      });
+    socket.setTimeout(timeoutMs, onTimeout);
+    release = requestTunnel(socket, request, settle);
+    if (answer !== null) release();
+  });
+}
+
+/** Without the proxy's own words, which may repeat the credentials. */
+function refusalText({ variable, authorization }: ChosenProxy, refusal: TunnelRefusal): string {
+  const proxy = `the proxy of ${variable}`;
+  if (refusal.ended === 'broken') return `no tunnel through ${proxy}: ${refusal.what}`;
+  const { status } = refusal;
+  if (ASKS_FOR_CREDENTIALS.has(status)) {
+    return authorization === null
+      ? `${proxy} requires a user and a password (${status})`
+      : `${proxy} rejected its user and password (${status})`;
+  }
+  const advice =
+    status >= 500
+      ? 'it could not reach the host, or not find its name'
+      : 'its rules have to allow this host and port';
+  return `${proxy} answered ${status} to CONNECT: ${advice}`;
+}
