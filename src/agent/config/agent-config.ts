@@ -4,6 +4,8 @@ import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { LogLevel } from '../../runtime/logger.ts';
 import type { Network } from '../../runtime/net/address-guard.ts';
+import type { Proxies } from '../../runtime/net/proxy/choose-proxy.ts';
+import { readProxies } from '../../runtime/net/proxy/proxy-variables.ts';
 import { quoted } from '../../runtime/text/quoted.ts';
 import type { EvidenceMode } from '../evidence/evidence-budget.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';
