@@ -48,6 +48,16 @@ const FOR_THE_CLUSTER = [
   `agent=${JSON.stringify(OF_THE_CLUSTER)},service=${JSON.stringify(OF_THE_CLUSTER)}`,
 ];
 
+/** The workloads of agents and service, each with these values. */
+function withBoth(values: object): ReturnType<typeof workloadsOf> {
+  const settings = `agent=${JSON.stringify(values)},service=${JSON.stringify(values)}`;
+  const objects = rendered([...CHART_SERVICE, '--set-json', settings]);
+  expect(objects.flatMap(schemaProblems)).toEqual([]);
+  const workloads = workloadsOf(objects);
+  expect(workloads).toHaveLength(3);
+  return workloads;
+}
+
 describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
   it('the chart passes helm lint', () => {
     expect(run('helm', ['lint', '--strict', CHART, ...CHART_SETTINGS, ...CHART_SERVICE])).toContain(
@@ -168,6 +178,83 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     for (const { metadata } of accounts) {
       expect(metadata).toMatchObject(OF_THE_CLUSTER.serviceAccount);
     }
+  });
+
+  it('takes labels, security contexts and spread constraints, and keeps its own selector', () => {
+    const constraint = { maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' };
+    const own = { ...constraint, labelSelector: { matchLabels: { team: 'platform' } } };
+    const workloads = withBoth({
+      podLabels: { team: 'platform', 'app.kubernetes.io/name': 'other' },
+      podSecurityContext: { runAsUser: 2000 },
+      securityContext: { runAsNonRoot: true },
+      topologySpreadConstraints: [constraint, own],
+    });
+    for (const { object, template } of workloads) {
+      const { labels } = template.metadata as { labels: Record<string, string> };
+      expect(labels).toMatchObject({ team: 'platform' });
+      expect(labels['app.kubernetes.io/name']).not.toBe('other');
+      expect(template.spec).toMatchObject({
+        securityContext: { runAsUser: 2000, runAsGroup: 10001, runAsNonRoot: true },
+        containers: [{ securityContext: { runAsNonRoot: true, readOnlyRootFilesystem: true } }],
+      });
+      if (object.kind === 'Job') continue;
+      const labelSelector = object.spec?.selector;
+      expect(template.spec).toMatchObject({
+        topologySpreadConstraints: [{ ...constraint, labelSelector }, own],
+      });
+    }
+  });
+
+  it('takes false, empty and null fields of security contexts, and no constraints', () => {
+    const workloads = withBoth({
+      podSecurityContext: { runAsNonRoot: false, runAsUser: 0, fsGroup: null, sysctls: [] },
+      securityContext: {
+        readOnlyRootFilesystem: false,
+        capabilities: { add: ['NET_BIND_SERVICE'] },
+        allowPrivilegeEscalation: null,
+      },
+      topologySpreadConstraints: [],
+    });
+    for (const { object, template } of workloads) {
+      const { securityContext, containers, topologySpreadConstraints } =
+        template.spec as unknown as Record<string, unknown> & {
+          containers: readonly { securityContext: unknown }[];
+        };
+      expect(securityContext).toEqual({
+        ...{ runAsNonRoot: false, runAsUser: 0, runAsGroup: 10001, sysctls: [] },
+        ...{ fsGroupChangePolicy: 'OnRootMismatch', seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      expect(containers[0]?.securityContext).toEqual({
+        readOnlyRootFilesystem: false,
+        capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] },
+      });
+      if (object.kind !== 'Job') expect(topologySpreadConstraints).toEqual([]);
+    }
+  });
+
+  it('keeps what evidence needs beside fields of a security context', () => {
+    const securityContext = { runAsNonRoot: true };
+    const values = JSON.stringify({ evidence: true, securityContext });
+    const objects = rendered([...CHART_SETTINGS, '--set-json', `agent=${values}`]);
+    const [agent] = workloadsOf(objects);
+    expect(agent?.template.spec.containers[0]).toMatchObject({
+      securityContext: {
+        ...securityContext,
+        allowPrivilegeEscalation: true,
+        capabilities: { drop: ['ALL'], add: ['NET_RAW'] },
+      },
+    });
+  });
+
+  it('makes the same of values of the release before, which lack some (--reuse-values)', () => {
+    // In Helm null removes the default of a value.
+    const lacking = JSON.stringify({
+      ...{ podLabels: null, podSecurityContext: null, securityContext: null },
+      topologySpreadConstraints: null,
+    });
+    const settings = ['--set-json', `agent=${lacking},service=${lacking}`];
+    const objects = rendered([...CHART_SERVICE, ...settings]);
+    expect(objects).toEqual(rendered(CHART_SERVICE));
   });
 
   it.each([

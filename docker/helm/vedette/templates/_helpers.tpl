@@ -74,6 +74,32 @@ A variable with a secret value. Takes a list: the values of the service, the nam
       {{- end }}
 {{- end }}
 
+{{/*
+Takes a list: the labels of the chart, and the values of a part. The labels of the chart win: they select the pods.
+*/}}
+{{- define "vedette.podLabels" -}}
+{{- merge (index . 0 | fromYaml) ((index . 1).podLabels | default dict) | toYaml }}
+{{- end }}
+
+{{/*
+Takes a list: a security context of the chart as YAML, and the fields of a user. These win, also if they are false, 0 or empty;
+null removes a field. mergeOverwrite would ignore such values.
+*/}}
+{{- define "vedette.security" -}}
+{{- $context := index . 0 | fromYaml }}
+{{- range $field, $value := index . 1 }}
+{{- $before := get $context $field }}
+{{- if kindIs "invalid" $value }}
+{{- $_ := unset $context $field }}
+{{- else if and (kindIs "map" $value) (kindIs "map" $before) }}
+{{- $_ := set $context $field (include "vedette.security" (list (toYaml $before) $value) | fromYaml) }}
+{{- else }}
+{{- $_ := set $context $field $value }}
+{{- end }}
+{{- end }}
+{{- toYaml $context }}
+{{- end }}
+
 {{- define "vedette.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 10001
@@ -92,16 +118,45 @@ capabilities:
     - ALL
 {{- end }}
 
-{{/* Takes what selects the pods. */}}
-{{- define "vedette.spread" -}}
-{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
-- topologyKey: {{ . }}
-  maxSkew: 1
-  whenUnsatisfiable: ScheduleAnyway
-  labelSelector:
-    matchLabels:
-      {{- $ | nindent 6 }}
+{{- define "vedette.agentPodSecurity" -}}
+{{ include "vedette.podSecurity" . }}
+sysctls:
+  - name: net.ipv4.ping_group_range
+    value: "10001 10001"
 {{- end }}
+
+{{/* Takes the values of the agent. */}}
+{{- define "vedette.agentContainerSecurity" -}}
+{{- if .evidence -}}
+allowPrivilegeEscalation: true
+readOnlyRootFilesystem: true
+capabilities:
+  drop:
+    - ALL
+  add:
+    - NET_RAW
+{{- else -}}
+{{ include "vedette.containerSecurity" . }}
+{{- end }}
+{{- end }}
+
+{{/*
+Takes a list: what selects the pods, and the constraints of a user. Without a list (values of an earlier release have none)
+pods are spread over nodes and zones. A constraint without a labelSelector would count no pods.
+*/}}
+{{- define "vedette.spread" -}}
+{{- $selector := dict "matchLabels" (index . 0 | fromYaml) }}
+{{- $constraints := list }}
+{{- if kindIs "slice" (index . 1) }}
+{{- range index . 1 }}
+{{- $constraints = append $constraints (hasKey . "labelSelector" | ternary . (set (deepCopy .) "labelSelector" $selector)) }}
+{{- end }}
+{{- else }}
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+{{- $constraints = append $constraints (dict "topologyKey" . "maxSkew" 1 "whenUnsatisfiable" "ScheduleAnyway" "labelSelector" $selector) }}
+{{- end }}
+{{- end }}
+{{- toYaml $constraints }}
 {{- end }}
 
 {{/* Takes the values of a part: where its pods run, and how their image is pulled. Trim it. */}}
