@@ -75,6 +75,7 @@ const EXAMPLES = {
   decrypt: ['DATA_DIR=./data vedette service decrypt'],
   account: [
     'DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette account add "Shop team"',
+    'DATA_DIR=./data vedette account add "Shop team" --if-missing --key-file shop.key --output json',
   ],
   accountList: ['DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette account list'],
   accountExport: [
@@ -194,6 +195,9 @@ or ~/.config/fish/config.fish. bash needs release 4.4 or later.`,
   service: '',
   migrate: '',
   account: `
+With --output json it prints one object with id, name, created (false: the account existed), and key
+or, with --key-file, keyFile. Of an account that existed there is no key. A file that exists is
+never replaced: then no account is made.
 An embedded database (DATA_DIR) is open in one process: stop the service first.`,
   accountList: `
 In a file or pipe, a line has with tabs between them: id, name, numbers of checks (with heartbeats),

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { loadSequentially } from '../../runtime/load-sequentially.ts';
-import { notEmpty } from '../arguments.ts';
+import { notEmpty, outputOption } from '../arguments.ts';
 import { helpAfter, NAMED_DATABASE, type VariableRow, variableTable } from '../help-text.ts';
 import type { Terminal } from '../terminal.ts';
+import type { AddAccountFlags } from './add.ts';
 
 const ACCOUNT = 'the id or the name of the account';
 
@@ -30,12 +31,19 @@ export function addAccountCommands(
     .summary('make an account, and print its first admin key')
     .description('Makes an account and prints its id and an admin key, which is shown only once.')
     .argument('<name>', 'the name of the account', notEmpty)
+    .option('--if-missing', 'change nothing, and exit with 0, if an account has the name', false)
+    .option(
+      '--key-file <file>',
+      'write the key to this new file, for its owner only, and do not print it',
+      notEmpty,
+    )
+    .addOption(outputOption('object'))
     .addHelpText('after', variableTable(variables.account, NAMED_DATABASE))
     .addHelpText('after', helpAfter('account'))
-    .action(async (name: string) => {
+    .action(async (name: string, flags: AddAccountFlags) => {
       loadSequentially(import.meta.url, '../commands/operator.js');
       const { addAccountCommand } = await import('../commands/operator.ts');
-      finished(await addAccountCommand(name, terminal));
+      finished(await addAccountCommand(name, flags, terminal));
     });
   account
     .command('list')

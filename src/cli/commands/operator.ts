@@ -1,28 +1,14 @@
-import {
-  addAccountToService,
-  inviteUserToService,
-  resetPasswordInService,
-} from '../../service/operator/database-commands.ts';
+import { inviteUserToService, resetPasswordInService } from '../../service/operator/database-commands.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { prepareService } from './service.ts';
 
+export { addAccountCommand } from '../account/add.ts';
 export { exportAccountCommand } from '../account/export.ts';
 export { listAccountsCommand } from '../account/list.ts';
 export { removeAccountCommand } from '../account/remove.ts';
 
 const MAX_NAME_CHARS = 255;
-
-/**
- * Makes an account, and prints its id and its first admin key.
- *
- * @throws VedetteError where a variable, the database or the name is unusable
- */
-export async function addAccountCommand(name: string, terminal: Terminal): Promise<number> {
-  const { accountId, key } = await addAccountToService(prepareService(terminal), name);
-  terminal.stdout.write(`account  ${accountId}\nkey      ${key}  (admin; it is shown only once)\n`);
-  return EXIT.ok;
-}
 
 /**
  * Invites a user, and prints the link.

@@ -11,12 +11,21 @@ const MAX_NAMED = 10;
  * @throws VedetteError `usage` where there is none, or several accounts have the name
  */
 export async function namedAccount(sql: Sql, idOrName: string): Promise<StoredAccount> {
-  const shown = JSON.stringify(idOrName);
   const isStorable = unstorableTexts(idOrName).length === 0;
   const byId = isStorable ? await findAccount(sql, idOrName) : null;
-  if (byId !== null) return byId;
+  return byId ?? (await accountNamed(sql, idOrName));
+}
+
+/**
+ * The account of that name.
+ *
+ * @throws VedetteError `usage` where there is none, or several accounts have the name
+ */
+export async function accountNamed(sql: Sql, name: string): Promise<StoredAccount> {
+  const shown = JSON.stringify(name);
+  const isStorable = unstorableTexts(name).length === 0;
   const limit = MAX_NAMED + 1;
-  const found = isStorable ? await findAccountsByName(sql, { name: idOrName, limit }) : [];
+  const found = isStorable ? await findAccountsByName(sql, { name, limit }) : [];
   const [first, second] = found;
   if (first === undefined) {
     throw refused(

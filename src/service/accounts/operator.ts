@@ -15,8 +15,14 @@ import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { createUserFeatures } from '../sessions/create-feature.ts';
 import { emailSchema } from '../users/email.ts';
-import { namedAccount } from './named-account.ts';
-import { countAccounts, findFirstAccount, insertAccount } from './sql.ts';
+import { accountNamed, namedAccount } from './named-account.ts';
+import {
+  countAccounts,
+  findAccountsByName,
+  findFirstAccount,
+  insertAccount,
+  lockFirstAccount,
+} from './sql.ts';
 
 interface OperatorParts {
   readonly store: Store;
@@ -30,23 +36,44 @@ const OPERATOR = { kind: 'operator', id: null, address: null } as const;
 const KEY_NAME = 'First key';
 const MAX_NAME_CHARS = 255;
 
+export interface AddedAccount {
+  readonly accountId: string;
+  /** In full: only its hash is stored. null of an account that existed. */
+  readonly key: string | null;
+}
+
+export interface AddAccountOptions {
+  /** Changes nothing where an account has the name. */
+  readonly ifMissing?: boolean;
+  /** Saves the key before the account is made. What it throws ends the command. */
+  readonly saveKey?: (key: string) => Promise<void>;
+}
+
 /**
  * Makes an account with an admin key.
  *
- * @returns the key in full: only its hash is stored
- * @throws VedetteError for a name that cannot be used
+ * @throws VedetteError for a name that cannot be used, and with `ifMissing` for one of several accounts
  */
 export async function addAccount(
   { store, clock, ids }: OperatorParts,
   name: string,
-): Promise<{ readonly accountId: string; readonly key: string }> {
+  { ifMissing = false, saveKey = async () => {} }: AddAccountOptions = {},
+): Promise<AddedAccount> {
   if (name.trim() === '' || name.length > MAX_NAME_CHARS || unstorableTexts(name).length > 0) {
     throw refused(`the name of an account must have 1 to ${MAX_NAME_CHARS} characters of text`);
   }
   const { key, hash, shown: shownParts } = newKey('vk');
   const [accountId, id] = [ids(), ids()];
   const createdAtMs = clock.wallMs();
-  await store.transaction(async (tx) => {
+  return await store.transaction(async (tx) => {
+    if (ifMissing) {
+      // The same command that runs at the same time waits, and finds the account.
+      await lockFirstAccount(tx);
+      const found = await findAccountsByName(tx, { name, limit: 1 });
+      // Names are not unique: this also refuses a name of several accounts.
+      if (found.length > 0) return { accountId: (await accountNamed(tx, name)).id, key: null };
+    }
+    await saveKey(key);
     await insertAccount(tx, { id: accountId, name, createdAtMs });
     const shown = { id, name: KEY_NAME, role: 'admin', ...shownParts } as const;
     await insertApiKey(tx, { ...shown, accountId, hash, createdAtMs });
@@ -60,8 +87,8 @@ export async function addAccount(
       resourceName: KEY_NAME,
       ...changesBetween(null, shown),
     });
+    return { accountId, key };
   });
-  return { accountId, key };
 }
 
 /**

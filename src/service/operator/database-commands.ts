@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { addAccount, inviteUser, resetPassword } from '../accounts/operator.ts';
+import {
+  type AddAccountOptions,
+  type AddedAccount,
+  addAccount,
+  inviteUser,
+  resetPassword,
+} from '../accounts/operator.ts';
 import type { ServiceConfig } from '../config.ts';
 import { type Migrated, migrate } from '../database/migrate.ts';
 import { ServiceAddress } from '../http/access/service-address.ts';
@@ -46,11 +52,12 @@ export async function migrateService({
 export async function addAccountToService(
   { config, log }: CommandParts,
   name: string,
-): ReturnType<typeof addAccount> {
+  options: AddAccountOptions,
+): Promise<AddedAccount> {
   requireNamedDatabase(config);
   return await withStore(config, log, async (store) => {
     await migrate(store, log);
-    return await addAccount({ store, clock: systemClock, log, ids: randomUUID }, name);
+    return await addAccount({ store, clock: systemClock, log, ids: randomUUID }, name, options);
   });
 }
 

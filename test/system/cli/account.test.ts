@@ -44,6 +44,51 @@ async function onStore<Result>(use: (store: Store) => Promise<Result>): Promise<
 }
 
 describe('vedette account', () => {
+  it('adds an account once with --if-missing, with its key in a file for its owner only', async () => {
+    const path = data.file('auto.key');
+    const args = ['account', 'add', 'Auto', '--if-missing', '--key-file', path];
+    const made = await runHere([...args, '--output', 'json'], env);
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    const { id, ...rest } = JSON.parse(made.stdout);
+    expect(rest).toEqual({ name: 'Auto', created: true, keyFile: path });
+    const key = readFileSync(path, 'utf8');
+    expect(key).toMatch(/^vk_[0-9a-f]{32}\n$/);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+
+    const again = await runHere([...args, '--output', 'json'], env);
+    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('was not written') });
+    expect(JSON.parse(again.stdout)).toEqual({ id, name: 'Auto', created: false });
+    const pretty = await runHere(['account', 'add', 'Auto', '--if-missing'], env);
+    expect(pretty.stdout).toBe(`account  ${id}  (exists already; nothing was changed)\n`);
+    expect(readFileSync(path, 'utf8')).toBe(key);
+    const { stdout } = await runHere(['account', 'list'], env);
+    expect(stdout.match(/\tAuto\t/g)).toHaveLength(1);
+
+    await add('Auto');
+    const several = await runHere(['account', 'add', 'Auto', '--if-missing'], env);
+    expect(several).toMatchObject({ code: 2, stdout: '' });
+    expect(several.stderr).toContain('several accounts have the name "Auto"');
+  });
+
+  it('makes no account if its key cannot be written, and never replaces a file', async () => {
+    const path = data.file('other.key');
+    writeFileSync(path, 'old');
+    const exists = await runHere(['account', 'add', 'Unkept', '--key-file', path], env);
+    expect(exists).toMatchObject({ code: 2, stdout: '' });
+    expect(exists.stderr).toContain(`--key-file ${path} exists`);
+    expect(readFileSync(path, 'utf8')).toBe('old');
+    const nowhere = data.file('no-folder/shop.key');
+    const failed = await runHere(['account', 'add', 'Unkept', '--key-file', nowhere], env);
+    expect(failed).toMatchObject({ code: 2, stdout: '' });
+    expect(failed.stderr).toContain('cannot be written');
+    expect((await runHere(['account', 'list'], env)).stdout).not.toContain('Unkept');
+    const json = await runHere(['account', 'add', 'Kept', '--output', 'json'], env);
+    expect(JSON.parse(json.stdout)).toEqual({
+      ...{ id: expect.any(String), name: 'Kept', created: true },
+      key: expect.stringMatching(/^vk_[0-9a-f]{32}$/),
+    });
+  });
+
   it('lists accounts as lines with tabs in a pipe, and as a table on a terminal', async () => {
     const id = await add('Listed');
     const piped = await runHere(['account', 'list'], env);

@@ -307,7 +307,7 @@ describe.each(databases)('on %s', (kind) => {
       const { key } = await addAccount(parts, 'Shop team');
       const given = { email: 'ann@example.com', role: 'admin', account: 'Shop team' } as const;
       const { token } = await inviteUser(parts, given);
-      const [invited, made] = await entries(clientOf(key));
+      const [invited, made] = await entries(clientOf(key ?? ''));
       const operator = { kind: 'operator', id: null, name: null };
       expect(made).toMatchObject({ actor: operator, address: null, kind: 'api-key' });
       expect(invited).toMatchObject({

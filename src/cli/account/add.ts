@@ -1,0 +1,82 @@
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { addAccountToService } from '../../service/operator-commands.ts';
+import { prepareService } from '../commands/service.ts';
+import type { OutputFormat } from '../print/output-format.ts';
+import { EXIT, type Terminal } from '../terminal.ts';
+
+export interface AddAccountFlags {
+  readonly ifMissing: boolean;
+  /** A new file for the key, in place of the output. */
+  readonly keyFile?: string;
+  readonly output: OutputFormat;
+}
+
+/**
+ * Makes an account, and prints its id and its first admin key, or writes the key to a file.
+ *
+ * @throws VedetteError where a variable, the database, the name or the file is unusable
+ */
+export async function addAccountCommand(
+  name: string,
+  { ifMissing, keyFile, output }: AddAccountFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const { stdout, stderr } = terminal;
+  let isSaved = false;
+  const saveKey = async (key: string): Promise<void> => {
+    if (keyFile === undefined) return;
+    await writeKey(keyFile, key);
+    isSaved = true;
+  };
+  const parts = prepareService(terminal);
+  const { accountId, key } = await addAccountToService(parts, name, { ifMissing, saveKey }).catch(
+    async (thrown: unknown) => {
+      // The key is of no account.
+      if (isSaved && keyFile !== undefined) await unlink(keyFile).catch(() => {});
+      throw thrown;
+    },
+  );
+  const shownKey = key === null || keyFile !== undefined ? {} : { key };
+  const file = isSaved ? { keyFile } : {};
+  if (output === 'json') {
+    const account = { id: accountId, name, created: key !== null, ...shownKey, ...file };
+    stdout.write(`${JSON.stringify(account)}\n`);
+  } else if (key === null) {
+    stdout.write(`account  ${accountId}  (exists already; nothing was changed)\n`);
+  } else {
+    const place = keyFile === undefined ? key : `in ${keyFile}`;
+    stdout.write(`account  ${accountId}\nkey      ${place}  (admin; it is shown only once)\n`);
+  }
+  if (key === null && keyFile !== undefined) {
+    stderr.write(
+      `vedette: --key-file ${keyFile} was not written: the account exists, and the service stores only hashes of keys\n`,
+    );
+  }
+  return EXIT.ok;
+}
+
+/** Only its owner may read the file. */
+async function writeKey(path: string, key: string): Promise<void> {
+  let file: FileHandle | null = null;
+  try {
+    file = await open(path, 'wx', 0o600);
+    await file.writeFile(`${key}\n`);
+    await file.sync();
+    await file.close();
+  } catch (thrown) {
+    if (file !== null) {
+      await file.close().catch(() => {});
+      await unlink(path).catch(() => {});
+    }
+    throw notWritten(path, thrown);
+  }
+}
+
+function notWritten(path: string, thrown: unknown): VedetteError {
+  const message =
+    systemCodeOf(thrown) === 'EEXIST'
+      ? `--key-file ${path} exists: choose another name, or remove it first; no account was made`
+      : `--key-file ${path} cannot be written: ${messageOf(thrown)}; no account was made`;
+  return new VedetteError('environment', 'KEY_FILE_FAILED', message, { cause: thrown });
+}
