@@ -145,6 +145,9 @@ also without the option. The file must be valid before: a URL needs its scheme a
 Channels, groups, heartbeats, status pages and windows are found by their id in the file, which the
 service keeps as logicalId. Those without one were not made by a file and are never changed.
 
+--dry-run works with a key with the role read, for which secrets of channels are not compared.
+Before anything is deleted, a line says how many entries of each kind.
+
 Exit codes: 0 the service matches the file, or --dry-run; 1 something was refused (the rest is
 applied); 2 bad arguments, file or key, or the service cannot be reached; 4 with --dry-run
 --exit-code: the service differs from the file. Secrets that are only written again, and entries

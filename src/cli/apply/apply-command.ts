@@ -11,7 +11,14 @@ import type { ApplyRefusal, ApplyStep } from './check-plan.ts';
 import { filledSecrets } from './fill-secrets.ts';
 import { knownLocations, refusedByLocation, withDefaultLocation } from './locations.ts';
 import { type ApplyPlan, makePlan } from './plan.ts';
-import { certificatesNote, doneText, isDrift, planText, totalsText } from './plan-text.ts';
+import {
+  certificatesNote,
+  doneText,
+  isDrift,
+  planText,
+  removalsText,
+  totalsText,
+} from './plan-text.ts';
 import { refusalLines, warningLines } from './refusal-lines.ts';
 import { hasChanges, noChanges, type WriteOptions, writePlan } from './write-plan.ts';
 
@@ -47,13 +54,14 @@ export async function applyCommand(
     throw new VedetteError('usage', 'EXIT_CODE_WITHOUT_DRY_RUN', message);
   }
   const connection = loadConnection(env);
+  const role = options.dryRun ? 'read' : 'write';
   const { envFile } = options;
   const read = await loadCheckFile(file);
   const given = envFile === null ? null : { path: envFile, values: await readEnvFile(envFile) };
   const { checkFile, isSecret } = filledSecrets(file, read, given);
   const log = createTerminalLog(terminal, 'error');
   const interruption = watchForInterruption(terminal, log, exitNow);
-  const client = new ApiClient({ ...connection, clock, onWait: waitPrinter(terminal) });
+  const client = new ApiClient({ ...connection, role, clock, onWait: waitPrinter(terminal) });
   const done = noChanges();
   try {
     const note = certificatesNote(checkFile);
@@ -75,6 +83,7 @@ export async function applyCommand(
       unlistedActionOf,
       unlistedResourceOf,
       isSecret,
+      onlyReads: options.dryRun,
     } as const;
     const plan = await makePlan(wanted, client, signal);
     stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));
@@ -90,6 +99,8 @@ export async function applyCommand(
       if (refusals.length > 0) return EXIT.failed;
       return isDrift(plan) ? EXIT.drift : EXIT.ok;
     }
+    const removals = removalsText(plan);
+    if (removals !== null) stdout.write(`\nwill delete ${removals}\n`);
     const refusals = await writeAndReport(plan, { client, signal, done }, file, terminal);
     const refused = refusals.length === 0 ? '' : `, ${refusals.length} refused`;
     if (stepCount(plan) + refusals.length > 0) stdout.write(`\n${doneText(done)}${refused}\n`);

@@ -44,6 +44,11 @@ export function planText(plan: ApplyPlan, palette: Palette): string {
   for (const [noun, count] of counted(resources.unchanged)) {
     lines.push(palette.faint(`  ${countText(count, noun)} unchanged`));
   }
+  for (const [noun, count] of counted(resources.uncompared)) {
+    const [seem, them] = count === 1 ? ['seems', 'it'] : ['seem', 'them'];
+    const what = `  ${countText(count, noun)} ${seem} unchanged: a key with the role read cannot compare the secrets of ${them}`;
+    lines.push(palette.faint(what));
+  }
   for (const [noun, count] of counted(resources.others)) {
     const [stay, them] = count === 1 ? ['is', 'it'] : ['are', 'them'];
     const what = `  ${countText(count, noun)} from a file ${stay} no longer in it; --prune deletes ${them}`;
@@ -86,6 +91,19 @@ export function totalsText({ variables, steps, resources, escalation }: ApplyPla
   const escalations = escalation === null ? [] : [escalation];
   const all = { variables: variables.steps, steps, resources: resources.steps, escalations };
   return countsText(all, PLANNED_WORDS);
+}
+
+/** `2 checks with their results, 1 alert channel`: what a plan deletes; null for nothing. */
+export function removalsText({ steps, resources }: ApplyPlan): string | null {
+  const checks = steps.filter(({ kind }) => kind === 'delete').length;
+  const sections = resources.steps.flatMap((step) => (step.kind === 'delete' ? step.section : []));
+  const parts = [
+    ...(checks === 0
+      ? []
+      : [`${countText(checks, 'check')} with ${checks === 1 ? 'its' : 'their'} results`]),
+    ...counted(sections).map(([noun, count]) => countText(count, noun)),
+  ];
+  return parts.length === 0 ? null : parts.join(', ');
 }
 
 /**

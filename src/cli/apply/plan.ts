@@ -12,7 +12,7 @@ import { type KnownCheck, knownCheckOf } from './normal-form.ts';
 import { withChannelIds } from './resources/channel-names.ts';
 import { knownWithEntryIds, withReferences } from './resources/references.ts';
 import {
-  channelsWithSameSecrets,
+  compareChannels,
   planResources,
   type ResourcePlan,
   readKnownResources,
@@ -52,6 +52,8 @@ export interface PlanRequest {
   readonly isSecret?: (text: string) => boolean;
   /** What this process wrote before; nothing if left out. */
   readonly written?: WriteHistory;
+  /** Whether the plan is not written, and a key suffices that may only read; false if left out. */
+  readonly onlyReads?: boolean;
 }
 
 const listSchema = z.array(z.unknown());
@@ -71,6 +73,7 @@ export async function makePlan(
     unlistedResourceOf,
     isSecret = () => false,
     written = NOTHING_WRITTEN,
+    onlyReads = false,
   }: PlanRequest,
   client: Pick<ApiClient, 'get' | 'send'>,
   signal: AbortSignal,
@@ -80,10 +83,10 @@ export async function makePlan(
   const knownResources = await readKnownResources(client, signal);
   const { resources, problems } = withChannelIds(given, knownResources.alertChannels);
   const file = { ...resources, fileName };
-  const same = await channelsWithSameSecrets(file, knownResources, client, signal);
+  const comparison = await compareChannels(file, knownResources, { client, signal, onlyReads });
   const planned = planResources(file, knownResources, {
     unlistedResourceOf,
-    sameChannels: same,
+    comparison,
     isSecret,
     problems,
   });

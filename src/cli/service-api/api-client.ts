@@ -34,7 +34,7 @@ export type ApiResponse =
     }
   | ApiRefusal;
 
-/** 4xx but 401, 403 and 429, or 500: the same request would be refused again. */
+/** 4xx but 401, 403 (see `mayBeForbidden`) and 429, or 500: the same request would be refused again. */
 export interface ApiRefusal {
   readonly ok: false;
   readonly status: number;
@@ -61,6 +61,8 @@ export interface SendOptions {
   readonly isRepeatable?: boolean;
   /** The role that this request needs, where it is higher than for the others. */
   readonly role?: NeededRole;
+  /** Returns a refusal where the role of the key is not enough, in place of an error. */
+  readonly mayBeForbidden?: boolean;
 }
 
 /** From the request to the end of the answer. */
@@ -119,7 +121,7 @@ export class ApiClient {
    *   is not enough (API_KEY_REFUSED)
    */
   async send(method: Method, path: string, options: SendOptions): Promise<ApiResponse> {
-    const { body, signal, ifMatch, isRepeatable = method !== 'POST' } = options;
+    const { body, signal, ifMatch, isRepeatable = method !== 'POST', mayBeForbidden } = options;
     const role = options.role ?? this.#options.role ?? 'write';
     const { clock, onWait } = this.#options;
     const retries = {
@@ -127,7 +129,8 @@ export class ApiClient {
       failed: { left: isRepeatable ? MAX_RETRIES : 0, backoff: new Backoff(RETRY_BACKOFF) },
     };
     for (;;) {
-      const outcome = await this.#try(method, path, { body, signal, ifMatch, role });
+      const sent = { body, signal, ifMatch, role, mayBeForbidden: mayBeForbidden ?? false };
+      const outcome = await this.#try(method, path, sent);
       if (outcome.kind === 'reply') return outcome.reply;
       const allowed = retries[outcome.kind];
       if (allowed.left === 0) throw environment('SERVICE_UNREACHABLE', outcome.message);
@@ -183,7 +186,12 @@ export class ApiClient {
   async #try(
     method: Method,
     path: string,
-    { body, signal, ifMatch, role }: SendOptions & { readonly role: NeededRole },
+    {
+      body,
+      signal,
+      ifMatch,
+      ...expected
+    }: SendOptions & Required<Pick<SendOptions, 'role' | 'mayBeForbidden'>>,
   ): Promise<Outcome> {
     if (signal.aborted) throw interrupted();
     const ended = new AbortController();
@@ -197,7 +205,7 @@ export class ApiClient {
     try {
       return this.#judge(
         await this.#exchange(method, path, { body, ifMatch, signal: ended.signal }),
-        role,
+        expected,
       );
     } catch (error) {
       if (error instanceof VedetteError) throw error;
@@ -272,7 +280,10 @@ export class ApiClient {
     return { status, header, json: parseJson(answer.bytes) };
   }
 
-  #judge({ status, header, json }: Received, role: NeededRole): Outcome {
+  #judge(
+    { status, header, json }: Received,
+    { role, mayBeForbidden }: Required<Pick<SendOptions, 'role' | 'mayBeForbidden'>>,
+  ): Outcome {
     if (status >= 200 && status < 300) {
       if (status === 204 || json !== undefined) {
         return { kind: 'reply', reply: { ok: true, json, etag: header('etag') } };
@@ -291,7 +302,8 @@ export class ApiClient {
     );
     // No key changes the rules of a forwarding proxy.
     const isProxys = answer === null && this.#peer.proxy?.forwards === true;
-    if (!isProxys && (status === 401 || status === 403))
+    const isExpected = mayBeForbidden && status === 403 && answer !== null;
+    if (!isProxys && !isExpected && (status === 401 || status === 403))
       throw refusedKey(this.#peer, status, answer, role);
     if (status === 429 || status === 503) {
       const atLeastMs = Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);

@@ -24,7 +24,7 @@ export type NeededRole = 'read' | 'run' | 'write' | 'admin';
 const USES = {
   apply: {
     role: 'write',
-    roleText: 'with the role write, or admin where the file has variables',
+    roleText: 'with the role write, admin where the file has variables, or read with --dry-run',
     service: 'The service that gets the checks.',
   },
   report: {

@@ -334,6 +334,8 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
       - delete alert channel chat
         1 check unchanged
 
+      will delete 1 check with its results, 2 alert channels, 1 group, 1 heartbeat, 2 status services, 1 status page, 1 maintenance window
+
       1 check deleted, 2 alert channels deleted, 1 group deleted, 1 heartbeat deleted, 2 status services deleted, 1 status page deleted, 1 maintenance window deleted
       ",
       }
@@ -434,6 +436,65 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     expect(changed.code, changed.stderr).toBe(0);
     expect(changed.stdout + changed.stderr).not.toMatch(/first-|other-|hidden-/);
     expect((await runHere(['apply', file.path], env)).stdout).toMatch(/^nothing to change\n/);
+  });
+
+  it('plans with a key that may only read, and says that it cannot compare secrets', async () => {
+    const { features, mine } = service();
+    const keyOf = async (role: 'read' | 'admin') => {
+      const { key } = await features.apiKeys.create(mine.accountId, { name: role, role });
+      return { ...env, API_KEY: key };
+    };
+    const [reader, admin] = [await keyOf('read'), await keyOf('admin')];
+    const base = whole();
+    const content = (hook: string, secret: string, more: object = {}) => ({
+      ...base,
+      escalationStep: { minutes: 15, alertChannelIds: ['mail'] },
+      variables: [{ key: 'TOKEN', value: `variable-${secret}`, secret: true }],
+      alertChannels: [
+        { id: 'mail', type: 'EMAIL', config: { address: 'mail@example.com' } },
+        ...base.alertChannels,
+        { id: 'slack', type: 'SLACK', config: { url: `${hook}/slack-${secret}` } },
+        { id: 'pager', type: 'PAGERDUTY', config: { routingKey: `pager-${secret}` } },
+        { id: 'phone', type: 'NTFY', config: { topic: `topic-${secret}` } },
+        {
+          id: 'hook',
+          type: 'WEBHOOK',
+          config: {
+            ...{ name: 'Hook', url: `${hook}/${secret}`, webhookSecret: `key-${secret}` },
+            headers: [{ key: 'authorization', value: secret }],
+            queryParameters: [{ key: 'q', value: secret, locked: true }],
+            ...more,
+          },
+        },
+      ],
+    });
+    const file = checkFile(content('https://chat.example', 's3cret-1'));
+    const plan = ['apply', file.path, '--dry-run', '--exit-code'];
+    const before = await runHere(plan, reader);
+    expect(before.code, before.stderr).toBe(4);
+    expect(before.stdout).toContain('7 alert channels to create');
+    expect((await runHere(['apply', file.path], admin)).code).toBe(0);
+
+    const same = await runHere(plan, reader);
+    expect(same.code, same.stdout).toBe(0);
+    expect(same.stderr).toBe('');
+    const note =
+      '  5 alert channels seem unchanged: a key with the role read cannot compare the secrets of them\n';
+    expect(same.stdout).toContain(note);
+    expect(same.stdout).toContain('  2 alert channels unchanged\n');
+    // Guesses of secrets have the same answer: a key that may read learns nothing about them.
+    file.write(content('https://chat.example', 'guess-2'));
+    expect((await runHere(plan, reader)).stdout).toBe(same.stdout);
+    file.write(content('https://other.example', 's3cret-1', { name: 'Other' }));
+    const moved = await runHere(plan, reader);
+    expect(moved.code, moved.stderr).toBe(4);
+    expect(moved.stdout).toContain('~ update alert channel slack\n    config.url  "https://chat');
+    expect(moved.stdout).toContain('"Hook" -> "Other"');
+    expect(moved.stdout).not.toMatch(/s3cret|guess/);
+
+    const refused = await runHere(['apply', file.path], reader);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('use a key with the role write');
   });
 
   it('does not overwrite what somebody else changed after the plan was made', async () => {

@@ -7,6 +7,7 @@ import {
 } from '../../../model/alerting/service-targets.ts';
 import { commonFields } from '../../../model/check/check.ts';
 import { entrySchemaOf, type FileEntry, type Section } from '../../../model/check-file/sections.ts';
+import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import { logicalIdOf } from '../../../model/logical-id.ts';
 import {
   fieldsOfWindow,
@@ -111,7 +112,10 @@ function withUnknownServiceSecrets(type: ServiceChannelType, config: unknown): u
   if (!parsed.success) return config;
   const secrets = secretFieldsOf(type);
   const flags = secrets.map(secretFlagOf);
-  const shown = Object.entries(parsed.data).filter(([field]) => !flags.includes(field));
+  // A mask is no valid value of some fields, such as the topic of NTFY.
+  const shown = Object.entries(parsed.data)
+    .filter(([field]) => !flags.includes(field))
+    .map(([field, value]) => [field, value === MASK ? UNKNOWN_SECRET : value] as const);
   const unknown = secrets.map((field) => {
     return [field, parsed.data[secretFlagOf(field)] === true ? UNKNOWN_SECRET : null] as const;
   });

@@ -16,6 +16,7 @@ import { changedFields, type FieldChange, fieldChanges } from '../field-changes.
 import { ownershipProblem } from '../file-ownership.ts';
 import { allPages } from '../locations.ts';
 import type { NameProblems } from './channel-names.ts';
+import { hasHidden, withHidden } from './hidden-fields.ts';
 import { type Fields, fieldsOfEntry, fieldsOfResponse, RESOURCE_PATHS } from './kinds.ts';
 import { ResourceIds, type ServiceId, withEntryIds } from './references.ts';
 
@@ -50,6 +51,8 @@ export interface ResourcePlan {
   readonly steps: readonly ResourceStep[];
   readonly refusals: readonly ApplyRefusal[];
   readonly unchanged: readonly Section[];
+  /** The sections of resources that differ in nothing that the key may see, and hide something of it. */
+  readonly uncompared: readonly Section[];
   /** The sections of resources that a file made, that are no longer in it, and stay. */
   readonly others: readonly Section[];
   readonly ids: ResourceIds;
@@ -90,8 +93,7 @@ export type UnlistedResourceOf = (section: Section, id: string) => UnlistedActio
 
 interface PlanOptions {
   readonly unlistedResourceOf: UnlistedResourceOf;
-  /** The ids that `channelsWithSameSecrets` returned. */
-  readonly sameChannels: ReadonlySet<string>;
+  readonly comparison: ChannelComparison;
   /** Whether a text must not be shown, whatever its field. */
   readonly isSecret: (text: string) => boolean;
   /** Why heartbeats cannot be applied. */
@@ -108,12 +110,13 @@ type PlannedFile = Pick<FileResources, 'sections'> & {
 export function planResources(
   { sections, fileName }: PlannedFile,
   known: KnownResources,
-  { unlistedResourceOf, sameChannels, isSecret, problems = new Map() }: PlanOptions,
+  { unlistedResourceOf, comparison, isSecret, problems = new Map() }: PlanOptions,
 ): ResourcePlan {
   const ids = knownIds({ sections, fileName }, known);
   const steps: ResourceStep[] = [];
   const refusals: ApplyRefusal[] = [];
   const unchanged: Section[] = [];
+  const uncompared: Section[] = [];
   const others: Section[] = [];
   for (const section of SECTIONS) {
     const resources = new Map(known[section].map((one) => [String(one.id), one]));
@@ -125,8 +128,9 @@ export function planResources(
       }
       const serviceId = ids.idOf(section, entry.id);
       const before = serviceId === null ? undefined : resources.get(String(serviceId));
-      const planned = planEntry(section, entry, before, { ids, sameChannels, isSecret, fileName });
+      const planned = planEntry(section, entry, before, { ids, comparison, isSecret, fileName });
       if (planned === null) unchanged.push(section);
+      else if (planned === 'uncompared') uncompared.push(section);
       else if ('reasons' in planned) refusals.push(planned);
       else steps.push(planned);
     }
@@ -148,7 +152,7 @@ export function planResources(
     SECTIONS.map((section) => [section, new Set(sections[section].map(({ id }) => id))]),
   );
   const isEntry = (section: Section, id: string): boolean => entries.get(section)?.has(id) ?? false;
-  return { steps, refusals, unchanged, others, ids, isEntry };
+  return { steps, refusals, unchanged, uncompared, others, ids, isEntry };
 }
 
 /**
@@ -177,13 +181,13 @@ function planEntry(
   known: KnownResource | undefined,
   {
     ids,
-    sameChannels,
+    comparison,
     isSecret,
     fileName,
   }: Pick<ResourcePlan, 'ids'> &
     Pick<PlannedFile, 'fileName'> &
-    Pick<PlanOptions, 'sameChannels' | 'isSecret'>,
-): ResourceStep | ApplyRefusal | null {
+    Pick<PlanOptions, 'comparison' | 'isSecret'>,
+): ResourceStep | ApplyRefusal | 'uncompared' | null {
   const { id } = entry;
   const after = fieldsOfEntry(section, entry, fileName);
   if (known === undefined) return { kind: 'create', section, id, body: after };
@@ -200,13 +204,18 @@ function planEntry(
     const changes = [{ path: 'all fields', ...texts, isWrittenAgain: false }];
     return { ...update, changes, body: bodyOf(after) };
   }
-  const wanted = leavesChannels(section, after)
+  const whole = leavesChannels(section, after)
     ? { ...after, alertChannelSubscriptions: before.alertChannelSubscriptions }
     : after;
-  const isSame = section === 'alertChannels' && sameChannels.has(id);
+  const isUncompared =
+    section === 'alertChannels' && comparison.isForbidden && hasHidden(before.config);
+  const wanted = isUncompared
+    ? { ...whole, config: withHidden(before.config, whole.config) }
+    : whole;
+  const isSame = section === 'alertChannels' && comparison.same.has(id);
   const shown = isSame ? { ...before, config: after.config } : before;
   const names = changedFields(shown, wanted);
-  if (names.length === 0) return null;
+  if (names.length === 0) return isUncompared ? 'uncompared' : null;
   const body = Object.entries(wanted).filter(([field]) => names.includes(field));
   const changes = fieldChanges(shown, wanted, isSecret);
   return { ...update, changes, body: Object.fromEntries(body) };
@@ -214,25 +223,42 @@ function planEntry(
 
 const webhookConfig = z.looseObject({ config: z.looseObject({ hasWebhookSecret: z.boolean() }) });
 
-/** Whether responses leave out secrets of the channel. */
+/** Whether responses leave out secrets of the channel, or mask something for this key. */
 function hasSecrets(channel: KnownResource): boolean {
   const { type } = channel;
+  if (hasHidden(channel.config)) return true;
   if (isServiceChannel(type)) return secretFieldsOf(type).length > 0;
   return webhookConfig.safeParse(channel).success;
 }
 
+/** What the service said about the configurations of channels. */
+export interface ChannelComparison {
+  /** The ids in the file of channels whose configuration is that of the service. */
+  readonly same: ReadonlySet<string>;
+  /** Whether the key may not compare them: each answer would say whether a guess of a secret is right. */
+  readonly isForbidden: boolean;
+}
+
 /**
- * The channels of the file, by their ids, whose configuration is that of the service. Only the service
- * can compare secrets, which it never returns.
+ * Compares the channels of the file with those of the service. Only the service can compare secrets,
+ * which it never returns.
  *
+ * @param onlyReads whether a key suffices that may only read
  * @throws VedetteError like ApiClient.send
  */
-export async function channelsWithSameSecrets(
+export async function compareChannels(
   { sections, fileName }: PlannedFile,
   known: KnownResources,
-  client: Pick<ApiClient, 'send'>,
-  signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
+  {
+    client,
+    signal,
+    onlyReads,
+  }: {
+    readonly client: Pick<ApiClient, 'send'>;
+    readonly signal: AbortSignal;
+    readonly onlyReads: boolean;
+  },
+): Promise<ChannelComparison> {
   const entries = new Map(sections.alertChannels.map((entry) => [entry.id, entry]));
   const same = new Set<string>();
   const ids = knownIds({ sections, fileName }, known);
@@ -242,11 +268,13 @@ export async function channelsWithSameSecrets(
     if (entry.fields.type !== channel.type) continue;
     const path = `${RESOURCE_PATHS.alertChannels}/${channel.id}/compare`;
     const body = { config: entry.fields.config };
-    const reply = await client.send('POST', path, { body, signal, isRepeatable: true });
+    const options = { body, signal, isRepeatable: true, mayBeForbidden: onlyReads };
+    const reply = await client.send('POST', path, options);
+    if (!reply.ok && reply.status === 403) return { same, isForbidden: true };
     // A service of the release before cannot compare them: then they are written again.
     if (reply.ok && compared.safeParse(reply.json).data?.same === true) same.add(entry.id);
   }
-  return same;
+  return { same, isForbidden: false };
 }
 
 const compared = z.looseObject({ same: z.boolean() });

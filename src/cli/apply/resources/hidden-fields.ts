@@ -1,0 +1,36 @@
+import { MASK } from '../../../model/credentials/sensitive-headers.ts';
+import { UNKNOWN_SECRET } from '../normal-form.ts';
+
+/** Whether a value of the service has a secret, or a text that is masked for the key. */
+export function hasHidden(value: unknown): boolean {
+  if (typeof value === 'string') return value === UNKNOWN_SECRET || value.endsWith(MASK);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some(hasHidden);
+}
+
+/** A value of the file with what the service hides in place of each text that may be the same. */
+export function withHidden(known: unknown, given: unknown): unknown {
+  if (typeof known === 'string' && typeof given === 'string') {
+    return mayBeSame(known, given) ? known : given;
+  }
+  if (Array.isArray(known) && Array.isArray(given)) {
+    return given.map((each, n) => withHidden(known[n], each));
+  }
+  if (!isObject(known) || !isObject(given)) return given;
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [key, withHidden(known[key], value)]),
+  );
+}
+
+function mayBeSame(known: string, given: string): boolean {
+  if (known === UNKNOWN_SECRET) return true;
+  if (!known.endsWith(MASK)) return false;
+  // Of the URL of a hook the origin is shown: src/service/checks/masked-channels.ts.
+  const shown = known.slice(0, -MASK.length);
+  const comparable = URL.canParse(given) && shown !== '' ? new URL(given).href : given;
+  return comparable.startsWith(shown) && comparable.length > shown.length;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
