@@ -8,6 +8,7 @@ import { loadConnection } from '../service-api/connection.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { createTerminalLog } from '../terminal-log.ts';
 import type { ApplyRefusal, ApplyStep } from './check-plan.ts';
+import { envFileWarning } from './env-file-names.ts';
 import { filledSecrets } from './fill-secrets.ts';
 import { knownLocations, refusedByLocation, withDefaultLocation } from './locations.ts';
 import { type ApplyPlan, makePlan } from './plan.ts';
@@ -68,6 +69,8 @@ export async function applyCommand(
     if (note !== null) stderr.write(`vedette: ${note}\n`);
     const { location, prune } = options;
     const { signal } = interruption;
+    const warning = await envFileWarning(given, checkFile, client, signal);
+    if (warning !== null) stderr.write(`vedette: ${warning}\n`);
     const known = () => knownLocations(client, signal);
     const checks = await withDefaultLocation(checkFile.checks, location, known);
     const { name: fileName, variables, resources } = checkFile;

@@ -131,6 +131,34 @@ describe('the variables of a file', () => {
     }
   });
 
+  it('are named in a warning where checks use them and only the env file defines them', async () => {
+    const { mine } = service();
+    const folder = makeTempFolder();
+    onTestFinished(() => folder.remove());
+    const [file, secrets] = [folder.file('shop.json'), folder.file('secrets.env')];
+    const using = (id: string, ...names: readonly string[]) => ({
+      ...{ id, checkType: 'API', privateLocations: ['office'] },
+      request: {
+        url: 'https://shop.test/',
+        headers: names.map((name) => ({ key: `x-${name}`, value: `{{${name}}}` })),
+      },
+    });
+    const own = { ...using('own', 'OWN'), variables: [{ key: 'OWN', value: 'a' }] };
+    const checks = [own, using('one', 'FILE', 'LACKING'), using('two', 'ACCOUNT', 'AGENTS')];
+    const variables = [{ key: 'FILE', value: '{{FILE}}', secret: true }];
+    writeFileSync(file, JSON.stringify({ variables, checks }));
+    writeFileSync(secrets, 'OWN=1\nFILE=s3cret-2\nLACKING=s3cret-3\nACCOUNT=4\n');
+    await mine.post('/v1/variables', { key: 'ACCOUNT', value: 'a' });
+    const apply = ['apply', file, '--env-file', secrets];
+    const planned = await runHere([...apply, '--dry-run'], env);
+    expect(planned).toMatchObject({
+      code: 0,
+      stderr: `vedette: 1 check uses LACKING, which only ${secrets} defines: apply does not fill in checks; define it as a variable of the file or the account, unless the agents have it\n`,
+    });
+    await mine.post('/v1/variables', { key: 'LACKING', value: 'a' });
+    expect(await runHere(apply, env)).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it('become those of the account, and no value of theirs is shown', async () => {
     const file = checkFile({
       variables: [
