@@ -155,6 +155,46 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
     expect(agent.log()).not.toMatch(SECRET);
   });
 
+  it('the service reaches its heartbeat monitor and webhooks through squid over TLS', async () => {
+    const seen: string[] = [];
+    const receiver = await listening(
+      createTlsServer({ ...identity }, (request, response) => {
+        seen.push(`${request.method} ${request.url}`);
+        response.end('ok');
+      }),
+    );
+    onTestFinished(() => receiver.close());
+    const proxy = await startSquid({ credentials: CREDENTIALS, identity });
+    const base = `https://localhost:${receiver.port}`;
+    const behind = await startService({
+      env: {
+        HTTPS_PROXY: `https://${IN_URL}localhost:${proxy.port}`,
+        NODE_EXTRA_CA_CERTS: caFile(),
+        HEARTBEAT_URL: `${base}/beat`,
+        DELIVERY_DENY: '10.0.0.0/8, 127.0.0.0/8, ::1',
+        DELIVERY_ALLOW: '127.0.0.1',
+      },
+    });
+    const { json: channel } = await behind.ask('/v1/alert-channels', {
+      method: 'POST',
+      body: { type: 'WEBHOOK', config: { name: 'Hook', url: `${base}/hook`, method: 'POST' } },
+    });
+    const tried = await behind.ask(`/v1/alert-channels/${channel.id}/test`, { method: 'POST' });
+    expect(tried.json).toEqual({ delivered: true, status: 200, error: null });
+    await until(
+      async () => seen,
+      () => seen.length >= 2,
+    );
+    expect(new Set(seen)).toEqual(new Set(['GET /beat', 'POST /hook']));
+    expect(await behind.kill('SIGTERM')).toBe(0);
+    // The name for the operator's own URL, and the address that was checked for a channel's.
+    const asked = proxy.requests();
+    expect(new Set(asked)).toEqual(
+      new Set([`CONNECT localhost:${receiver.port}`, `CONNECT 127.0.0.1:${receiver.port}`]),
+    );
+    expect(behind.log()).not.toMatch(SECRET);
+  });
+
   it('an agent names a proxy that goes away and uses it again when it is back', async () => {
     const deployed = await deploy();
     const { key } = deployed;

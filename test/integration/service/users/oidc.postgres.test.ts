@@ -1,8 +1,11 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { NO_PROXIES } from '../../../../src/runtime/net/proxy/choose-proxy.ts';
+import { readProxies } from '../../../../src/runtime/net/proxy/proxy-variables.ts';
 import { apiRoutes } from '../../../../src/service/api-routes.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
 import type { OidcConfig } from '../../../../src/service/oidc/oidc-config.ts';
+import { NO_OUTGOING } from '../../../../src/service/outgoing/outgoing-config.ts';
 import {
   type DatabaseKind,
   databases,
@@ -10,6 +13,7 @@ import {
   useEmptyTables,
 } from '../../../support/database/databases.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { httpProxy } from '../../../support/servers/http-proxy.ts';
 import {
   type Reply,
   type ServiceApp,
@@ -72,9 +76,10 @@ async function startWith(
   store: Store,
   port: number,
   oidc: OidcConfig,
-  { publicPort = port, clock = new FakeClock() } = {},
+  { publicPort = port, clock = new FakeClock(), proxies = NO_PROXIES } = {},
 ) {
-  const config = { leaseMs: 15_000, retentionDays: 30, staticIpv6s: [], oidc };
+  const delivery = { ...NO_OUTGOING, proxies };
+  const config = { leaseMs: 15_000, retentionDays: 30, staticIpv6s: [], oidc, delivery };
   const publicUrl = `http://127.0.0.1:${publicPort}`;
   const { features, close } = await testFeatures(store, clock, {
     config: { ...config, publicUrl },
@@ -389,13 +394,15 @@ describe.each(databases)('on %s', (kind) => {
       expect((await replayed.ask(callback)).status).toBe(400);
     });
 
-    it('begins at one replica and ends at another, once', async () => {
+    it('begins at one replica and ends at another, once, which asks the provider through a proxy', async () => {
       const { store, provider, app, clock } = worldOf();
       provider.people.set('pat', { email: 'pat@example.com', groups: ['dev'] });
       const config = configOf(provider.issuer);
+      const proxy = await httpProxy();
       const replica = await startWith(store, await freePort(), config, {
         publicPort: app.port,
         clock,
+        proxies: readProxies({ HTTP_PROXY: proxy.url() }),
       });
       try {
         const browser = browserOf();
@@ -406,6 +413,9 @@ describe.each(databases)('on %s', (kind) => {
         expect([status, headers.location]).toEqual([303, '/']);
         // It has the cookie of the sign-in still.
         expect((await browser.ask(callback)).status).toBe(400);
+        const targets = proxy.requests.map(({ method, target }) => `${method} ${target}`);
+        expect(targets).toContain(`POST ${provider.issuer}/token`);
+        expect(targets).toContain(`GET ${provider.issuer}/me`);
         // Every replica knows the session.
         browser.cookie = elsewhere.cookie;
         expect(await rolesOf(browser)).toEqual(['write']);

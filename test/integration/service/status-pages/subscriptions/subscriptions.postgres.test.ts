@@ -1,10 +1,12 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../../../../src/runtime/secret-box.ts';
+import { readOutgoingConfig } from '../../../../../src/service/outgoing/outgoing-config.ts';
 import { claimMessages } from '../../../../../src/service/status-pages/subscriptions/messages/deliveries.sql.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { type HookRequest, hookServer } from '../../../../support/servers/hook-server.ts';
+import { httpProxy } from '../../../../support/servers/http-proxy.ts';
 import { mailServer, type ReceivedMail } from '../../../../support/servers/mail-server.ts';
 import {
   HOSTILE,
@@ -636,9 +638,15 @@ describe.each(databases)('on %s', (kind) => {
       await ask(`${quick.url}/another`, CLIENT);
     });
 
-    it('is refused for an address that is not public, whatever DELIVERY_DENY says', async () => {
+    it('is refused for an address that is not public, whatever DELIVERY_DENY and DELIVERY_ALLOW say', async () => {
       const server = await hookServer(confirming);
-      const own = { webhookGuard: undefined };
+      const proxy = await httpProxy();
+      const delivery = readOutgoingConfig({
+        DELIVERY_DENY: '192.0.2.0/24',
+        DELIVERY_ALLOW: '127.0.0.0/8, ::1, localhost',
+        HTTP_PROXY: proxy.url(),
+      });
+      const own = { webhookGuard: undefined, delivery };
       const replica = replicaOf(service(), { port: null }, own);
       const page = await makePage(service());
       const urls = [server.url, server.url.replace('127.0.0.1', 'localhost'), 'http://[::1]:9/'];
@@ -646,6 +654,7 @@ describe.each(databases)('on %s', (kind) => {
         await expect(subscribed(replica, page, url)).rejects.toMatchObject({ status: 400 });
       }
       expect(server.requests).toEqual([]);
+      expect(proxy.requests).toEqual([]);
     });
 
     it('ends where the endpoint answers 410', async () => {
