@@ -52,12 +52,18 @@ export interface MessageFacts {
   readonly subject: MessageSubject;
   /** At the end of a problem that of its last notice, as far as that is known. */
   readonly routing: RoutingFacts;
-  /** That of the notice before, which this one replaces; null if it replaces none. */
-  readonly replaces: RoutingFacts | null;
+  /** The notice before, which this one replaces; null if it replaces none. */
+  readonly replaces: ReplacedNotice | null;
   /** Epoch milliseconds: when the notice was made. */
   readonly atMs: number;
   /** Epoch milliseconds: when the run began that led to it. */
   readonly startedAtMs: number;
+}
+
+export interface ReplacedNotice {
+  readonly routing: RoutingFacts;
+  /** What it said; null if that is not known. */
+  readonly facts: MessageFacts | null;
 }
 
 interface MessageSubject {
@@ -150,13 +156,16 @@ function routesOf(notice: AlertNotice): Pick<MessageFacts, 'routing' | 'replaces
   if (isRepeated) return { routing: own, replaces: null };
   if (previousNotice === undefined) {
     const severity = SEVERITIES_BEFORE[alertType];
-    return { routing: own, replaces: severity === undefined ? null : { ...own, severity } };
+    const replaced = { routing: { ...own, severity: severity ?? own.severity }, facts: null };
+    return { routing: own, replaces: severity === undefined ? null : replaced };
   }
   const isOfProblem = previousNotice !== null && !reportsEnd(previousNotice.alertType);
-  const before = isOfProblem ? routingOf(previousNotice) : null;
-  return reportsEnd(alertType)
-    ? { routing: before ?? own, replaces: null }
-    : { routing: own, replaces: before };
+  if (!isOfProblem) return { routing: own, replaces: null };
+  const before = routingOf(previousNotice);
+  if (reportsEnd(alertType)) return { routing: before, replaces: null };
+  const { timeZone = 'UTC' } = notice;
+  const facts = messageFactsOf({ ...previousNotice, timeZone });
+  return { routing: own, replaces: { routing: before, facts } };
 }
 
 function routingOf(notice: AlertNotice): RoutingFacts {

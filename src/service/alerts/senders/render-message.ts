@@ -73,11 +73,24 @@ export function renderMessage({
   return {
     facts: {
       ...facts,
+      replaces: replacedBy(notice, facts, (earlier) =>
+        renderMessage({ deliveryId, notice: earlier, ...(templates ? { templates } : {}) }),
+      ),
       ...(line === null ? {} : { headline: line, title: line }),
       ...(text === null ? {} : { error: cutText(text, MAX_TEXT_BYTES), rows: [], isCustom: true }),
     },
     remark: problems.length === 0 ? null : problems.join('; '),
   };
+}
+
+/** The notice before, in the words of the same templates. */
+function replacedBy(
+  { previousNotice = null, timeZone = 'UTC' }: AlertNotice,
+  { replaces }: MessageFacts,
+  render: (earlier: AlertNotice) => RenderedMessage,
+): MessageFacts['replaces'] {
+  if (replaces === null || previousNotice === null) return replaces;
+  return { ...replaces, facts: render({ ...previousNotice, timeZone }).facts };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DAY_MS, MINUTE_MS } from '../../../../model/time-units.ts';
-import type { RoutingFacts } from '../message-facts.ts';
+import type { MessageFacts, RoutingFacts } from '../message-facts.ts';
 import { type Adapter, endpointOf, jsonRequest } from './adapter.ts';
 import { fitChars, plainTextOf } from './message-texts.ts';
 
@@ -32,35 +32,46 @@ const MAX_TAGS = 20;
 export const alertmanager: Adapter<'ALERTMANAGER'> = {
   type: 'ALERTMANAGER',
   request({ config, facts, key, nowMs }) {
-    const { phase, title, link, subject, routing, replaces, atMs, startedAtMs } = facts;
+    const { phase, link, routing, replaces, atMs, startedAtMs } = facts;
     const isOver = phase === 'resolve';
-    const common = {
-      annotations: {
-        summary: fitChars(title, MAX_TEXT_CHARS),
-        description: fitChars(plainTextOf(facts), MAX_TEXT_CHARS),
-        name: subject.name,
-        kind: subject.kind,
-      },
-      ...(link === null ? {} : { generatorURL: link }),
-    };
+    const page = link === null ? {} : { generatorURL: link };
     const openForMs = routing.about === 'certificate' ? CERTIFICATE_FOR_MS : OPEN_FOR_MS;
     const endedAtMs = Math.min(atMs, nowMs) - ENDED_EARLIER_MS;
     const labels = labelsOf(routing, key);
     const alert = {
-      ...common,
+      annotations: annotationsOf(facts, routing),
       labels,
+      ...page,
       // Without a start, the end of an alert keeps that of its beginning.
       ...(isOver ? {} : { startsAt: new Date(Math.min(startedAtMs, atMs)).toISOString() }),
       // The clock of the replica that sends may be behind that of the one that judged.
       endsAt: new Date(isOver ? endedAtMs : Math.max(nowMs, atMs) + openForMs).toISOString(),
     };
-    const earlier = replaces === null ? null : labelsOf(replaces, key);
+    const earlier = replaces === null ? null : labelsOf(replaces.routing, key);
     const isReplaced = earlier !== null && !isDeepStrictEqual(earlier, labels);
-    const ended = { ...common, labels: earlier, endsAt: new Date(endedAtMs).toISOString() };
+    const ended = {
+      annotations: annotationsOf(replaces?.facts ?? facts, replaces?.routing ?? routing),
+      labels: earlier,
+      ...page,
+      endsAt: new Date(endedAtMs).toISOString(),
+    };
     const alerts = isReplaced ? [alert, ended] : [alert];
     return jsonRequest(endpointOf(config.url, 'api/v2/alerts'), alerts, authorizationOf(config));
   },
 };
+
+/** What the alert says, with the name that its labels have. */
+function annotationsOf(
+  facts: MessageFacts,
+  { subject: { name, kind } }: RoutingFacts,
+): Readonly<Record<string, string>> {
+  return {
+    summary: fitChars(facts.title, MAX_TEXT_CHARS),
+    description: fitChars(plainTextOf(facts), MAX_TEXT_CHARS),
+    name,
+    kind,
+  };
+}
 
 const ALERT_NAMES = {
   check: 'VedetteCheck',

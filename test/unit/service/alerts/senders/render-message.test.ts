@@ -47,6 +47,16 @@ describe('a message without templates', () => {
 });
 
 describe('a message by templates', () => {
+  it('has the notice that it replaces in the words of the templates, too', () => {
+    const previousNotice = { ...SAMPLE, error: 'Before' };
+    const { facts } = rendered('{{CHECK_NAME}}!', '{{ERROR_MESSAGE}}!', {
+      ...SAMPLE,
+      previousNotice,
+    });
+    const title = 'Test (no real failure)!';
+    expect(facts).toMatchObject({ title, replaces: { facts: { title, error: 'Before!' } } });
+  });
+
   it('has the default in place of a template that hides what the notice is about', () => {
     const by = { kind: 'user', id: 'u', name: 'ann@e.test' } as const;
     const taken = { ...SAMPLE, acknowledgement: { by, isUndone: false } };

@@ -281,7 +281,14 @@ describe('a message to', () => {
     // The channel does not want to know what is degraded, and the check was that last.
     const end = alertsOf({ ...END, alertType: 'ALERT_DEGRADED_RECOVERY', check, previousNotice });
     expect(end.map(({ labels }) => labels)).toEqual([alertsOf(NOTICE)[0]?.labels]);
-    const again = alertsOf({ ...NOTICE, check, reminder: 1, previousNotice });
+    const again = alertsOf({ ...NOTICE, check, error: 'Other', reminder: 1, previousNotice });
+    expect(again.map(({ annotations }) => annotations)).toEqual([
+      expect.objectContaining({
+        summary: 'Renamed has failed (reminder 1): Other',
+        name: 'Renamed',
+      }),
+      alertsOf(NOTICE)[0]?.annotations,
+    ]);
     expect(again.map(({ labels }) => labels)).toMatchObject([
       { check: 'Renamed' },
       { check: NOTICE.check.name, tag_eu: 'true' },
