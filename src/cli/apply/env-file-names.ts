@@ -1,5 +1,5 @@
 import { namesFromOthers } from '../../agent/secrets/render-check.ts';
-import type { CheckFile } from '../../agent/source/file/check-file.ts';
+import type { CheckFile } from '../../agent/source/file/parse-check-file.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { harmless } from '../print/harmless.ts';
 import type { ApiClient } from '../service-api/api-client.ts';

@@ -6,7 +6,7 @@ import { harmless, harmlessJsonLine } from '../print/harmless.ts';
 import { type Cell, tableLines } from '../print/table.ts';
 import { ageText, whenText } from '../print/time-text.ts';
 import type { Board, ListedStatus, SilentLocation } from './board.ts';
-import { locationsOf, notNotifiedReasonsOf, whyOf } from './why.ts';
+import { alertRemarksOf, locationsOf, whyOf } from './why.ts';
 
 const LABELS = { failing: 'FAIL', degraded: 'SLOW', unknown: 'UNKNOWN' } as const;
 const SILENT_LABEL = 'SILENT';
@@ -44,7 +44,8 @@ export function boardLines(board: Board, style: BoardStyle): readonly string[] {
 
 /**
  * For programs: one line for each entry, its fields separated by tabs: the state, the id, the time
- * since when (ISO 8601), the locations, the code, the words, the name, and why nobody is notified of it.
+ * since when (ISO 8601), the locations, the code, the words, the name, and what holds its alerts back or who
+ * acknowledged the open one.
  */
 export function plainLines({ statuses, silentLocations }: Board): readonly string[] {
   const lineOf = (fields: readonly string[]): string =>
@@ -54,8 +55,8 @@ export function plainLines({ statuses, silentLocations }: Board): readonly strin
       const { code, text } = whyOf(status);
       const { state, checkId, since, name } = status;
       const where = locationsOf(status).join(',');
-      const quiet = notNotifiedReasonsOf(status).join('; ');
-      return lineOf([state, checkId, since ?? '', where, code, text, name, quiet]);
+      const remarks = alertRemarksOf(status).join('; ');
+      return lineOf([state, checkId, since ?? '', where, code, text, name, remarks]);
     }),
     ...silentLocations.map((location) => {
       const { slug, since, name } = location;
@@ -96,7 +97,7 @@ function statusRow(status: ListedStatus, { palette, nowMs }: BoardStyle): readon
   const more = where.length > MAX_WHERE ? ` and ${where.length - MAX_WHERE} more` : '';
   const { code, text } = whyOf(status);
   const isCode = state === 'failing' && code !== '';
-  const quiet = notNotifiedReasonsOf(status).join(', ');
+  const remarks = alertRemarksOf(status).join(', ');
   const reason = isCode ? [code, text].filter((part) => part !== '').join(': ') : text;
   return [
     { text: LABELS[state], paint: state === 'failing' ? palette.bad : palette.warning },
@@ -104,7 +105,7 @@ function statusRow(status: ListedStatus, { palette, nowMs }: BoardStyle): readon
     { text: sinceText(since, nowMs) },
     { text: `${where.slice(0, MAX_WHERE).join(', ')}${more}` },
     // First, since the line may be cut.
-    { text: harmless(quiet === '' ? reason : `[${quiet}] ${reason}`) },
+    { text: harmless(remarks === '' ? reason : `[${remarks}] ${reason}`) },
   ];
 }
 

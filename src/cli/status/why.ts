@@ -23,8 +23,8 @@ export function whyOf(status: ListedStatus): Why {
   }
 }
 
-/** Why nobody is notified of the check any more, and who has its alert. The name is of a user, key or channel. */
-export function notNotifiedReasonsOf(status: ListedStatus): readonly string[] {
+/** What keeps notifications of the check back, and who acknowledged its open one: a user, key or channel, by name. */
+export function alertRemarksOf(status: ListedStatus): readonly string[] {
   const { muted, mutedByGroup, inMaintenance, acknowledgement } = status;
   return [
     ...(muted ? ['muted'] : []),

@@ -1,4 +1,4 @@
-import { MASK } from '../../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../model/credentials/mask.ts';
 import { UNKNOWN_SECRET } from '../normal-form.ts';
 
 /** Whether a value of the service has a secret, or a text that is masked for the key. */
