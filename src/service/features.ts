@@ -487,6 +487,7 @@ export function createFeatures(given: FeatureParts): Features {
       subscriptions: subscriptionFeatures.subscriptionCounts(),
       states: stateCounter.counts(),
       alertDeliveries: alertFeatures.alertDeliveryCounts,
+      alertRepeats: alertFeatures.alertRepeatCounts,
       ownHeartbeats: ownHeartbeat.counts,
       problems: alertFeatures.monitoringProblems.counts(),
     }),

@@ -11,7 +11,7 @@ import { LABEL_WIDTH } from './pretty-result.ts';
  * @param width columns of the terminal; null for lines of any length
  */
 export function prettyAttempt(
-  { channel, headline, error, isRetried }: NotificationAttempt,
+  { channel, headline, others, error, isRetried }: NotificationAttempt,
   palette: Palette,
   width: number | null = null,
 ): string {
@@ -19,7 +19,8 @@ export function prettyAttempt(
   const to = `to ${palette.strong(harmless(channel.name))} ${palette.faint(`(${channel.type})`)}`;
   const next = isRetried ? 'tried again' : 'given up';
   const why = error === null ? '' : ` (${next}): ${harmless(error)}`;
-  const line = `${label}${to}  ${harmless(headline)}${why}`;
+  const more = others === 0 ? '' : ` and ${others} more`;
+  const line = `${label}${to}  ${harmless(headline)}${more}${why}`;
   return `${width === null ? line : cutStyled(line, width)}\n`;
 }
 

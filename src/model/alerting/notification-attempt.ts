@@ -3,6 +3,8 @@ export interface NotificationAttempt {
   readonly channel: { readonly type: string; readonly name: string };
   /** What the message is about, on one line. */
   readonly headline: string;
+  /** How many more notifications the same message stands for. */
+  readonly others: number;
   /** Why it was not sent; null if it was. */
   readonly error: string | null;
   /** Whether it will be tried again. */

@@ -18,7 +18,7 @@ import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
 import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
 import { createOutbox } from './delivery/outbox.ts';
 import { createNoticeSender } from './delivery/sender.ts';
-import { runDeliveryWorker } from './delivery/worker.ts';
+import { type DeliveryWorkerParts, runDeliveryWorker } from './delivery/worker.ts';
 import { type AlertEngine, createAlertEngine } from './engine.ts';
 import { createLocationAlerts, type LocationAlerts } from './location-alerts.ts';
 import { maintenanceSilences } from './maintenance-silences.ts';
@@ -59,6 +59,8 @@ export interface AlertFeatures {
   readonly alertDeliveries: AlertDeliveries;
   /** Deliveries that ended in this process. */
   readonly alertDeliveryCounts: Readonly<Record<'sent' | 'failed', number>>;
+  /** The same of open alerts that were sent again, which the others leave out. */
+  readonly alertRepeatCounts: Readonly<Record<'sent' | 'failed', number>>;
   readonly alertEngine: AlertEngine;
   readonly alertRecipients: AlertRecipients;
   readonly alertSettings: AccountAlertSettings;
@@ -92,14 +94,16 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
   const checkAlerts = createCheckAlerts(parts);
   const alertDeliveries = createAlertDeliveries(parts);
   const alertDeliveryCounts = { sent: 0, failed: 0 };
-  const onFinished = (result: 'sent' | 'failed'): void => {
-    alertDeliveryCounts[result] += 1;
+  const alertRepeatCounts = { sent: 0, failed: 0 };
+  const onFinished: DeliveryWorkerParts['onFinished'] = (result, { isRepeat }) => {
+    (isRepeat ? alertRepeatCounts : alertDeliveryCounts)[result] += 1;
   };
   return {
     acknowledgements: createAcknowledgements({ ...parts, silences: maintenanceSilences }),
     alertChannels: createAlertChannels({ ...parts, sender }),
     alertDeliveries,
     alertDeliveryCounts,
+    alertRepeatCounts,
     alertEngine,
     alertRecipients: createAlertRecipients({ ...parts, silences: maintenanceSilences }),
     alertSettings: createAccountAlertSettings(parts),

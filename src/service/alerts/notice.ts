@@ -124,8 +124,13 @@ export interface AlertNotice {
    * service that knows a problem by more than its key.
    */
   readonly previousNotice?: AlertNotice | null;
-  /** The channel gets it again, since the problem lasts and the channel would end it; left out for the first time. */
+  /**
+   * The channel gets it again, since the problem lasts and the channel would end it; left out for the first time.
+   * false if the time before it had failed.
+   */
   readonly isRepeated?: boolean;
+  /** Of what the channel gets again: whether it was delivered at any time before. */
+  readonly wasDelivered?: boolean;
   /** The page that acknowledges the alert, added when it is sent; null or left out if there is none. */
   readonly acknowledgeLink?: string | null;
 }

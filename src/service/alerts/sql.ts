@@ -6,6 +6,7 @@ import { readList } from '../database/lists/lists.ts';
 import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
+import { SHOWN_STATE } from './delivery/shown-state.sql.ts';
 import type { FlappingNews } from './notice.ts';
 
 /** src/service/README.md, "Alerts". */
@@ -57,8 +58,8 @@ const OPEN_IDS = `select s.body ->> 'alertId' from ${OPEN_STATES} and s.account_
 
 /** How many deliveries of the alert and its reminders are in which state. */
 const DELIVERIES = `(
-  select jsonb_build_object('sent', count(*) filter (where d.state = 'sent'),
-    'failed', count(*) filter (where d.state = 'failed'),
+  select jsonb_build_object('sent', count(*) filter (where ${SHOWN_STATE} = 'sent'),
+    'failed', count(*) filter (where ${SHOWN_STATE} = 'failed'),
     'pending', count(*) filter (where d.finished_at is null))
   from alert_deliveries d
   where d.account_id = check_alerts.account_id and d.alert_id = check_alerts.id)`;

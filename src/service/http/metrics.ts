@@ -52,8 +52,10 @@ export interface FeatureCounts {
   readonly subscriptions: SubscriptionCounts;
   /** Now. */
   readonly states: ServiceCounts;
-  /** By result. */
+  /** By result, without the repeats. */
   readonly alertDeliveries: Readonly<Record<'sent' | 'failed', number>>;
+  /** Open alerts that were sent again, by result. */
+  readonly alertRepeats: Readonly<Record<'sent' | 'failed', number>>;
   readonly problems: {
     /** Now, of all accounts, by kind. */
     readonly open: Readonly<Record<string, number>>;
@@ -74,6 +76,7 @@ export const NO_COUNTS: FeatureCounts = {
   subscriptions: NO_SUBSCRIPTION_COUNTS,
   states: NO_SERVICE_COUNTS,
   alertDeliveries: { sent: 0, failed: 0 },
+  alertRepeats: { sent: 0, failed: 0 },
   ownHeartbeats: {},
   problems: { open: {}, disk: null },
 };

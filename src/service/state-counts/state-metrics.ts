@@ -5,6 +5,7 @@ import type { ServiceCounts } from './counts.ts';
 interface Counts {
   readonly states: ServiceCounts;
   readonly alertDeliveries: Readonly<Record<'sent' | 'failed', number>>;
+  readonly alertRepeats: Readonly<Record<'sent' | 'failed', number>>;
 }
 
 /** Adds the metrics of the accounts' checks, agents and notifications. */
@@ -41,16 +42,34 @@ export function addStateMetrics(registry: Registry, counts: () => Counts): void 
       this.set(counts().states.locationsLeftOut);
     },
   });
+  addResults(
+    registers,
+    'vedette_service_alert_deliveries_total',
+    'Notifications of alert channels that this replica finished, by result: sent, or failed after the last retry. Without those of vedette_service_alert_repeats_total.',
+    () => counts().alertDeliveries,
+  );
+  addResults(
+    registers,
+    'vedette_service_alert_repeats_total',
+    'Open alerts that this replica sent to Alertmanager again, by result: sent, or failed after the last retry.',
+    () => counts().alertRepeats,
+  );
+}
+
+function addResults(
+  registers: Registry[],
+  name: string,
+  help: string,
+  results: () => Readonly<Record<'sent' | 'failed', number>>,
+): void {
   new Counter({
-    name: 'vedette_service_alert_deliveries_total',
-    help: 'Notifications of alert channels that this replica finished, by result: sent, or failed after the last retry.',
+    name,
+    help,
     labelNames: ['result'],
     registers,
     collect() {
       this.reset();
-      for (const [result, count] of Object.entries(counts().alertDeliveries)) {
-        this.inc({ result }, count);
-      }
+      for (const [result, count] of Object.entries(results())) this.inc({ result }, count);
     },
   });
 }

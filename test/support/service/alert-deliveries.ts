@@ -3,7 +3,10 @@ import { onTestFinished } from 'vitest';
 import type { SecretBox } from '../../../src/runtime/secret-box.ts';
 import { createOutbox } from '../../../src/service/alerts/delivery/outbox.ts';
 import { createNoticeSender } from '../../../src/service/alerts/delivery/sender.ts';
-import { runDeliveryWorker } from '../../../src/service/alerts/delivery/worker.ts';
+import {
+  type DeliveryWorkerParts,
+  runDeliveryWorker,
+} from '../../../src/service/alerts/delivery/worker.ts';
 import type { AlertNotice } from '../../../src/service/alerts/notice.ts';
 import { NO_OUTGOING, type OutgoingConfig } from '../../../src/service/outgoing/outgoing-config.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
@@ -103,13 +106,14 @@ export function startWorker(
   { store, clock }: TestService,
   config: Partial<OutgoingConfig> = {},
   secrets: SecretBox | null = TEST_SECRETS,
+  listeners: Pick<DeliveryWorkerParts, 'onAttempt' | 'onFinished'> = {},
 ): RunningWorker {
   const logs = captureLog();
   const stopping = new AbortController();
   const linkBase = { url: 'https://vedette.test' };
   const sender = createNoticeSender({ ...NO_OUTGOING, ...config }, { clock, linkBase });
   const ended = runDeliveryWorker(
-    { store, clock, log: logs.log, ids: randomUUID, linkBase, sender, secrets },
+    { store, clock, log: logs.log, ids: randomUUID, linkBase, sender, secrets, ...listeners },
     stopping.signal,
   ).finally(sender.close);
   const stop = async (): Promise<void> => {

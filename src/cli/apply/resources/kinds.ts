@@ -7,7 +7,7 @@ import {
 } from '../../../model/alerting/service-targets.ts';
 import { commonFields } from '../../../model/check/check.ts';
 import { entrySchemaOf, type FileEntry, type Section } from '../../../model/check-file/sections.ts';
-import { MASK } from '../../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../../model/credentials/mask.ts';
 import { logicalIdOf } from '../../../model/logical-id.ts';
 import {
   fieldsOfWindow,

@@ -32,7 +32,7 @@ import {
   findAlertSubjects,
   putAlertRecords,
 } from '../states.sql.ts';
-import { listToldChannels, lockChannels, nameOfPrincipal } from './sql.ts';
+import { listChannelsWithDelivery, lockChannels, nameOfPrincipal } from './sql.ts';
 
 export interface AcknowledgementsParts {
   readonly store: Store;
@@ -135,9 +135,9 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
     atMs: number,
   ): Promise<void> {
     if (lastRun === null) return;
-    const told = await listToldChannels(tx, { accountId, alertIds: [alertId] });
+    const notified = await listChannelsWithDelivery(tx, { accountId, alertIds: [alertId] });
     // A channel that was not notified of the alert need not learn who acknowledged it.
-    const ids = told.filter(({ isInDigest }) => !isInDigest).map(({ channelId }) => channelId);
+    const ids = notified.filter(({ isInDigest }) => !isInDigest).map(({ channelId }) => channelId);
     const channels = await lockChannels(tx, { accountId, ids });
     const given = { alertId, alertType, reminder: 0, sinceMs: state.sinceMs, facts: lastRun };
     const notice = { ...noticeOfAlert(subject, given, atMs), acknowledgement };

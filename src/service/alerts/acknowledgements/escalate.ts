@@ -9,7 +9,7 @@ import { type Bundled, withBundles } from '../grouping/bundles.ts';
 import type { Judgement } from '../judge.ts';
 import type { AlertNotice } from '../notice.ts';
 import type { AlertRecord } from '../states.sql.ts';
-import { listToldChannels, lockChannels } from './sql.ts';
+import { listChannelsWithDelivery, lockChannels } from './sql.ts';
 
 /**
  * Sends the alerts that nobody acknowledged to the channels of the account's escalation step that select them
@@ -39,8 +39,8 @@ export async function escalate(
   // All are of one account.
   const channels = await lockChannels(tx, { accountId, ids: first.step.alertChannelIds });
   const alertIds = due.map(({ escalation }) => escalation.alertId);
-  const told = await listToldChannels(tx, { accountId, alertIds });
-  const lanes = new Set(told.map(({ alertId, channelId }) => `${alertId} ${channelId}`));
+  const notified = await listChannelsWithDelivery(tx, { accountId, alertIds });
+  const lanes = new Set(notified.map(({ alertId, channelId }) => `${alertId} ${channelId}`));
   const reached = new Map<string, readonly number[]>();
   const pending = due.flatMap(({ subject, escalation, step }) => {
     const { checkId } = subject;

@@ -3,7 +3,7 @@ import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Store } from '../../database/store.ts';
 import { findAlert, type ListedAlert } from '../sql.ts';
 import { readAcknowledgeToken } from './link.ts';
-import { nameOfChannel, placeOfAlert } from './sql.ts';
+import { accountOfAlert, nameOfChannel } from './sql.ts';
 
 /** An alert as the link in a message shows it. */
 export interface LinkedAlert {
@@ -38,9 +38,9 @@ export function createLinkedAlerts({
       const subject = secrets === null ? null : readAcknowledgeToken(secrets, token);
       if (subject === null) return null;
       const { alertId: id, channelId } = subject;
-      const place = await placeOfAlert(store, id);
-      if (place === null) return null;
-      const { accountId, timeZone } = place;
+      const account = await accountOfAlert(store, id);
+      if (account === null) return null;
+      const { accountId, timeZone } = account;
       const name = await nameOfChannel(store, { accountId, channelId });
       const alert = await findAlert(store, { accountId, id });
       if (name === null || alert === null) return null;

@@ -1,6 +1,7 @@
 import type { Sql } from '../../database/store.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import type { ChannelSubscriber } from '../channels/subscriptions.sql.ts';
+import { SHOWN_STATE } from '../delivery/shown-state.sql.ts';
 import { DIGEST_KEY } from '../grouping/bundle-key.ts';
 
 /** The email of a user or the name of an API key; null if there is none. */
@@ -34,24 +35,24 @@ export async function nameOfChannel(
   return row === undefined ? null : (row.name ?? '');
 }
 
-/** A channel that was notified of an alert. */
-export type ToldChannel = {
+/** A channel with a delivery of an alert. */
+export type ChannelWithDelivery = {
   readonly alertId: string;
   readonly channelId: number;
   /** Whether its next digest will contain the alert: it has not been notified yet. */
   readonly isInDigest: boolean;
 };
 
-/** The channels that have a delivery of these alerts which did not fail. */
-export function listToldChannels(
+/** The channels that have a delivery of these alerts: one that was sent, or is to be sent. */
+export function listChannelsWithDelivery(
   sql: Sql,
   { accountId, alertIds }: { readonly accountId: string; readonly alertIds: readonly string[] },
-): Promise<readonly ToldChannel[]> {
-  return sql.query<ToldChannel>(
+): Promise<readonly ChannelWithDelivery[]> {
+  return sql.query<ChannelWithDelivery>(
     `select d.alert_id, d.channel_id,
        bool_and(d.state = 'waiting' and d.bundle_key is not distinct from $3) as is_in_digest
      from alert_deliveries d
-     where d.account_id = $1 and d.alert_id = any($2::text[]) and d.state <> 'failed'
+     where d.account_id = $1 and d.alert_id = any($2::text[]) and ${SHOWN_STATE} <> 'failed'
      group by d.alert_id, d.channel_id order by d.channel_id`,
     [accountId, alertIds, DIGEST_KEY],
   );
@@ -73,8 +74,8 @@ export function lockChannels(
   );
 }
 
-/** Whose an alert is, by its id alone, and the time zone of that account; null if it does not exist. */
-export async function placeOfAlert(
+/** The account of an alert, by the id of the alert alone, and its time zone; null if the alert does not exist. */
+export async function accountOfAlert(
   sql: Sql,
   id: string,
 ): Promise<{ readonly accountId: string; readonly timeZone: string } | null> {

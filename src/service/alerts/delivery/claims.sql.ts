@@ -33,6 +33,12 @@ export interface Claim {
   /** The most that may be sent at once to one channel, and for one account. */
   readonly perChannel: number;
   readonly perAccount: number;
+  /** How much of each that is for other deliveries than repeats: `room` of `limit`. */
+  readonly notForRepeats: {
+    readonly room: number;
+    readonly perChannel: number;
+    readonly perAccount: number;
+  };
   /** How many others one delivery carries at most. */
   readonly maxCarried: number;
   /** How many the owner sends now, by the id of the channel and of the account. */
@@ -42,44 +48,86 @@ export interface Claim {
 
 /** Due deliveries that a statement scans. Those of busy channels are not among them. */
 const SCANNED = 1000;
+/** The same for repeats: what one process sends at once. */
+const SCANNED_REPEATS = 100;
+
+/** Whether the delivery `d` is an open alert that is sent again (`repeatLastNotices`). */
+const IS_REPEATED = "d.notice ? 'isRepeated'";
+
+/**
+ * Whether the lane of `d` has no delivery on that side that is to be sent, but for one that waits for a digest. Not by
+ * `not exists`: the planner expects no unfinished rows, and then joins all of them with all.
+ */
+function hasNone(side: '<' | '>'): string {
+  return `(select other.seq from alert_deliveries other
+    where other.account_id = d.account_id and other.channel_id = d.channel_id
+      and other.check_id = d.check_id and other.finished_at is null
+      and other.bundle_key is distinct from '${DIGEST_KEY}' and other.seq ${side} d.seq
+    order by other.seq limit 1) is null`;
+}
+
+/**
+ * A repeat that nothing waits for. One that is the first of its lane before news goes with the news: the order of
+ * the lane stays.
+ */
+const IS_ONLY_REPEAT = `${IS_REPEATED} and ${hasNone('>')}`;
+
+/**
+ * The first deliveries of their lanes that are due and have room.
+ *
+ * @param where which of the deliveries `d`
+ * @param kept the parameters with how much of a channel and of an account is not for them
+ */
+function dueDeliveries(
+  where: string,
+  { isRepeat, limit, kept }: { isRepeat: boolean; limit: number; kept?: readonly [string, string] },
+): string {
+  const [perChannel, perAccount] = kept?.map((each) => ` - ${each}::int`) ?? ['', ''];
+  return `select d.id, d.seq, d.account_id, d.channel_id, d.attempts, d.bundle_key,
+      ${isRepeat} as is_repeat,
+      $5::int${perChannel} - coalesce(($7::jsonb ->> d.channel_id::text)::int, 0) as room_in_channel,
+      $6::int${perAccount} - coalesce(($8::jsonb ->> d.account_id)::int, 0) as room_in_account
+    from alert_deliveries d
+    where d.finished_at is null and greatest(d.due_at, d.digest_at) <= $1::timestamptz
+      and d.bundle_id is null
+      and (d.state = 'waiting' or d.lease_until < now())
+      and coalesce(($7::jsonb ->> d.channel_id::text)::int, 0) < $5::int${perChannel}
+      and coalesce(($8::jsonb ->> d.account_id)::int, 0) < $6::int${perAccount}
+      and ${where}
+      and ${hasNone('<')}
+    order by greatest(d.due_at, d.digest_at), d.seq limit ${limit}`;
+}
 
 /**
  * Claims due deliveries, oldest first, and those whose lease has expired: of one check to one
- * channel only the first unfinished one. Another process may claim one after this statement began,
+ * channel only the first unfinished one. Repeats come last, and some room is never theirs: news do not wait for the
+ * repeats of a slow receiver. Another process may claim one after this statement began,
  * which does not see the new lease: `attempts` differs then.
  */
 export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly ClaimedDelivery[]> {
   return sql.query<ClaimedDelivery>(
-    `with due as materialized (
-       select d.id, d.seq, d.account_id, d.channel_id, d.attempts, d.bundle_key,
-         $5::int - coalesce(($7::jsonb ->> d.channel_id::text)::int, 0) as room_in_channel,
-         $6::int - coalesce(($8::jsonb ->> d.account_id)::int, 0) as room_in_account
-       from alert_deliveries d
-       where d.finished_at is null and greatest(d.due_at, d.digest_at) <= $1::timestamptz
-         and d.bundle_id is null
-         and (d.state = 'waiting' or d.lease_until < now())
-         and coalesce(($7::jsonb ->> d.channel_id::text)::int, 0) < $5::int
-         and coalesce(($8::jsonb ->> d.account_id)::int, 0) < $6::int
-         and not exists (
-           select from alert_deliveries before
-           where before.account_id = d.account_id and before.channel_id = d.channel_id
-             and before.check_id = d.check_id and before.finished_at is null
-             and before.bundle_key is distinct from '${DIGEST_KEY}' and before.seq < d.seq)
-       order by greatest(d.due_at, d.digest_at), d.seq limit ${SCANNED}
+    `with news as materialized (
+       ${dueDeliveries(`not (${IS_ONLY_REPEAT})`, { isRepeat: false, limit: SCANNED })}
+     ), repeats as materialized (
+       ${dueDeliveries(IS_ONLY_REPEAT, { isRepeat: true, limit: SCANNED_REPEATS, kept: ['$11', '$12'] })}
+     ), due as (
+       select * from news union all select * from repeats
      ), heads as (
        select distinct on (channel_id, coalesce(bundle_key, id)) due.*
        from due order by channel_id, coalesce(bundle_key, id), seq
      ), ranked as (
-       select heads.*, row_number() over (partition by channel_id order by seq) as place_in_channel,
-         row_number() over (partition by account_id order by seq) as place_in_account
+       select heads.*,
+         row_number() over (partition by channel_id order by is_repeat, seq) as place_in_channel,
+         row_number() over (partition by account_id order by is_repeat, seq) as place_in_account
        from heads
      ), chosen as (
-       select id, attempts from ranked
+       select id, attempts, is_repeat, row_number() over (order by is_repeat, seq) as place
+       from ranked
        where place_in_channel <= room_in_channel and place_in_account <= room_in_account
-       order by seq limit $4::int
      ), locked as (
        select d.id from alert_deliveries d join chosen on chosen.id = d.id
        where d.finished_at is null and d.attempts = chosen.attempts
+         and chosen.place <= $4::int - case when chosen.is_repeat then $10::int else 0 end
        for update of d skip locked
      ), claimed as (
        update alert_deliveries d
@@ -105,6 +153,9 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
       jsonText(claim.busyChannels),
       jsonText(claim.busyAccounts),
       claim.maxCarried,
+      claim.notForRepeats.room,
+      claim.notForRepeats.perChannel,
+      claim.notForRepeats.perAccount,
     ],
   );
 }

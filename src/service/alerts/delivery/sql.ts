@@ -8,6 +8,7 @@ import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import { DIGEST_KEY } from '../grouping/bundle-key.ts';
 import { CARRIED_LEASE } from '../grouping/bundles.sql.ts';
 import type { AlertNotice, NotifiedBy } from '../notice.ts';
+import { SHOWN_STATE } from './shown-state.sql.ts';
 
 /** Notified whenever a delivery is stored. */
 export const NOTICES_CHANNEL = 'vedette_notices';
@@ -120,7 +121,7 @@ const LOG_COLUMNS = `id, check_id, coalesce(notice #>> '{location,slug}', notice
   notice #>> '{check,name}' as check_name, notice ->> 'notifiedBy' as notified_by,
   case when state = 'waiting' and attempts = 0 and bundle_key is not null
     then case bundle_key when '${DIGEST_KEY}' then 'DIGEST' else 'GROUP' end end as waits_for,
-  reminder, state, attempts, last_status, last_error,
+  reminder, ${SHOWN_STATE} as state, attempts, last_status, last_error,
   last_answer, created_at, last_attempt_at,
   case when state = 'waiting' then greatest(due_at, digest_at) end as next_attempt_at, finished_at, (
     select ${CHANNEL_SUMMARY}
@@ -164,7 +165,7 @@ export async function listDeliveries(
     columns: '*',
     from: 'alert_deliveries',
     where: `account_id = $1 and ${where}`,
-    filter: 'cardinality($3::text[]) = 0 or state = any($3::text[])',
+    filter: `cardinality($3::text[]) = 0 or ${SHOWN_STATE} = any($3::text[])`,
     params: [accountId, id, states],
     order: 'seq desc',
     wrap: logOf,
@@ -204,7 +205,8 @@ export async function restartDelivery(
     `with restarted as (
        update alert_deliveries
        set state = 'waiting', attempts = 0, due_at = $4::timestamptz, digest_at = null,
-         finished_at = null, bundle_key = null, bundle_id = null
+         finished_at = null, bundle_key = null, bundle_id = null,
+         notice = notice - array['isRepeated', 'wasDelivered']
        where account_id = $1 and channel_id = $2::bigint and id = $3 and finished_at is not null
        returning id
      ), carried as (

@@ -33,7 +33,7 @@ export interface DeliveryWorkerParts extends SealedSending {
   /** Called for each attempt to send a message, once it is stored. Default: for none. */
   readonly onAttempt?: (attempt: NotificationAttempt) => void;
   /** Called for each delivery that is sent, or failed for good, once that is stored. */
-  readonly onFinished?: (result: 'sent' | 'failed') => void;
+  readonly onFinished?: (result: 'sent' | 'failed', of: { readonly isRepeat: boolean }) => void;
 }
 
 /** It is read within the lease of a delivery, and the notice goes without it. */
@@ -42,6 +42,8 @@ const LAST_PASSING_LIMIT_MS = 2_000;
 const MAX_SENDING = 100;
 const MAX_PER_CHANNEL = 4;
 const MAX_PER_ACCOUNT = 40;
+/** Of these: a new alert need not wait until a slow receiver has taken a repeat. */
+const NOT_FOR_REPEATS = { room: 25, perChannel: 1, perAccount: 10 };
 /** Deliveries that one message carries at most. */
 const MAX_CARRIED = 10_000;
 const RELEASE_EVERY_MS = 60_000;
@@ -87,6 +89,7 @@ export async function runDeliveryWorker(
         leaseMs: LEASE_MS,
         perChannel: MAX_PER_CHANNEL,
         perAccount: MAX_PER_ACCOUNT,
+        notForRepeats: NOT_FOR_REPEATS,
         maxCarried: MAX_CARRIED,
         busyChannels: channels.counts(),
         busyAccounts: accounts.counts(),
@@ -119,19 +122,21 @@ export async function runDeliveryWorker(
             return isStored ? 1 + (await recordCarried(tx, carrying)) : 0;
           })
         : Number(await recordAttempt(store, { ...by, atMs, outcome }));
+      // As the outbox stored it.
+      const { isRepeated } = notice as AlertNotice;
       // An open alert that is sent again says nothing new.
-      const isNews = !sent.ok || (notice as AlertNotice).isRepeated !== true;
-      if (stored > 0 && isNews) {
+      if (stored > 0 && (!sent.ok || isRepeated !== true)) {
         parts.onAttempt?.({
           channel: { type: channel.type, name: channel.name },
-          // As the outbox stored it.
           headline: headlineOf(notice as AlertNotice),
+          others: stored - 1,
           error: sent.ok ? null : (outcome.error ?? sent.error),
           isRetried: outcome.state === 'waiting',
         });
       }
       if (outcome.state === 'waiting') return;
-      for (let one = 0; one < stored; one += 1) parts.onFinished?.(outcome.state);
+      const of = { isRepeat: isRepeated !== undefined };
+      for (let one = 0; one < stored; one += 1) parts.onFinished?.(outcome.state, of);
     },
     onEnd({ channelId, accountId }) {
       channels.remove(String(channelId));

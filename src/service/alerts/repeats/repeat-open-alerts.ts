@@ -4,9 +4,16 @@ import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { runEvery } from '../../../runtime/run-every.ts';
+import { sleep } from '../../../runtime/wait.ts';
 import type { Store } from '../../database/store.ts';
 import { storeErrorKind } from '../../database/store-errors.ts';
-import { lockOpenLanes, type RepeatedKind, repeatLastNotices } from './sql.ts';
+import {
+  type DueLimits,
+  listDueLanes,
+  lockDueLanes,
+  type RepeatedKind,
+  repeatLastNotices,
+} from './sql.ts';
 
 export interface RepeatParts {
   readonly store: Store;
@@ -21,43 +28,53 @@ export interface RepeatParts {
  */
 const CHANNEL_TYPES: readonly AlertChannelType[] = ['ALERTMANAGER'];
 const KINDS: readonly RepeatedKind[] = ['check', 'location', 'monitoring'];
-/** With the time between two scans, and retries of 20 s, under 5 minutes. */
+/** Often enough for an end that is 15 minutes ahead (senders/adapters/alertmanager.ts), also for many at once. */
 const REPEAT_AFTER_MS = 3 * MINUTE_MS;
 const SCAN_EVERY_MS = 30 * SECOND_MS;
 const MAX_BACK_OFF_MS = MINUTE_MS;
 /** Bounds how long a transaction locks its checks. */
 const LANES_A_TRANSACTION = 100;
-/** Of each kind. Other notices to the channel wait for those that are due before them. */
-const LANES_A_SCAN = 1_000;
+const LIMITS: DueLimits = {
+  // A bit more than comes due between two scans where all are spread evenly.
+  share: (1.2 * SCAN_EVERY_MS) / REPEAT_AFTER_MS,
+  atLeast: 20,
+  limit: 2_000,
+  // A receiver that does not keep up gets no more of them. Each claim looks at all that wait.
+  perChannel: 1_000,
+};
 
 /**
  * Sends the alerts that are open again to channels that need it: the last notice of each, by the same delivery in the
- * outbox, however long it lasts. Replicas share the work.
+ * outbox, however long it lasts. Of many that are due, as after a long stop of the service, only a part: the others
+ * follow with later scans. Replicas share the work.
  *
  * @returns how many it made wait to be sent
  */
 export async function repeatOpenAlerts({ store, clock }: RepeatParts): Promise<number> {
+  const due = {
+    channelTypes: CHANNEL_TYPES,
+    ends: ENDS,
+    finishedByMs: clock.wallMs() - REPEAT_AFTER_MS,
+  };
   let total = 0;
   for (const kind of KINDS) {
-    for (let count = 0; count < LANES_A_SCAN; count += LANES_A_TRANSACTION) {
-      const repeated = await store.transaction(async (tx) => {
-        const atMs = clock.wallMs();
-        const due = {
-          channelTypes: CHANNEL_TYPES,
-          ends: ENDS,
-          finishedByMs: atMs - REPEAT_AFTER_MS,
-        };
-        const lanes = await lockOpenLanes(tx, { ...due, kind, limit: LANES_A_TRANSACTION });
-        return lanes.length === 0 ? 0 : repeatLastNotices(tx, { ...due, lanes, atMs });
+    const lanes = await listDueLanes(store, { ...due, ...LIMITS, kind });
+    for (let from = 0; from < lanes.length; from += LANES_A_TRANSACTION) {
+      const slice = lanes.slice(from, from + LANES_A_TRANSACTION);
+      total += await store.transaction(async (tx) => {
+        const locked = await lockDueLanes(tx, { ...due, kind, lanes: slice });
+        if (locked.length === 0) return 0;
+        return repeatLastNotices(tx, { ...due, lanes: locked, atMs: clock.wallMs() });
       });
-      total += repeated;
-      if (repeated < LANES_A_TRANSACTION) break;
     }
   }
   return total;
 }
 
-/** Scans about every 30 s until the signal aborts. Logs the first of several failures, and backs off. */
+/**
+ * Scans about every 30 s until the signal aborts, for the first time within 30 s, so that replicas that start together
+ * do not scan together. Logs the first of several failures, and backs off.
+ */
 export async function keepRepeating(parts: RepeatParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = parts;
   const options = {
@@ -67,6 +84,7 @@ export async function keepRepeating(parts: RepeatParts, signal: AbortSignal): Pr
     kindOf: storeErrorKind,
     log,
   };
+  if (!(await sleep(clock, Math.random() * SCAN_EVERY_MS, signal))) return;
   await runEvery(
     clock,
     options,

@@ -5,7 +5,7 @@ import { SUBSCRIBERS } from '../channels/subscribers.sql.ts';
 import { NOTICES_CHANNEL } from '../delivery/sql.ts';
 import { IS_STATE_OPEN, STATES_OF_CHECKS } from '../sql.ts';
 
-/** What alerts are about that last. */
+/** What open alerts are about. */
 export type RepeatedKind = 'check' | 'location' | 'monitoring';
 
 /** A check, a silent location or a problem of monitoring itself, and a channel that knows of it. */
@@ -79,30 +79,95 @@ interface OpenRows {
 }
 
 /**
- * Locks what is open, and is to be sent again to a channel, until the transaction ends: nobody ends it meanwhile. The
- * longest due comes first. Skips what another transaction has locked.
+ * The rows of what is open, with the channels `ch` that know of it and their last delivery.
+ *
+ * @param lanes joins `lane` to restrict them, after `s`
  */
-export function lockOpenLanes(
+function openLanes(kind: RepeatedKind, lanes = ''): string {
+  const { from, where, id, listens } = OPEN[kind];
+  const isOfLane = lanes === '' ? '' : 'and ch.id = lane.channel_id';
+  return `from ${from} ${lanes}
+      join alert_channels ch on ch.account_id = s.account_id ${isOfLane}
+      cross join lateral (${lastDelivery('s.account_id', id, 'ch.id')}) last
+    where ch.type = any($1::text[]) and ${where} and ${listens} and last.alert_type <> all($2::text[])`;
+}
+
+/** `limit` applies to all, `perChannel` to each channel with those that wait already. */
+export interface DueLimits {
+  readonly perChannel: number;
+  /** At most this part of all lanes that are open, so that they do not come all at once; from 0 to 1. */
+  readonly share: number;
+  /** So many, however few are open. */
+  readonly atLeast: number;
+  readonly limit: number;
+}
+
+/** Those that are to be sent again, the longest due first. */
+export function listDueLanes(
   sql: Sql,
   {
     kind,
-    limit,
     channelTypes,
     ends,
     finishedByMs,
-  }: RepeatQuery & { readonly kind: RepeatedKind; readonly limit: number },
+    perChannel,
+    share,
+    atLeast,
+    limit,
+  }: RepeatQuery & DueLimits & { readonly kind: RepeatedKind },
 ): Promise<readonly OpenLane[]> {
-  const { from, where, id, listens, locks } = OPEN[kind];
+  const { id } = OPEN[kind];
+  return sql.query<OpenLane>(
+    `with lanes as materialized (
+       select s.account_id, ${id} as subject_id, ch.id as channel_id, last.finished_at
+       ${openLanes(kind)}
+     ), waiting as (
+       select d.channel_id, count(*) as count from alert_deliveries d
+       where d.finished_at is null and d.notice ? 'isRepeated' group by d.channel_id
+     ), due as (
+       select lanes.*, row_number() over (partition by channel_id order by finished_at) as place
+       from lanes where finished_at <= $3::timestamptz
+     )
+     select account_id, subject_id, channel_id from due left join waiting using (channel_id)
+     where place <= $4::int - coalesce(waiting.count, 0)
+     order by finished_at
+     limit least($7::int, greatest($6::int, (select ceil(count(*) * $5::float8)::int from lanes)))`,
+    [channelTypes, ends, new Date(finishedByMs), perChannel, share, atLeast, limit],
+  );
+}
+
+/**
+ * Locks those of the lanes that are still open and due, until the transaction ends: nobody ends them meanwhile. Skips
+ * what another transaction has locked.
+ */
+export function lockDueLanes(
+  sql: Sql,
+  {
+    kind,
+    lanes,
+    channelTypes,
+    ends,
+    finishedByMs,
+  }: RepeatQuery & { readonly kind: RepeatedKind; readonly lanes: readonly OpenLane[] },
+): Promise<readonly OpenLane[]> {
+  const { id, locks } = OPEN[kind];
+  const given = `join unnest($4::text[], $5::text[], $6::bigint[]) as lane (account_id, subject_id, channel_id)
+    on lane.account_id = s.account_id and lane.subject_id = ${id}`;
   return sql.query<OpenLane>(
     `select s.account_id, ${id} as subject_id, ch.id as channel_id
-     from ${from} join alert_channels ch on ch.account_id = s.account_id
-       cross join lateral (${lastDelivery('s.account_id', id, 'ch.id')}) last
-     where ch.type = any($1::text[]) and ${where} and ${listens}
-       and last.alert_type <> all($2::text[]) and last.finished_at <= $3::timestamptz
-     order by last.finished_at limit $4::int
+     ${openLanes(kind, given)} and last.finished_at <= $3::timestamptz
      ${locks} skip locked`,
-    [channelTypes, ends, new Date(finishedByMs), limit],
+    [channelTypes, ends, new Date(finishedByMs), ...columnsOf(lanes)],
   );
+}
+
+/** As parameters of `unnest`: accounts, subjects and channels. */
+function columnsOf(lanes: readonly OpenLane[]): readonly (readonly unknown[])[] {
+  return [
+    lanes.map(({ accountId }) => accountId),
+    lanes.map(({ subjectId }) => subjectId),
+    lanes.map(({ channelId }) => channelId),
+  ];
 }
 
 /**
@@ -127,7 +192,8 @@ export async function repeatLastNotices(
     `with repeated as (
        update alert_deliveries d
        set state = 'waiting', attempts = 0, due_at = $4::timestamptz, finished_at = null,
-         notice = d.notice || jsonb_build_object('isRepeated', d.state = 'sent')
+         notice = d.notice || jsonb_build_object('isRepeated', d.state = 'sent', 'wasDelivered',
+           d.state = 'sent' or coalesce((d.notice -> 'wasDelivered')::boolean, false))
        from unnest($1::text[], $2::text[], $3::bigint[]) as lane (account_id, subject_id, channel_id)
          cross join lateral (
            ${lastDelivery('lane.account_id', 'lane.subject_id', 'lane.channel_id')}) last
@@ -136,15 +202,7 @@ export async function repeatLastNotices(
        returning d.id
      )
      select pg_notify($7, '')::text from repeated`,
-    [
-      lanes.map(({ accountId }) => accountId),
-      lanes.map(({ subjectId }) => subjectId),
-      lanes.map(({ channelId }) => channelId),
-      new Date(atMs),
-      ends,
-      new Date(finishedByMs),
-      NOTICES_CHANNEL,
-    ],
+    [...columnsOf(lanes), new Date(atMs), ends, new Date(finishedByMs), NOTICES_CHANNEL],
   );
   return rows.length;
 }

@@ -60,6 +60,7 @@ describe.each(databases)('on %s', (kind) => {
       ...NO_COUNTS,
       states: counter.counts(),
       alertDeliveries: { sent: 3, failed: 1 },
+      alertRepeats: { sent: 7, failed: 2 },
     });
     const text = await createServiceMetrics({ version: '1', inFlight: () => 0, counts }).text();
     expect(text).toContain(`vedette_service_checks{state="failing"} ${checks?.failing}`);
@@ -67,6 +68,7 @@ describe.each(databases)('on %s', (kind) => {
       `vedette_service_agents_live{account_id="${accountId}",location="berlin"} 2`,
     );
     expect(text).toContain('vedette_service_alert_deliveries_total{result="failed"} 1');
+    expect(text).toContain('vedette_service_alert_repeats_total{result="sent"} 7');
   });
 
   it('checks and agents are counted only while somebody asks, and old counts are not shown', async () => {

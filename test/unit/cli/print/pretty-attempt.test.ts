@@ -6,6 +6,7 @@ import type { NotificationAttempt } from '../../../../src/model/alerting/notific
 const ATTEMPT: NotificationAttempt = {
   channel: { type: 'WEBHOOK', name: 'My hook' },
   headline: 'Shop has failed',
+  others: 0,
   error: null,
   isRetried: false,
 };
@@ -15,6 +16,10 @@ const text = (fields: Partial<NotificationAttempt>, width: number | null = null)
 describe('prettyAttempt', () => {
   it('names the channel of a notification that was sent', () => {
     expect(text({})).toBe('SENT    to My hook (WEBHOOK)  Shop has failed\n');
+  });
+
+  it('counts the other notifications of the same message', () => {
+    expect(text({ others: 3 })).toBe('SENT    to My hook (WEBHOOK)  Shop has failed and 3 more\n');
   });
 
   it('says why a notification was not sent, and whether it is tried again', () => {

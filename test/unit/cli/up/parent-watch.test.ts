@@ -40,7 +40,13 @@ describe('watchParent', () => {
   it('sends how an attempt to notify ended', () => {
     const { watch, told } = supervised();
     const channel = { type: 'EMAIL', name: 'me@example.com' };
-    const attempt = { channel, headline: 'Shop has failed', error: null, isRetried: false };
+    const attempt = {
+      channel,
+      headline: 'Shop has failed',
+      others: 0,
+      error: null,
+      isRetried: false,
+    };
     watch.attempted(attempt);
     expect(told).toEqual([{ attempt }]);
   });

@@ -49,6 +49,7 @@ describe.each(databases)('on %s', (kind) => {
         maxCarried: 100,
         busyChannels: {},
         busyAccounts: {},
+        notForRepeats: { room: 0, perChannel: 0, perAccount: 0 },
       });
 
     it('sends a webhook every variable, signed', async () => {

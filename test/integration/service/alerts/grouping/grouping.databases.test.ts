@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { NotificationAttempt } from '../../../../../src/model/alerting/notification-attempt.ts';
 import { claimDeliveries } from '../../../../../src/service/alerts/delivery/claims.sql.ts';
 import { listDeliveries } from '../../../../../src/service/alerts/delivery/sql.ts';
 import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
@@ -59,6 +60,7 @@ describe.each(databases)('on %s', (kind) => {
         maxCarried,
         busyChannels: {},
         busyAccounts: {},
+        notForRepeats: { room: 0, perChannel: 0, perAccount: 0 },
       });
     /** The names of the checks whose notices a replica of the previous release sends now. */
     const sentByPreviousRelease = async (): Promise<readonly string[]> => {
@@ -90,9 +92,14 @@ describe.each(databases)('on %s', (kind) => {
       const dueAt = new Date(clock.wallMs() + 30_000).toISOString();
       expect(waiting).toMatchObject(Array(3).fill({ nextAttemptAt: dueAt, waitsFor: 'GROUP' }));
       clock.spend(30_000);
-      startWorker(service());
-      startWorker(service());
+      const attempts: string[] = [];
+      const onAttempt = ({ headline, others }: NotificationAttempt) =>
+        void attempts.push(`${headline} +${others}`);
+      startWorker(service(), {}, undefined, { onAttempt });
+      startWorker(service(), {}, undefined, { onAttempt });
       const rows = await deliveriesWhen(service(), id, whenAll('sent'));
+      await eventually(() => attempts.length === 2);
+      expect(attempts).toEqual(expect.arrayContaining(['a has failed +1', 'c has failed +0']));
       expect(rows).toMatchObject(Array(3).fill({ attempts: 1, lastStatus: 200, waitsFor: null }));
       expect(rows.map((row: { messageCount: number }) => row.messageCount)).toEqual([1, 2, 2]);
       expect(hook.requests).toHaveLength(2);
