@@ -40,7 +40,7 @@ export async function serviceCommand(
 }
 
 const STOPPING_MIGRATION =
-  'Stopping after the migration that runs now; Ctrl-C again stops at once and undoes that one.\n';
+  'Stopping. If a migration runs now, it is completed first; Ctrl-C again stops at once and undoes it.\n';
 
 /**
  * Applies missing migrations and exits; the first signal ends it between two of them.
@@ -67,7 +67,8 @@ export async function migrateCommand(
       return interruption.exitCode ?? EXIT.interrupted;
     }
     terminal.stdout.write(`${applied.length === 0 ? 'nothing to do' : done}\n`);
-    return EXIT.ok;
+    // An interruption that came when nothing was left has prevented nothing; a fault is reported by the exit code.
+    return interruption.exitCode === EXIT.internal ? EXIT.internal : EXIT.ok;
   } finally {
     signal.removeEventListener('abort', onStop);
     interruption.dispose();

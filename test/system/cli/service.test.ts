@@ -33,7 +33,7 @@ describe('vedette service', () => {
     expect(stdout()).toMatch(
       /^stopped: applied 2 migrations, \d+ are left, from 0003_\w+\.sql on; run the command again to go on\n$/,
     );
-    expect(stderr()).toContain('Stopping after the migration that runs now');
+    expect(stderr()).toContain('If a migration runs now, it is completed first');
   });
 
   it('migrate brings the database up to date, takes it away from other users, and ends', async () => {
@@ -48,6 +48,33 @@ describe('vedette service', () => {
     // What was there before, and what the migrations made. PGlite gives its cache a mode of its own.
     const open = openToOthers(folder.path).filter((path) => !path.endsWith('/pg_internal.init'));
     expect(open).toEqual([]);
+  });
+
+  it('migrate reports a fault of its own by its exit code, also when nothing is left', async () => {
+    const { terminal, stdout, stderr } = memoryTerminal();
+    const { signals } = terminal;
+    const whileItConnects = (act: () => void): void => {
+      const onListener = (event: string): void => {
+        if (event !== 'unhandledRejection') return;
+        signals.off('newListener', onListener);
+        queueMicrotask(act);
+      };
+      signals.on('newListener', onListener);
+    };
+    whileItConnects(() => signals.emit('SIGINT'));
+    const migrated = (): Promise<number> =>
+      runProgram(
+        ['service', 'migrate'],
+        { ...terminal, env: { ...terminal.env, DATA_DIR: folder.path } },
+        (exitCode) => {
+          throw new Error(`exit ${exitCode}`);
+        },
+      );
+    expect(await migrated()).toBe(0);
+    whileItConnects(() => signals.emit('uncaughtException', new Error('a bug')));
+    expect(await migrated()).toBe(70);
+    expect(stdout()).toBe('nothing to do\nnothing to do\n');
+    expect(stderr()).toContain('a bug');
   });
 
   it('answers until SIGTERM, and ends with 0', async () => {
