@@ -59,6 +59,34 @@ export function checkFieldsOf(document: OpenApiDocument): Readonly<Record<string
   return { all, ...Object.fromEntries(own) };
 }
 
+/** Numbers of other forms, by the schema of their body. */
+const OTHER_NUMBERS = {
+  group: ['CheckGroupInput', ['concurrency']],
+  channel: ['EmailAlertChannelInput', ['groupWindow', 'degradedDigestHour', 'sslExpiryThreshold']],
+  escalation: ['EscalationStepInput', ['minutes']],
+} as const satisfies Readonly<Record<string, readonly [string, readonly string[]]>>;
+
+/** The bounds and defaults of numbers that forms of other resources ask for, as the document has them. */
+export function numberLimitsOf(
+  document: OpenApiDocument,
+): Readonly<Record<string, Readonly<Record<string, Pick<Facts, 'min' | 'max' | 'default'>>>>> {
+  const schemas = (document as unknown as { components: { schemas: Record<string, Schema> } })
+    .components.schemas;
+  const limitOf = (name: string, field: string) => {
+    const properties = (schemas[name]?.properties ?? {}) as Readonly<Record<string, Schema>>;
+    const found = resolved(properties[field] ?? {}, schemas);
+    const { min, max, default: standard } = factsOf(found.schema, found.isNullable, false);
+    if (min === undefined || max === undefined) throw new Error(`${name}.${field} has no bounds`);
+    return { min, max, ...(standard === undefined ? {} : { default: standard }) };
+  };
+  return Object.fromEntries(
+    Object.entries(OTHER_NUMBERS).map(([form, [name, fields]]) => [
+      form,
+      Object.fromEntries(fields.map((field) => [field, limitOf(name, field)])),
+    ]),
+  );
+}
+
 /** Fields of responses that a body may have, and which are ignored, have no type. */
 function collect(
   given: Schema,

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { channelTypesOf } from '../../../support/openapi/channel-fields.ts';
-import { checkFieldsOf } from '../../../support/openapi/check-fields.ts';
+import { checkFieldsOf, numberLimitsOf } from '../../../support/openapi/check-fields.ts';
 import { type OpenApiDocument, operationsOf } from '../../../support/openapi/document.ts';
 import { serviceDocument } from '../../../support/openapi/service-document.ts';
 import { smallestBodies } from '../../../support/openapi/smallest-bodies.ts';
@@ -13,6 +13,7 @@ const ROOT = join(import.meta.dirname, '../../../..');
 const DASHBOARD_TYPES = join(ROOT, 'src/web/dashboard/api/openapi.d.ts');
 const DASHBOARD_FIELDS = join(ROOT, 'src/web/dashboard/api/check-fields.json');
 const DASHBOARD_CHANNELS = join(ROOT, 'src/web/dashboard/api/channel-fields.json');
+const DASHBOARD_LIMITS = join(ROOT, 'src/web/dashboard/api/number-limits.json');
 const CHANNELS = `${JSON.stringify(channelTypesOf(), null, 2)}\n`;
 const OPTIONS = ['--noEmit', '--strict', '--exactOptionalPropertyTypes'];
 const BODIES = smallestBodies({
@@ -54,6 +55,7 @@ export const other: Body<'createCheckGroup'> = { name: 'a', nmae: 'a' };
 let document: OpenApiDocument;
 let types = '';
 let fields = '';
+let limits = '';
 const folder = makeTempFolder();
 
 beforeAll(async () => {
@@ -65,10 +67,12 @@ beforeAll(async () => {
     encoding: 'utf8',
   });
   fields = `${JSON.stringify(checkFieldsOf(document), null, 2)}\n`;
+  limits = `${JSON.stringify(numberLimitsOf(document), null, 2)}\n`;
   if (process.env.UPDATE_DOCS === '1') {
     writeFileSync(DASHBOARD_TYPES, types);
     writeFileSync(DASHBOARD_FIELDS, fields);
     writeFileSync(DASHBOARD_CHANNELS, CHANNELS);
+    writeFileSync(DASHBOARD_LIMITS, limits);
   }
   writeFileSync(join(folder.path, 'api.d.ts'), types);
 }, 120_000);
@@ -135,6 +139,13 @@ describe('the types that openapi-typescript makes of the document', () => {
 describe('the fields of checks in the document', () => {
   it("are those of the dashboard's form", () => {
     const isCurrent = readFileSync(DASHBOARD_FIELDS, 'utf8') === fields;
+    expect(isCurrent, '`npm run api-types` writes the current ones').toBe(true);
+  });
+});
+
+describe('the bounds of numbers in the document', () => {
+  it('are those of the other forms of the dashboard', () => {
+    const isCurrent = readFileSync(DASHBOARD_LIMITS, 'utf8') === limits;
     expect(isCurrent, '`npm run api-types` writes the current ones').toBe(true);
   });
 });

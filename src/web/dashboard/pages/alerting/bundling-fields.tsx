@@ -1,6 +1,11 @@
 import { problemOf, SelectField, TextField } from '../../parts/field.tsx';
+import { duration } from '../../parts/formats.ts';
+import { boundsOf, limits } from '../../parts/forms/limits.ts';
 import type { FieldsProps } from './channel-fields.tsx';
 import { type ChannelForm, closesIncidents } from './channel-form.ts';
+
+const WINDOW = limits.channel.groupWindow;
+const SECOND_MS = 1_000;
 
 /** How its notices become fewer. */
 export function Bundling({ form, change, problems }: FieldsProps) {
@@ -23,8 +28,8 @@ export function Bundling({ form, change, problems }: FieldsProps) {
         <TextField
           label="How many seconds the first waits for others"
           type="number"
-          min={5}
-          max={300}
+          hint={`From ${WINDOW.min} to ${WINDOW.max} seconds (${duration(WINDOW.max * SECOND_MS)}).`}
+          {...boundsOf(WINDOW)}
           value={form.groupWindow}
           onValue={(groupWindow) => change({ groupWindow })}
           problem={problemOf(problems, 'groupWindow')}
@@ -35,8 +40,7 @@ export function Bundling({ form, change, problems }: FieldsProps) {
           label="Hour of the daily digest of degraded checks"
           hint="0 to 23, in the time zone of the account. Empty: each is sent at once."
           type="number"
-          min={0}
-          max={23}
+          {...boundsOf(limits.channel.degradedDigestHour)}
           value={form.degradedDigestHour}
           onValue={(degradedDigestHour) => change({ degradedDigestHour })}
           problem={problemOf(problems, 'degradedDigestHour')}

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../api/errors.ts';
 import { Button } from '../../parts/button.tsx';
 import { CheckField, Field, problemOf, SelectField, TextField } from '../../parts/field.tsx';
+import { boundsOf, limits } from '../../parts/forms/limits.ts';
 import { CrossIcon } from '../../parts/icons.tsx';
 import {
   PROBLEM_KINDS,
@@ -11,6 +12,8 @@ import type { ChannelForm, Pair } from './channel-form.ts';
 import { TEMPLATE_NAMES } from './message-texts.tsx';
 import { SERVICES } from './service-fields.ts';
 import { ServiceForm } from './service-form.tsx';
+
+const EXPIRY_DAYS = limits.channel.sslExpiryThreshold;
 
 export interface FieldsProps {
   readonly form: ChannelForm;
@@ -278,8 +281,8 @@ export function Wishes({ form, change, problems }: FieldsProps) {
         <TextField
           label="How many days before"
           type="number"
-          min={1}
-          max={30}
+          hint={`From ${EXPIRY_DAYS.min} to ${EXPIRY_DAYS.max}.`}
+          {...boundsOf(EXPIRY_DAYS)}
           value={form.sslExpiryThreshold}
           onValue={(sslExpiryThreshold) => change({ sslExpiryThreshold })}
           problem={problemOf(problems, 'sslExpiryThreshold')}

@@ -30,7 +30,7 @@ export function FactField(props: FactFieldProps) {
   const value = given === undefined ? (facts.default ?? null) : given;
   const label = props.label ?? labelOf(path);
   const problem = form.problemAt(path);
-  const text = hint === 'none' ? undefined : (hint ?? defaultHint(facts));
+  const text = hint === 'none' ? undefined : (hint ?? defaultHint(path, facts));
   if (facts.kind === 'boolean') {
     return (
       <div class="field check" data-field={patternOf(path)}>
@@ -85,8 +85,11 @@ export function FactField(props: FactFieldProps) {
 }
 
 /** The text of the document, code in backticks as code; undefined without one. */
-function defaultHint(facts: Facts): ComponentChildren | undefined {
-  const parts = [hintOf(facts), facts.kind === 'string' ? '' : boundsOf(facts)];
+function defaultHint(path: string, facts: Facts): ComponentChildren | undefined {
+  const parts = [
+    hintOf(facts),
+    facts.kind === 'string' ? '' : boundsOf(facts, unitOf(path, facts)),
+  ];
   const text = parts.filter((part) => part !== '').join(' ');
   return text === '' ? undefined : <Code text={text} />;
 }

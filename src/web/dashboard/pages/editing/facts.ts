@@ -64,14 +64,15 @@ export function hintOf(facts: Facts): string {
 }
 
 /** `From 1 to 50.`, and the default. */
-export function boundsOf({ min, max, default: standard }: Facts): string {
+export function boundsOf({ min, max, default: standard }: Facts, unit: string | null): string {
+  const after = unit === null ? '' : ` ${unit}`;
   const range =
     max !== undefined
-      ? `From ${numberText(min ?? 0)} to ${numberText(max)}.`
+      ? `From ${numberText(min ?? 0)} to ${numberText(max)}${after}.`
       : min !== undefined && min > 0
-        ? `At least ${numberText(min)}.`
+        ? `At least ${numberText(min)}${after}.`
         : '';
-  const usual = typeof standard === 'number' ? `Default: ${numberText(standard)}.` : '';
+  const usual = typeof standard === 'number' ? `Default: ${numberText(standard)}${after}.` : '';
   return [range, usual].filter((part) => part !== '').join(' ');
 }
 

@@ -68,7 +68,9 @@ function Every() {
         {(at) => (
           <select {...at} value={value} onChange={(event) => set(event.currentTarget.value)}>
             {!options.some((option) => option.value === value) && (
-              <option value={value}>{isSeconds ? `${String(offset)} s` : `${value} min`}</option>
+              <option value={value}>
+                {isSeconds ? `${String(offset)} s` : duration(Number(minutes) * MINUTE_MS)}
+              </option>
             )}
             {options.map((option) => (
               <option key={option.value} value={option.value}>

@@ -2,7 +2,8 @@ import type { FieldProblem } from '../../api/errors.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { CheckField, problemOf, TextField } from '../../parts/field.tsx';
-import { counted } from '../../parts/formats.ts';
+import { count, counted, duration } from '../../parts/formats.ts';
+import { boundsOf, limits } from '../../parts/forms/limits.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Link } from '../../shell/link.tsx';
 import { useChannelChoices } from '../alerting/channel-choices.ts';
@@ -12,6 +13,8 @@ type Step = components['schemas']['AccountAlertSettings']['escalationStep'];
 
 /** The most that a step may name. */
 const MAX_CHANNELS = 20;
+const MINUTES = limits.escalation.minutes;
+const MINUTE_MS = 60_000;
 const DEFAULT_MINUTES = 10;
 
 /** Where alerts go that nobody acknowledges. */
@@ -37,8 +40,8 @@ export function EscalationFields({
           <TextField
             label="Minutes without acknowledgement"
             type="number"
-            min={1}
-            max={1440}
+            {...boundsOf(MINUTES)}
+            hint={`From ${MINUTES.min} to ${count(MINUTES.max)} (${duration(MINUTES.max * MINUTE_MS)}).`}
             value={String(step.minutes)}
             onValue={(value) => change({ ...step, minutes: Number(value) })}
             problem={problemOf(problems, 'escalationStep.minutes')}

@@ -44,6 +44,17 @@ const WITHOUT_TARGET: ReadonlySet<string> = new Set([
   'NOT_NULL',
 ]);
 
+const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
+const TIMES: ReadonlySet<AssertionResult['source']> = new Set(['RESPONSE_TIME', 'LATENCY']);
+
+/** With the unit: times are numbers of milliseconds. */
+function valueText(source: AssertionResult['source'], value: string): string {
+  // Not rounded to seconds: 2,003 ms and 2,000 ms would look alike.
+  return TIMES.has(source) && /^\d+(?:\.\d+)?$/.test(value)
+    ? `${NUMBER.format(Number(value))} ms`
+    : value;
+}
+
 /** What was expected, and what was found. */
 export function Assertions({ assertions }: { readonly assertions: readonly AssertionResult[] }) {
   return (
@@ -74,7 +85,9 @@ export function Assertions({ assertions }: { readonly assertions: readonly Asser
                   </>
                 )}
                 {COMPARISONS[assertion.comparison]}{' '}
-                {!WITHOUT_TARGET.has(assertion.comparison) && <b>{assertion.target}</b>}
+                {!WITHOUT_TARGET.has(assertion.comparison) && (
+                  <b>{valueText(assertion.source, assertion.target)}</b>
+                )}
               </span>
             </td>
             <td data-head="Actual" class="mono">
@@ -88,7 +101,9 @@ export function Assertions({ assertions }: { readonly assertions: readonly Asser
 }
 
 function Actual({ assertion }: { readonly assertion: AssertionResult }) {
-  const { source, actual, target, comparison, error } = assertion;
+  const { source, comparison, error } = assertion;
+  const target = valueText(source, assertion.target);
+  const actual = assertion.actual === null ? null : valueText(source, assertion.actual);
   if (error === null) return <span>{actual ?? 'null'}</span>;
   // The error names the places that fail.
   if (actual === null || source === 'JSON_SCHEMA') return <span class="failing">{error}</span>;

@@ -73,7 +73,9 @@ describe('the fields of the form of a check', () => {
     expect(max && hintOf(max)).toBe(
       'A run fails if its response time is longer. Empty disables the threshold.',
     );
-    expect(max && boundsOf(max)).toBe('From 0 to 5,000. Default: 5,000.');
+    expect(max && boundsOf(max, unitOf('maxResponseTime', max))).toBe(
+      'From 0 to 5,000 ms. Default: 5,000 ms.',
+    );
     expect(factsAt('API', 'request.headers[3].key')?.isRequired).toBe(true);
     expect(factsAt('URL', 'request.headers[3].key')).toBeNull();
   });

@@ -1,0 +1,9 @@
+import found from '../../api/number-limits.json' with { type: 'json' };
+
+/** Bounds of numbers in forms, as the document of the API has them. */
+export const limits = found;
+
+/** The attributes of a control for such a number. */
+export function boundsOf({ min, max }: { readonly min: number; readonly max: number }) {
+  return { min, max };
+}
