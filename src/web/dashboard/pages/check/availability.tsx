@@ -2,7 +2,7 @@ import { api, bodyOf } from '../../api/client.ts';
 import { useQuery } from '../../api/query.ts';
 import { Cells, cellLetter, cellsLabel } from '../../parts/cells.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
-import { count, percent } from '../../parts/formats.ts';
+import { count, counted, percent } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import './check.css';
 import { Panel } from './panel.tsx';
@@ -99,8 +99,8 @@ function shareOf(entries: readonly Counts[]) {
       <b>{percent(runs - failures, runs)}</b>{' '}
       <span class="muted">
         {failures === 0
-          ? `${count(runs)} runs`
-          : `${count(failures)} of ${count(runs)} runs failed`}
+          ? counted(runs, 'run')
+          : `${count(failures)} of ${counted(runs, 'run')} failed`}
       </span>
     </>
   );

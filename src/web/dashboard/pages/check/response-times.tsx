@@ -128,7 +128,9 @@ export function ResponseTimes({ check }: { readonly check: Check }) {
         <Skeleton lines={1} height={252} label="Loading the response times" />
       )}
       {isEmpty && (
-        <p class="muted check-chart-empty">No run of these {RANGES[range].label} has a time.</p>
+        <p class="muted check-chart-empty">
+          {isIcmp ? 'No run' : 'No run that passed'} in the last {RANGES[range].label} has a time.
+        </p>
       )}
       {found !== null && !isEmpty && (
         <>
@@ -162,9 +164,11 @@ export function ResponseTimes({ check }: { readonly check: Check }) {
       )}
       <p class="check-note muted">
         {!isIcmp && 'Averages of the runs that passed. '}
-        {failed.length > 0 &&
+        {!isEmpty &&
+          failed.length > 0 &&
           `Crosses mark the ${counted(failed.length, 'interval')} with failed runs. `}
-        {missedCount > 0 &&
+        {!isEmpty &&
+          missedCount > 0 &&
           `Hatched: ${counted(missedCount, 'slot')} not run, which are no failures (${reasonsOf(missed ?? [])}).`}
       </p>
     </Panel>
