@@ -23,7 +23,7 @@ export const ALERTING_SCENES: readonly Scene[] = [
     act: async ({ page }) => {
       await page.getByRole('link', { name: 'Payments API' }).click();
       await page.getByRole('button', { name: /^Acknowledge/ }).click();
-      await page.getByRole('button', { name: /^Undo the acknowledgement/ }).waitFor();
+      await page.getByRole('button', { name: /^Undo acknowledgement/ }).waitFor();
     },
   },
   {

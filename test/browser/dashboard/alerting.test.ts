@@ -142,7 +142,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     const row = page.getByRole('row').filter({ hasText: account.email });
     await row.getByRole('link', { name: 'The shop' }).click();
     await page.getByText('Acknowledged by').waitFor();
-    await page.getByRole('button', { name: 'Undo the acknowledgement of The shop' }).click();
+    await page.getByRole('button', { name: 'Undo acknowledgement of The shop' }).click();
     await page.getByText('Nobody has the alert any more').waitFor();
     await goto('/checks/shop');
     const openAlert = page.getByRole('region', { name: 'Open alert' });

@@ -3,7 +3,7 @@ import { api, bodyOf } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
-import { TimeText } from '../../parts/time-text.tsx';
+import { Acknowledger } from '../../parts/quiet-marks.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import type { Alert } from './alert-types.ts';
 
@@ -58,7 +58,7 @@ export function AcknowledgeButton({
       {...(given === undefined ? {} : { class: given })}
       isBusy={isBusy}
       onClick={() => void change()}
-      aria-label={isTaken ? `Undo the acknowledgement of ${name}` : `Acknowledge ${name}`}
+      aria-label={isTaken ? `Undo acknowledgement of ${name}` : `Acknowledge ${name}`}
     >
       {isTaken ? 'Undo acknowledgement' : 'Acknowledge'}
     </Button>
@@ -73,14 +73,9 @@ export function AcknowledgedBy({ alert }: { readonly alert: Alert }) {
     const isOfNobody = alertType.endsWith('RECOVERY') || alertType === 'ALERT_SSL';
     return <span class="muted">{isOfNobody ? '–' : 'nobody'}</span>;
   }
-  const { by, at } = acknowledgement;
   return (
     <span class="alerting-taken">
-      {by.name}
-      {by.kind === 'channel' && <span class="muted"> by the link in a message</span>}{' '}
-      <span class="muted">
-        <TimeText at={at} />
-      </span>
+      <Acknowledger {...acknowledgement} />
     </span>
   );
 }

@@ -1,8 +1,9 @@
 import type { Query } from '../../api/query.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ChoicesError, ErrorState } from '../../parts/error-state.tsx';
-import { responseTime } from '../../parts/formats.ts';
+import { duration, responseTime } from '../../parts/formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { QuietMarks } from '../../parts/quiet-marks.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type MarkedState, StateMark } from '../../parts/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
@@ -21,6 +22,8 @@ import { RunList } from './run-list.tsx';
 import { FollowedRun, useRunNow } from './run-now.tsx';
 import { WhatToTry } from './why.tsx';
 
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
 const STATE_WORDS = { failing: 'Failing', degraded: 'Degraded', passing: 'Passing' } as const;
 
 /** A check: its state, its availability, its times and its runs. */
@@ -99,7 +102,16 @@ function CheckView({
           }
         />
         <span class="chip">{check.checkType}</span>
-        {check.muted && <span class="chip">muted</span>}
+        <QuietMarks
+          muted={check.muted}
+          mutedByGroup={status?.mutedByGroup ?? false}
+          inMaintenance={status?.inMaintenance ?? false}
+        />
+        {status !== null && status.acknowledgement !== null && (
+          <span class="chip" title={`By ${status.acknowledgement.by.name}`}>
+            acknowledged
+          </span>
+        )}
         <span class="muted">
           {status?.since != null && (
             <>
@@ -162,7 +174,8 @@ function wordOf(check: Check, status: CheckStatus | null, state: MarkedState): s
 }
 
 function everyText({ frequency, frequencyOffset, privateLocations }: Check): string {
-  const every = frequency === 0 ? `every ${frequencyOffset ?? 10} s` : `every ${frequency} min`;
+  const periodMs = frequency === 0 ? (frequencyOffset ?? 10) * SECOND_MS : frequency * MINUTE_MS;
+  const every = `every ${duration(periodMs)}`;
   const locations = privateLocations ?? [];
   return locations.length === 0 ? every : `${every} from ${locations.join(', ')}`;
 }

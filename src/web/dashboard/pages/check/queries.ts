@@ -33,8 +33,19 @@ export function useStatus(checkId: string): Query<{ readonly status: CheckStatus
       ),
     }),
     {
-      on: ['check.status_changed', 'check.updated', 'location', 'group', 'check_run'],
-      concerns: ({ kind, resourceId }) => !kind.startsWith('check.') || resourceId === checkId,
+      on: [
+        'check.status_changed',
+        'check.updated',
+        'location',
+        'group',
+        'check_run',
+        'alert',
+        'maintenance_window',
+      ],
+      concerns: ({ kind, resourceId, data }) => {
+        if (kind.startsWith('alert.')) return data.checkId === checkId;
+        return !kind.startsWith('check.') || resourceId === checkId;
+      },
     },
   );
 }

@@ -11,6 +11,7 @@ import { ErrorState } from '../../parts/error-state.tsx';
 import { duration } from '../../parts/formats.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { QuietMarks } from '../../parts/quiet-marks.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
@@ -83,7 +84,11 @@ export function Page({ params: { id = '' } }: PageProps) {
         actions={may('write') && <Actions loaded={loaded} reload={query.reload} />}
       >
         <Mark heartbeat={heartbeat} status={status} />
-        {heartbeat.muted && <span class="chip">muted</span>}
+        <QuietMarks
+          muted={heartbeat.muted}
+          mutedByGroup={status?.mutedByGroup ?? false}
+          inMaintenance={status?.inMaintenance ?? false}
+        />
         {heartbeat.tags.map((tag) => (
           <span class="chip" key={tag}>
             {tag}

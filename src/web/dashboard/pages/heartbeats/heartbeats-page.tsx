@@ -8,6 +8,7 @@ import { FilterBar } from '../../parts/filter-bar.tsx';
 import { count, counted } from '../../parts/formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
+import { QuietMarks } from '../../parts/quiet-marks.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
@@ -58,7 +59,12 @@ const COLUMNS: readonly Column<HeartbeatStatus>[] = [
         <Link to={pathOf(status)} title={status.name}>
           {status.name}
         </Link>
-        {status.muted && <span class="chip">muted</span>}
+        <QuietMarks {...status} />
+        {status.acknowledgement !== null && (
+          <span class="chip" title={`By ${status.acknowledgement.by.name}`}>
+            acknowledged
+          </span>
+        )}
         {status.tags.map((tag) => (
           <span class="chip" key={tag}>
             {tag}

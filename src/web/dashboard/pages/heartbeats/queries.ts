@@ -16,7 +16,7 @@ export type HeartbeatFilter = Pick<
 /** Pings are no events: they are read again so often. */
 export const REFRESH_MS = 10_000;
 
-const ON = ['check', 'group'];
+const ON = ['check', 'group', 'alert', 'maintenance_window'];
 
 export function forgetHeartbeats(): void {
   invalidate((key) => key.startsWith('heartbeat'));
@@ -74,7 +74,13 @@ export function useStatus(id: string): Query<{ readonly status: HeartbeatStatus 
         api.GET('/v1/check-statuses/{checkId}', { params: { path: { checkId: id } }, signal }),
       ),
     }),
-    { on: ['check'], concerns: concerns(id) },
+    {
+      on: ON,
+      concerns: ({ kind, resourceId, data }) => {
+        if (kind.startsWith('alert.')) return data.checkId === id;
+        return !kind.startsWith('check.') || resourceId === id;
+      },
+    },
   );
 }
 

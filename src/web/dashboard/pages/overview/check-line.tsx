@@ -1,5 +1,6 @@
 import { Cells, cellsLabel } from '../../parts/cells.tsx';
 import { responseTime } from '../../parts/formats.ts';
+import { Acknowledger, QuietMarks } from '../../parts/quiet-marks.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
@@ -27,11 +28,15 @@ export function CheckLine({ row, height, isSelected, onSelect }: CheckLineProps)
   }
   const why = whyOf(row);
   const locations = locationsOf(row);
+  const { acknowledgement } = row;
+  const classes = [
+    'overview-row',
+    ...(why === null ? [] : ['broken']),
+    ...(acknowledgement === null ? [] : ['taken']),
+    ...(isSelected === true ? ['selected'] : []),
+  ];
   return (
-    <li
-      class={`overview-row${why === null ? '' : ' broken'}${isSelected === true ? ' selected' : ''}`}
-      style={{ height: `${height}px` }}
-    >
+    <li class={classes.join(' ')} style={{ height: `${height}px` }}>
       {isSelected !== null && (
         <label class="overview-select">
           <span class="visually-hidden">Select {row.name}</span>
@@ -51,12 +56,22 @@ export function CheckLine({ row, height, isSelected, onSelect }: CheckLineProps)
             {row.name}
           </Link>
           <span class="chip">{TYPE_LABELS[row.checkType] ?? row.checkType}</span>
-          {row.muted && <span class="chip">muted</span>}
+          <QuietMarks {...row} />
+          {acknowledgement !== null && why === null && (
+            <span class="chip" title={`Acknowledged by ${acknowledgement.by.name}`}>
+              acknowledged
+            </span>
+          )}
         </div>
         {why !== null && (
           <div class="overview-why muted" title={why.text}>
             {locations.length > 0 && <span class="overview-where">{locations[0]} · </span>}
             <code class={row.state}>{why.code}</code> {why.text}
+          </div>
+        )}
+        {acknowledgement !== null && why !== null && (
+          <div class="overview-taken" title={`Acknowledged by ${acknowledgement.by.name}`}>
+            Acknowledged by <Acknowledger {...acknowledgement} />
           </div>
         )}
       </div>

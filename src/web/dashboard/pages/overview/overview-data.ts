@@ -48,8 +48,8 @@ const MIN_INTERVAL_MS = 1_000;
 /** A service that needs long is asked less often: for a third of the time at most. */
 const REST_FACTOR = 2;
 const MAX_REST_MS = 15_000;
-/** What changes states, names or the order of checks. */
-const EVENTS = /^(?:check|group|location)\.(?!agent_)/;
+/** What changes states, names, marks or the order of checks. */
+const EVENTS = /^(?:check|group|location|alert|maintenance_window)\.(?!agent_)/;
 
 /** What the overview shows of the checks that match a filter, as far as it is shown. */
 export class OverviewData {
