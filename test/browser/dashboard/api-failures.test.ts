@@ -122,6 +122,12 @@ const FORMS: readonly FilledForm[] = [
     submit: 'Save',
   },
   {
+    path: '/?group-by=group',
+    opens: 'New group',
+    fields: { Name: 'Web shop' },
+    submit: 'Make the group',
+  },
+  {
     path: '/checks/new',
     fields: { Name: 'Orders', URL: 'https://orders.example.com/' },
     submit: 'Make the check',

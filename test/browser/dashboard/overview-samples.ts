@@ -1,5 +1,9 @@
 import type { DashboardAccount, DashboardService } from '../support/dashboard-service.ts';
 import { addSampleChecks, addSampleLocation, type SampleCheck } from '../support/sample-account.ts';
+import { alertingData, DEGRADED, FAILED, PASSED } from './alerting-data.ts';
+import { makeWindow } from './planned/maintenance-scenes.ts';
+
+const HOUR_MS = 3_600_000;
 
 const p = (count: number): string => 'p'.repeat(count);
 const f = (count: number): string => 'f'.repeat(count);
@@ -63,6 +67,39 @@ export async function addBadDay(
     };
   });
   await addSampleChecks(account, service, office, [...broken, ...good]);
+}
+
+/** Failing checks of which nobody is notified, for different reasons, and two whose alerts somebody has. */
+export async function addQuietChecks(
+  account: DashboardAccount,
+  service: DashboardService,
+): Promise<void> {
+  const data = await alertingData(service, account);
+  const { json: group } = await account.post('/v1/check-groups', { name: 'Network', muted: true });
+  const checks: Readonly<Record<string, object>> = {
+    orders: { name: 'Orders API' },
+    search: {
+      name: 'Search of the shop, with a name that is much longer than the column in which it is shown',
+    },
+    router: { name: 'Router', groupId: group.id },
+    database: { name: 'Database', tags: ['database'] },
+    replica: { name: 'Replica', tags: ['database'], groupId: group.id },
+    homepage: { name: 'Homepage', muted: true },
+  };
+  for (const [id, fields] of Object.entries(checks)) await data.check(id, fields);
+  await data.runAll(['orders', 'router', 'database'], 2, FAILED);
+  await data.run('search', 2, DEGRADED);
+  await data.runAll(['homepage', 'replica'], 2, PASSED);
+  const now = Date.now();
+  await makeWindow(account, {
+    startsAt: new Date(now - HOUR_MS).toISOString(),
+    endsAt: new Date(now + HOUR_MS).toISOString(),
+  });
+  for (const checkId of ['orders', 'search']) {
+    const { json } = await account.get(`/v1/check-alerts?open=true&checkId=${checkId}`);
+    const taken = await account.post(`/v1/check-alerts/${json[0].id}/acknowledge`, {});
+    if (taken.status !== 200) throw new Error(`not acknowledged: ${taken.text}`);
+  }
 }
 
 const SLICE = 1_000;

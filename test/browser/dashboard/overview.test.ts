@@ -7,7 +7,7 @@ import {
   sampleResult,
   sendResults,
 } from '../support/sample-account.ts';
-import { addBadDay, addManyChecks } from './overview-samples.ts';
+import { addBadDay, addManyChecks, addQuietChecks } from './overview-samples.ts';
 
 const MINUTE_MS = 60_000;
 /** Other processes may use the machine. */
@@ -204,6 +204,96 @@ describe.skipIf(LACKING !== null)('the overview', () => {
       privateLocations: null,
     });
   });
+
+  it.each([
+    { theme: 'light', width: 1_440 },
+    { theme: 'dark', width: 360 },
+  ] as const)(
+    'says of which checks nobody is notified, and who has acknowledged an alert ($theme, $width px)',
+    async (view) => {
+      const account = await newAccount();
+      await addQuietChecks(account, service());
+      const { page, goto, axe, faults } = await open(account, view);
+      await goto('/');
+      const row = (name: string) =>
+        page.getByRole('listitem').filter({ has: page.getByRole('link', { name, exact: true }) });
+      const orders = row('Orders API').getByText(/^Acknowledged by/);
+      await orders.waitFor();
+      expect(await orders.textContent()).toMatch(/^Acknowledged by \S.* (?:just now|\d+ s ago)$/);
+      await page
+        .getByText(/^Acknowledged by/)
+        .nth(1)
+        .waitFor();
+      expect(await row('Router').textContent()).toContain('muted by its group');
+      expect(await row('Database').textContent()).toContain('in maintenance');
+      expect(await row('Replica').textContent()).toMatch(/muted by its group.*in maintenance/);
+      expect(await row('Homepage').locator('.chip').allTextContents()).toEqual(['URL', 'muted']);
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      expect(overflow, 'pixels that scroll sideways').toBe(0);
+      expect(await axe()).toEqual([]);
+      const { json } = await account.get('/v1/check-alerts?open=true&checkId=orders');
+      await page.getByRole('status').filter({ hasText: 'Live' }).first().waitFor({
+        state: 'attached',
+      });
+      await account.post(`/v1/check-alerts/${json[0].id}/unacknowledge`, {});
+      await orders.waitFor({ state: 'detached' });
+      await goto('/checks/replica');
+      await page.getByText('muted by its group').waitFor();
+      await page.getByText('in maintenance').waitFor();
+      await goto('/checks/search');
+      await page.getByText('acknowledged', { exact: true }).waitFor();
+      expect(await axe()).toEqual([]);
+      expect(faults()).toEqual([]);
+    },
+  );
+
+  it.each([
+    { theme: 'light', width: 1_440 },
+    { theme: 'dark', width: 360 },
+  ] as const)(
+    'makes groups, and deletes them after a question ($theme, $width px)',
+    async (view) => {
+      const account = await newAccount();
+      const { page, goto, axe, faults } = await open(account, view);
+      await goto('/?group-by=group');
+      await page.getByRole('button', { name: 'New group' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name', { exact: true }).fill('Shop');
+      expect(await dialog.getByLabel('Checks at once').inputValue()).toBe('3');
+      expect(await dialog.getByLabel('Checks at once').getAttribute('max')).toBe('100');
+      expect(await axe()).toEqual([]);
+      await dialog.getByRole('button', { name: 'Make the group' }).click();
+      await page.getByText('The group Shop is saved.').waitFor();
+      const empty = page.getByRole('region', { name: /^Groups without checks/ });
+      await empty.getByText('Shop').waitFor();
+      const [group] = (await account.get('/v1/check-groups')).json;
+      expect(group).toMatchObject({ name: 'Shop', concurrency: 3, activated: true, muted: false });
+      // With a check the group has a section of its own.
+      const request = { url: 'https://shop.example.com/' };
+      const check = { checkType: 'URL', locations: ['eu-west-1'], groupId: group.id, request };
+      expect((await account.put('/v1/checks/cart', check)).status).toBe(200);
+      await page.getByRole('button', { name: 'Run group Shop' }).waitFor();
+      await empty.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Edit group Shop' }).click();
+      await dialog.getByLabel('Name', { exact: true }).fill('Web shop');
+      // What is edited is not lost without a question.
+      page.once('dialog', (question) => void question.dismiss());
+      await dialog.getByRole('button', { name: 'Delete the group…' }).click();
+      expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('Web shop');
+      await dialog.getByLabel('Name', { exact: true }).fill('Shop');
+      await dialog.getByRole('button', { name: 'Delete the group…' }).click();
+      await dialog.getByText('Its checks stay, without a group.').waitFor();
+      expect(await axe()).toEqual([]);
+      await dialog.getByRole('button', { name: 'Delete the group', exact: true }).click();
+      await page.getByText('The group Shop is deleted.').waitFor();
+      await page.getByRole('button', { name: /^Without a group/ }).waitFor();
+      expect((await account.get(`/v1/check-groups/${group.id}`)).status).toBe(404);
+      expect((await account.get('/v1/checks/cart')).json.groupId).toBeNull();
+      expect(faults()).toEqual([]);
+    },
+  );
 
   it('offers as filters all tags, groups and locations that checks have', async () => {
     const { page, goto } = await open(await sharedBadDay());

@@ -4,13 +4,14 @@ import type {
   DashboardService,
   OpenDashboard,
 } from '../support/dashboard-service.ts';
+import { addSampleChecks, addSampleLocation } from '../support/sample-account.ts';
 import { ALERTING_SCENES } from './alerting-scenes.ts';
 import { CHECK_SCENES } from './check-scenes.ts';
 import { EDITING_SCENES } from './editing-scenes.ts';
 import { LOCATION_SCENES } from './location-scenes.ts';
 import { GUEST_SCENES } from './more/guest-scenes.ts';
 import { MORE_SCENES } from './more/scenes.ts';
-import { addBadDay, addManyChecks } from './overview-samples.ts';
+import { addBadDay, addManyChecks, addQuietChecks } from './overview-samples.ts';
 import { HEARTBEAT_SCENES } from './planned/heartbeat-scenes.ts';
 import { INCIDENT_SCENES } from './planned/incident-scenes.ts';
 import { MAINTENANCE_SCENES } from './planned/maintenance-scenes.ts';
@@ -66,6 +67,65 @@ export const SCENES: readonly Scene[] = [
     name: 'overview-grouped',
     path: '/?group-by=tag&open=shop',
     prepare: addBadDay,
+  },
+  { name: 'overview-quiet', path: '/', prepare: addQuietChecks },
+  { name: 'check-acknowledged', path: '/checks/orders', prepare: addQuietChecks },
+  { name: 'check-in-maintenance', path: '/checks/replica', prepare: addQuietChecks },
+  { name: 'overview-groups-empty', path: '/?group-by=group' },
+  {
+    name: 'overview-groups',
+    path: '/?group-by=group&open-rest=true',
+    prepare: async (account, service) => {
+      await addQuietChecks(account, service);
+      for (const name of ['Shop', 'A group with a name that is much longer than a narrow window'])
+        await account.post('/v1/check-groups', { name });
+    },
+    act: async ({ page }) => await page.getByText('Groups without checks').waitFor(),
+  },
+  {
+    name: 'overview-groups-error',
+    path: '/?group-by=group',
+    prepare: addBadDay,
+    act: async ({ page }) => {
+      await fail(page, /\/v1\/check-groups/);
+      await page.reload();
+      await page.getByText('The groups without checks could not be read').waitFor();
+    },
+  },
+  {
+    name: 'overview-group-new',
+    path: '/?group-by=group',
+    act: async ({ page }) => await page.getByRole('button', { name: 'New group' }).click(),
+  },
+  {
+    name: 'overview-group-edit',
+    path: '/?group-by=group',
+    prepare: addBadDay,
+    act: async ({ page }) => {
+      await page.getByRole('button', { name: 'Edit group Shop' }).click();
+      await page.getByRole('button', { name: 'Delete the group…' }).waitFor();
+    },
+  },
+  {
+    name: 'overview-group-delete',
+    path: '/?group-by=group',
+    prepare: addBadDay,
+    act: async ({ page }) => {
+      await page.getByRole('button', { name: 'Edit group Shop' }).click();
+      await page.getByRole('button', { name: 'Delete the group…' }).click();
+      await page.getByRole('heading', { name: 'Delete the group Shop' }).waitFor();
+    },
+  },
+  {
+    name: 'check-one-run',
+    path: '/checks/single',
+    prepare: async (account, service) => {
+      const office = await addSampleLocation(account, service, 'office');
+      await addSampleChecks(account, service, office, [
+        { id: 'single', name: 'Ran once', cells: 'p' },
+      ]);
+    },
+    act: async ({ page }) => await page.locator('.check-chart canvas').first().waitFor(),
   },
   {
     name: 'overview-10000',

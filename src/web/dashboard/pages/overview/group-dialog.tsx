@@ -1,20 +1,23 @@
 import { api } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import type { Query } from '../../api/query.ts';
+import { may } from '../../api/signed-in-user.ts';
+import { Button } from '../../parts/button.tsx';
 import { CheckField, FormError, problemOf, TextAreaField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { boundsOf, limits } from '../../parts/forms/limits.ts';
 import { LoadedDialog, useLoaded } from '../../parts/forms/loaded-dialog.tsx';
 import { Outdated } from '../../parts/forms/outdated.tsx';
 import { SnippetField } from '../../parts/forms/snippet-field.tsx';
 import { TAGS_HINT, tagsIn, tagsText } from '../../parts/forms/tags.ts';
 import { useEdited } from '../../parts/forms/use-edited.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
+import { mayLeave } from '../../parts/forms/use-unsaved-guard.ts';
 import { showToast } from '../../parts/toast.tsx';
 
 type Group = components['schemas']['CheckGroup'];
 type Form = ReturnType<typeof formOf>;
 
-const MAX_CONCURRENCY = 100;
 const FIELDS = [
   'name',
   'tags',
@@ -26,6 +29,17 @@ const FIELDS = [
   'teardownScript',
   'teardownSnippetId',
 ];
+const NEW: Form = {
+  name: '',
+  activated: true,
+  muted: false,
+  tags: '',
+  concurrency: String(limits.group.concurrency.default),
+  setupScript: '',
+  setupSnippetId: null,
+  teardownScript: '',
+  teardownSnippetId: null,
+};
 
 function formOf(group: Group) {
   const { name, activated, muted, tags, concurrency, setupScript, teardownScript } = group;
@@ -39,49 +53,67 @@ function formOf(group: Group) {
   };
 }
 
-/** Edits what a group does to its checks. Its locations and alert settings are left to check files. */
-export function GroupDialog({
-  id,
-  onClose,
-}: {
-  readonly id: number;
+interface GroupDialogProps {
+  /** Null: a new one. */
+  readonly id: number | null;
+  /** Called in place of `onClose` if the user wants to delete the group. */
+  readonly onDelete: (group: { readonly id: number; readonly name: string }) => void;
   readonly onClose: () => void;
-}) {
+}
+
+/** Makes a group, or edits what one does to its checks. Locations and alert settings are left to check files. */
+export function GroupDialog({ id, ...rest }: GroupDialogProps) {
+  if (id === null) return <Editor query={null} loaded={null} {...rest} />;
+  return <ChangeDialog id={id} {...rest} />;
+}
+
+function ChangeDialog({ id, ...rest }: GroupDialogProps & { readonly id: number }) {
   const params = { path: { id } };
   const query = useLoaded<Group>(`group to edit ${id}`, (signal) =>
     api.GET('/v1/check-groups/{id}', { params, signal }),
   );
   return (
-    <LoadedDialog title="Edit a group" what="group" query={query} onClose={onClose}>
-      {(loaded) => <Editor id={id} query={query} loaded={loaded} onClose={onClose} />}
+    <LoadedDialog title="Edit a group" what="group" query={query} onClose={rest.onClose}>
+      {(loaded) => <Editor query={query} loaded={loaded} {...rest} />}
     </LoadedDialog>
   );
 }
 
 function Editor({
-  id,
   query,
   loaded,
+  onDelete,
   onClose,
-}: {
-  readonly id: number;
-  readonly query: Query<Loaded<Group>>;
-  readonly loaded: Loaded<Group>;
-  readonly onClose: () => void;
+}: Omit<GroupDialogProps, 'id'> & {
+  /** Null: a new one. */
+  readonly query: Query<Loaded<Group>> | null;
+  readonly loaded: Loaded<Group> | null;
 }) {
-  const edited = useEdited<Group, Form>({ loaded, formOf, reload: query.reload });
+  const id = loaded?.resource.id ?? null;
+  const edited = useEdited<Group, Form>({
+    loaded,
+    formOf,
+    initial: NEW,
+    ...(query === null ? {} : { reload: query.reload }),
+  });
   const { base, form, saving } = edited;
   const save = async (): Promise<void> => {
-    const isSaved = await edited.save(async (sent, etag) => {
+    const isSaved = await edited.save(async (sent, etag, idempotencyKey) => {
+      const body = {
+        ...sent,
+        tags: tagsIn(sent.tags),
+        concurrency: Number(sent.concurrency),
+        setupScript: sent.setupScript === '' ? null : sent.setupScript,
+        teardownScript: sent.teardownScript === '' ? null : sent.teardownScript,
+      };
+      if (id === null) {
+        const params = { header: { 'Idempotency-Key': idempotencyKey } };
+        const { data } = await api.POST('/v1/check-groups', { params, body });
+        return { resource: data as Group, etag: null };
+      }
       const { data, response } = await api.PATCH('/v1/check-groups/{id}', {
         params: { path: { id }, header: etag === null ? {} : { 'If-Match': etag } },
-        body: {
-          ...sent,
-          tags: tagsIn(sent.tags),
-          concurrency: Number(sent.concurrency),
-          setupScript: sent.setupScript === '' ? null : sent.setupScript,
-          teardownScript: sent.teardownScript === '' ? null : sent.teardownScript,
-        },
+        body,
       });
       return { resource: data as Group, etag: response.headers.get('etag') };
     });
@@ -102,8 +134,8 @@ function Editor({
   });
   return (
     <FormDialog
-      title={`Edit the group ${base.name}`}
-      submit="Save"
+      title={id === null ? 'New group' : `Edit the group ${base.name}`}
+      submit={id === null ? 'Make the group' : 'Save'}
       isBusy={saving.isBusy}
       isChanged={edited.isChanged}
       onSubmit={() => void save()}
@@ -123,10 +155,9 @@ function Editor({
       />
       <TextField
         label="Checks at once"
-        hint="In each location, when the group is run on request."
+        hint={`In each location, when the group is run on request. From ${limits.group.concurrency.min} to ${limits.group.concurrency.max}.`}
         type="number"
-        min={1}
-        max={MAX_CONCURRENCY}
+        {...boundsOf(limits.group.concurrency)}
         required
         {...textOf('concurrency')}
       />
@@ -144,12 +175,22 @@ function Editor({
         {...textOf('teardownScript')}
       />
       <SnippetField label="Snippet after the responses" {...snippetOf('teardownSnippetId')} />
-      {edited.isOutdated ? (
+      {id !== null && may('write') && (
+        <Button
+          kind="danger"
+          onClick={() => {
+            if (mayLeave(edited.isChanged)) onDelete({ id, name: base.name });
+          }}
+        >
+          Delete the group…
+        </Button>
+      )}
+      {edited.isOutdated && id !== null ? (
         <Outdated kind="check-group" id={String(id)} what="group" edited={edited} />
       ) : (
         <FormError error={saving.error} fields={FIELDS} />
       )}
-      <FormError error={query.error.value} fields={[]} />
+      <FormError error={query?.error.value ?? null} fields={[]} />
     </FormDialog>
   );
 }

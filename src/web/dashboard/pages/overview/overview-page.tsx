@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { may } from '../../api/signed-in-user.ts';
+import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { FilterBar, FilterMenu } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -10,6 +11,7 @@ import { BulkBar } from './bulk.tsx';
 import { filterIn, groupByIn, STATES } from './check-filter.ts';
 import { CheckLine } from './check-line.tsx';
 import { FILTERS, GROUP_BY } from './filters.ts';
+import { GroupsWithoutChecks, useGroupDialogs } from './groups.tsx';
 import { useHeights } from './heights.ts';
 import { CountsStrip, NoChecks, NothingFound, type RowLine } from './list-parts.tsx';
 import { NobodyNotified } from './nobody-notified.tsx';
@@ -28,12 +30,15 @@ export function Page() {
   useEffect(() => data.start(), [data]);
   const selection = useSelection(data);
   const heights = useHeights();
+  const groups = useGroupDialogs();
 
   const counts = data.counts.value;
   const { listCounts } = data;
   const error = data.error.value;
   const total = counts === null ? 0 : STATES.reduce((sum, each) => sum + counts[each], 0);
-  const isLoading = counts === null || (by !== null && data.sections.value === null);
+  const isFiltered = Object.keys(filter).length > 0;
+  const sections = data.sections.value;
+  const isLoading = counts === null || (by !== null && sections === null);
 
   const line: RowLine = (rows, index, height) => {
     const row = rows.row(index);
@@ -54,9 +59,12 @@ export function Page() {
         title="Checks"
         actions={
           may('write') && (
-            <Link class="button primary" to="/checks/new">
-              New check
-            </Link>
+            <>
+              {by === 'group' && <Button onClick={groups.make}>New group</Button>}
+              <Link class="button primary" to="/checks/new">
+                New check
+              </Link>
+            </>
           )
         }
       >
@@ -72,12 +80,14 @@ export function Page() {
           <Skeleton lines={8} height={heights.other} label="Loading checks" />
         </div>
       )}
-      {counts !== null &&
-        total === 0 &&
-        (Object.keys(filter).length > 0 ? <NothingFound /> : <NoChecks />)}
+      {counts !== null && total === 0 && (isFiltered ? <NothingFound /> : <NoChecks />)}
       {by === null && <SilentLocations locations={data.silent.value} />}
       {listCounts !== null && by === null && <UrgentList {...list} counts={listCounts} />}
-      {by !== null && <SectionList {...list} by={by} />}
+      {by !== null && <SectionList {...list} by={by} editGroup={groups.edit} />}
+      {by === 'group' && !isFiltered && sections !== null && sections.omitted === 0 && (
+        <GroupsWithoutChecks sections={sections.sections} edit={groups.edit} />
+      )}
+      {groups.view}
       <BulkBar
         selection={selection}
         filter={filter}

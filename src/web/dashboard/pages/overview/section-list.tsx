@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { count, counted } from '../../parts/formats.ts';
@@ -8,7 +7,6 @@ import { type BlockRange, type RowBlock, VirtualBlocks } from '../../parts/virtu
 import { useUrlState } from '../../shell/url-state.ts';
 import { type GroupBy, STATES } from './check-filter.ts';
 import type { CheckRows, RowRange } from './check-rows.ts';
-import { GroupDialog } from './group-dialog.tsx';
 import type { RowHeights } from './heights.ts';
 import type { RowLine } from './list-parts.tsx';
 import { ListHeads } from './list-parts.tsx';
@@ -32,15 +30,16 @@ export function SectionList({
   by,
   heights,
   line,
+  editGroup,
 }: {
   readonly data: OverviewData;
   readonly by: GroupBy;
   readonly heights: RowHeights;
   readonly line: RowLine;
+  readonly editGroup: (id: number) => void;
 }) {
   const open = useOpenSections();
   const groupRun = useGroupRun();
-  const [editedGroup, editGroup] = useState<number | null>(null);
   const found = data.sections.value;
   if (found === null || found.sections.length === 0) return null;
   const blocks: RowBlock[] = [];
@@ -100,7 +99,6 @@ export function SectionList({
       {groupRun.runId !== null && (
         <FollowedGroupRun key={groupRun.runId} runId={groupRun.runId} close={groupRun.close} />
       )}
-      {editedGroup !== null && <GroupDialog id={editedGroup} onClose={() => editGroup(null)} />}
       <ListHeads />
       <VirtualBlocks blocks={blocks} onRanges={onRanges} />
       {found.omitted > 0 && (

@@ -1,0 +1,32 @@
+import { api } from '../../api/client.ts';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
+import { showToast } from '../../parts/toast.tsx';
+
+/** Deletes a group after saying what its checks lose. */
+export function DeleteGroup({
+  id,
+  name,
+  onClose,
+}: {
+  readonly id: number;
+  readonly name: string;
+  readonly onClose: () => void;
+}) {
+  const run = async (): Promise<void> => {
+    await api.DELETE('/v1/check-groups/{id}', { params: { path: { id } } });
+    showToast({ kind: 'plain', text: `The group ${name} is deleted.` });
+  };
+  return (
+    <Confirm
+      title={`Delete the group ${name}`}
+      action="Delete the group"
+      run={run}
+      onClose={onClose}
+    >
+      <p>
+        Its checks stay, without a group. They lose its tags, locations, alert settings and scripts,
+        and run and alert as their own settings say. This cannot be undone.
+      </p>
+    </Confirm>
+  );
+}

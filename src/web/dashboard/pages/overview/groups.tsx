@@ -1,0 +1,112 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { api, pageOf } from '../../api/client.ts';
+import { useQuery } from '../../api/query.ts';
+import { may } from '../../api/signed-in-user.ts';
+import { Button } from '../../parts/button.tsx';
+import { ChoicesError } from '../../parts/error-state.tsx';
+import { count } from '../../parts/formats.ts';
+import { DeleteGroup } from './delete-group.tsx';
+import { GroupDialog } from './group-dialog.tsx';
+import type { Section } from './overview-data.ts';
+
+/** What is open above the page. */
+type Open =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'edit'; readonly id: number }
+  | { readonly kind: 'delete'; readonly id: number; readonly name: string };
+
+interface GroupDialogs {
+  make(): void;
+  edit(id: number): void;
+  /** The dialog that is open. */
+  readonly view: ComponentChildren;
+}
+
+/** The dialogs that make, edit and delete groups. */
+export function useGroupDialogs(): GroupDialogs {
+  const [open, setOpen] = useState<Open | null>(null);
+  const close = (): void => setOpen(null);
+  return {
+    make: () => setOpen({ kind: 'new' }),
+    edit: (id) => setOpen({ kind: 'edit', id }),
+    view:
+      open === null ? null : open.kind === 'delete' ? (
+        <DeleteGroup id={open.id} name={open.name} onClose={close} />
+      ) : (
+        <GroupDialog
+          id={open.kind === 'new' ? null : open.id}
+          onDelete={(group) => setOpen({ kind: 'delete', ...group })}
+          onClose={close}
+        />
+      ),
+  };
+}
+
+const PART = 100;
+const MAX_PAGES = 10;
+const MAX_SHOWN = 50;
+
+/** Groups that no check belongs to, which have no section of their own. */
+export function GroupsWithoutChecks({
+  sections,
+  edit,
+}: {
+  /** All sections of groups. */
+  readonly sections: readonly Section[];
+  readonly edit: GroupDialogs['edit'];
+}) {
+  const { data, error, reload } = useQuery(
+    'groups of the overview',
+    async (signal) => {
+      const all: { readonly id: number; readonly name: string }[] = [];
+      for (let page = 1; page <= MAX_PAGES; page += 1) {
+        const query = { limit: PART, page };
+        const { entries } = await pageOf(
+          api.GET('/v1/check-groups', { params: { query }, signal }),
+        );
+        all.push(...entries.map(({ id, name }) => ({ id, name })));
+        if (entries.length < PART) break;
+      }
+      return all;
+    },
+    { on: ['group'] },
+  );
+  const used = new Set(sections.map(({ value }) => value));
+  const empty = (data.value ?? []).filter(({ id }) => !used.has(String(id)));
+  return (
+    <>
+      {error.value !== null && (
+        <div class="panel panel-body">
+          <ChoicesError what="groups without checks" error={error.value} retry={reload} />
+        </div>
+      )}
+      {empty.length > 0 && (
+        <section class="panel" aria-labelledby="overview-empty-groups">
+          <div class="panel-head">
+            <h2 id="overview-empty-groups">
+              Groups without checks <span class="muted">{count(empty.length)}</span>
+            </h2>
+          </div>
+          <ul class="overview-empty-groups">
+            {empty.slice(0, MAX_SHOWN).map(({ id, name }) => (
+              <li key={id}>
+                <span class="ellipsis" title={name}>
+                  {name}
+                </span>
+                {may('write') && (
+                  <Button kind="plain" aria-label={`Edit group ${name}`} onClick={() => edit(id)}>
+                    Edit
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ul>
+          {empty.length > MAX_SHOWN && (
+            <p class="panel-body muted">{count(empty.length - MAX_SHOWN)} more are not shown.</p>
+          )}
+        </section>
+      )}
+    </>
+  );
+}
