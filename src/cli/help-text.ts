@@ -151,7 +151,7 @@ Before anything is deleted, a line says how many entries of each kind.
 Exit codes: 0 the service matches the file, or --dry-run; 1 something was refused (the rest is
 applied); 2 bad arguments, file or key, or the service cannot be reached; 4 with --dry-run
 --exit-code: the service differs from the file. Secrets that are only written again, and entries
-that are not in the file and stay, are no difference; something that would be refused is 1.`,
+that are not in the file and stay, do not count as a difference; a refusal is 1.`,
   trigger: `
 Each check runs once, with its retries, outside its schedule: --check runs it even if it is not
 activated, --tag and --group leave such checks out. A check runs in its first location that has a

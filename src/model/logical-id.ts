@@ -32,5 +32,5 @@ export const logicalIdField = z
   .nullable()
   .default(null)
   .describe(
-    'The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.',
+    'The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.',
   );

@@ -203,7 +203,7 @@ export const SERVICE_VARIABLES = {
     name: 'SHUTDOWN_GRACE_SECONDS',
     default: '30',
     whenUnset: 30,
-    meaning: 'How long requests in progress may go on after SIGTERM or SIGINT.',
+    meaning: 'How long requests in progress may continue after SIGTERM or SIGINT.',
     allowed: `a whole number of seconds from 0 to ${MAX_GRACE_SECONDS}`,
     secret: false,
     parse: wholeNumber(0, MAX_GRACE_SECONDS),

@@ -256,7 +256,7 @@ export const VARIABLES = {
     whenUnset: [],
     meaning:
       'The targets to which variables of the agent may be sent, one variable and one target per entry. A variable without an entry may be sent to any target.',
-    allowed: `a list of at most ${MAX_TARGETS} NAME@host or NAME@host:port, separated by commas or spaces, where *.host stands for all names below a host and IPv6 addresses are in brackets, for example DB_PASSWORD@db.internal:5432 TOKEN@*.shop.example`,
+    allowed: `a list of at most ${MAX_TARGETS} NAME@host or NAME@host:port, separated by commas or spaces, where *.host matches all names below a host and IPv6 addresses are in brackets, for example DB_PASSWORD@db.internal:5432 TOKEN@*.shop.example`,
     secret: false,
     parse: listParser(variableTarget, MAX_TARGETS),
   }),

@@ -93,7 +93,7 @@ export async function openEvidence(
 }
 
 const STILL_SEARCHING =
-  'the search for tcpdump and traceroute goes on beside the checks: until it ends, failures have no evidence';
+  'the search for tcpdump and traceroute runs in parallel with the checks: until it ends, failures have no evidence';
 const NOT_YET = 'the agent is still looking for tcpdump and traceroute';
 const TOO_SLOW = `looking for tcpdump and traceroute took longer than ${SEARCH_LIMIT_MS / MINUTE_MS} min`;
 

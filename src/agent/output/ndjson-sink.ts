@@ -130,7 +130,7 @@ export class NdjsonSink implements ResultSink {
     this.#mode = 'broken';
     this.#options.log.error(
       { reason },
-      'stdout cannot be written any more: results go on as metrics only (vedette_results_dropped_total counts the lost lines)',
+      'stdout cannot be written any more: results continue as metrics only (vedette_results_dropped_total counts the lost lines)',
     );
     // A destroyed output may never confirm the lines that it had taken.
     for (let kind = this.#unconfirmed.shift(); kind !== null; kind = this.#unconfirmed.shift()) {

@@ -179,7 +179,7 @@ class Outbox implements ArtifactOutbox, ArtifactContents, SharedSpoolSpace {
     this.#throttled.warn(
       'full',
       {},
-      'there is no room for all artifacts: the oldest are dropped (vedette_spool_dropped_total counts them)',
+      'there is no space for all artifacts: the oldest are dropped (vedette_spool_dropped_total counts them)',
     );
   }
 

@@ -63,7 +63,7 @@ export async function migrateCommand(
     const done = `applied ${countText(applied.length, 'migration')}`;
     if (left.length > 0) {
       const rest = `${countText(left.length, 'is', 'are')} left, from ${left[0]} on`;
-      terminal.stdout.write(`stopped: ${done}, ${rest}; run the command again to go on\n`);
+      terminal.stdout.write(`stopped: ${done}, ${rest}; run the command again to continue\n`);
       return interruption.exitCode ?? EXIT.interrupted;
     }
     terminal.stdout.write(`${applied.length === 0 ? 'nothing to do' : done}\n`);

@@ -290,7 +290,7 @@ export class ApiClient {
       }
       throw environment(
         'SERVICE_FAILED',
-        unreadableResponse(this.#peer, status, 'it is no JSON').message,
+        unreadableResponse(this.#peer, status, 'it is not JSON').message,
       );
     }
     const answer = errorResponseIn(status, json);

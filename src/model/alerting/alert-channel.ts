@@ -175,7 +175,7 @@ const wishes = {
 const groupBy = z.enum(['LOCATION', 'GROUP', 'TAG']).nullable();
 const digestHour = z.int().min(0).max(23).nullable();
 const GROUP_BY_TEXT =
-  'What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.';
+  'What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.';
 const DIGEST_TEXT =
   "The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.";
 

@@ -52,7 +52,7 @@ const clientCertificate = z.strictObject({
   host: z
     .string()
     .describe(
-      'A host or an IP address without scheme and port. `*.` may stand for the first label of a name.',
+      'A host or an IP address without scheme and port. `*.` may replace the first label of a name.',
     ),
   cert: z.string().describe('PEM text, or the path of a PEM file beside this file.'),
   key: z.string().describe('PEM text, or the path of a PEM file beside this file.'),

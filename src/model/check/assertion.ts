@@ -20,9 +20,9 @@ export type Comparison = (typeof COMPARISONS)[number];
 export const ASSERTION_FIELDS = {
   source: 'What is compared.',
   property:
-    'Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole.',
+    'Which part of the source: depending on `source`, a JSONPath, a regular expression, a header or a field. Empty for the whole source.',
   comparison: 'How it is compared with `target`.',
-  target: 'What it is compared with; empty if the comparison needs nothing.',
+  target: 'What it is compared with; empty if the comparison needs no value.',
   regex: 'A regular expression whose first capture group, or else match, is compared. null: none.',
 } as const;
 

@@ -33,7 +33,7 @@ export function withRetainedSecret(
   const stored = before === null ? null : urlSecretOf(before);
   if (before === null || stored === null || stored.part !== secret.part) {
     const name = secret.part === 'password' ? 'password' : 'user';
-    const problem = `must not have ${MASK} as its ${name}: this stands for a hidden one, and none is stored here`;
+    const problem = `must not have ${MASK} as its ${name}: this keeps a stored one, and none is stored here`;
     return { proxyUrl: given, problem };
   }
   if (originOf(given) !== originOf(before)) {

@@ -30,7 +30,7 @@ export interface RetainedRequest {
 const KEPT_IF =
   "a hidden value is kept only if scheme, host, port and Host header do not change, nor the check's variables in them or before the host";
 const BESIDE_PASSWORD = `must not have ${MASK} as a user name beside a password: a user name is hidden only without a password, so send the user name`;
-const NONE_STORED = `must not be ${MASK}: this stands for a hidden value, and none is stored here`;
+const NONE_STORED = `must not be ${MASK}: this keeps a stored value, and none is stored here`;
 const PARTIAL = `must not have ${MASK} beside other text: send ${MASK} alone to keep the stored value, or send the whole new value`;
 const NOTHING_HIDDEN = `must not contain ${MASK}: nothing is hidden here, so send the text itself`;
 const COUNT_DIFFERS =

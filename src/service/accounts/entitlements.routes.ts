@@ -25,7 +25,7 @@ const response = z.strictObject({
             available: z
               .boolean()
               .describe(
-                'Whether something runs checks there: an agent of the private location is connected. No agent serves public locations.',
+                'Whether checks can run there: an agent of the private location is connected. No agent serves public locations.',
               ),
           }),
         )

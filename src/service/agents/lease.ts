@@ -140,7 +140,7 @@ export async function endAgent(tx: Sql, key: AgentKey): Promise<boolean> {
 /** The answer to the older of two processes with one agent id. */
 export function replaced(): ServiceError {
   return conflict(
-    'Another process with the same agent id has taken over; give each agent a DATA_DIR of its own',
+    'Another process with the same agent id has taken over; give each agent its own DATA_DIR',
     { reason: 'replaced' },
   );
 }

@@ -26,7 +26,7 @@ const fields = {
   countedConcurrency: z
     .int()
     .describe(
-      'The concurrency that counts for its share of the checks, at most MAX_AGENT_CONCURRENCY of the service.',
+      'The concurrency that determines its share of the checks, at most MAX_AGENT_CONCURRENCY of the service.',
     ),
   capabilities: z
     .strictObject({

@@ -46,7 +46,7 @@ export function artifactsRoutes(features: {
           operationId: 'listArtifacts',
           summary: 'List the artifacts of a check result, by name',
           description:
-            'Uploaded by agents of the location that ran it; empty until the result is stored.',
+            'Lists what agents of its location uploaded; empty until the result is stored.',
           params: z.object({
             checkId: z.string().regex(CHECK_ID).describe('The id of the check.'),
             resultId: wireId.describe('The id of the result.'),

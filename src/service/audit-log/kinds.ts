@@ -63,6 +63,6 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Who did it. `channel` is whoever has the link in a message to an alert channel, `operator` is a command on the machine of the service or the link of `vedette up`, `setup` its setup link. */
+/** Who did it. `channel` is anyone who used the link in a message to an alert channel, `operator` a command on the machine of the service or the link of `vedette up`, `setup` the setup link of the service. */
 export const ACTOR_KINDS = ['user', 'key', 'channel', 'setup', 'operator', 'unknown'] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];

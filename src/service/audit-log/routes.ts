@@ -28,7 +28,7 @@ const change = z
   .strictObject({
     field: z.string().describe('With dots for fields of objects, as in `request.url`.'),
     before: z.unknown().optional().describe('Left out where there was no value.'),
-    after: z.unknown().optional().describe('Left out where there is no value any more.'),
+    after: z.unknown().optional().describe('Omitted if there is no value after the change.'),
   })
   .meta({ title: 'AuditChange' });
 const response = z
@@ -40,7 +40,7 @@ const response = z
         kind: z
           .enum(ACTOR_KINDS)
           .describe(
-            '`channel` is whoever has the link in a message to an alert channel, `operator` is a command on the machine of the service or the link of `vedette up`, `setup` its setup link.',
+            '`channel` is anyone who used the link in a message to an alert channel, `operator` a command on the machine of the service or the link of `vedette up`, `setup` the setup link of the service.',
           ),
         id: z.string().nullable().describe('The id of the user, key or channel; null for others.'),
         name: z

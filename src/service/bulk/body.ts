@@ -12,7 +12,7 @@ const filter = z.strictObject({ type: typeFilter, ...checkFilters });
 const dryRun = z
   .boolean()
   .default(false)
-  .describe('true: the response is that of the request, but nothing is written.');
+  .describe('true: the response is that of a real request, but nothing is written.');
 
 /** Which checks: exactly one of `ids` and `filter`. */
 const selection = {

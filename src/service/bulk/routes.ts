@@ -30,7 +30,7 @@ export function bulkChecksRoutes({
           operationId: 'bulkChangeChecks',
           summary: 'Create, update, delete, mute, pause or run many checks',
           description:
-            'Each check is written by itself and has a result of its own, with the status and the error of the request for it alone: some may fail while others succeed. All actions but `run` need the role `write`. Groups have no such request: change their checks by the filter `groupId`.',
+            'Each check is written separately and has its own result, with the status and the error that a request for this check alone would get: some may fail while others succeed. All actions except `run` need the role `write`. Groups have no bulk requests: change their checks by the filter `groupId`.',
           body: bulkBody,
           response: { 200: bulkResponse.describe('The outcome for each check.') },
         },

@@ -81,8 +81,8 @@ export function certificatesRoutes({
         schema: {
           tags: TAGS,
           operationId: 'listCertificates',
-          summary: 'List the certificates that checks saw, those that expire first first',
-          description: 'One for each check that saw one: the last one, of all its locations.',
+          summary: 'List the certificates that checks saw, the first to expire first',
+          description: 'Returns the certificate that each check saw last, in any of its locations.',
           querystring: z.strictObject(pageQuery),
           response: { 200: z.array(seen) },
         },

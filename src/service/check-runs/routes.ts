@@ -71,7 +71,7 @@ export function checkRunsRoutes({
           operationId: 'runCheck',
           summary: 'Run a check once, now',
           description:
-            'Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run. Read the run by its id once a second until its state is `done`, `expired` or `cancelled`, or follow `check_run.finished` of `/v1/events`; `resultId` then names its result.',
+            'Runs the check outside its schedule, with retries, even if it is deactivated. The response is sent before the run. Read the run by its id once a second until its state is `done`, `expired` or `cancelled`, or follow `check_run.finished` of `/v1/events`; `resultId` is then the id of its result.',
           params: z.object({ id: checkId }),
           body,
           response: { 201: response.describe('The run, which waits for an agent.') },
@@ -109,7 +109,7 @@ export function checkRunsRoutes({
           operationId: 'cancelCheckRun',
           summary: 'Cancel a run',
           description:
-            'Ends a requested run that waits or goes on, with its retries. Its state is `cancelled` at once. If an agent had it, a final result with `isCancelled` follows, which has no effect on the status, the alerts and the statistics of the check. The response is 409 if the run has ended, or if it is a retry of a scheduled run (`attributes.reason` is `ended` or `scheduled`), and 204 if it was cancelled before.',
+            'Cancels a requested run that is waiting or active, with its retries. Its state is `cancelled` at once. If an agent had it, a final result with `isCancelled` follows, which has no effect on the status, the alerts and the statistics of the check. The response is 409 if the run has ended, or if it is a retry of a scheduled run (`attributes.reason` is `ended` or `scheduled`), and 204 if it was cancelled before.',
           params: z.object({ id: uuidParam }),
           response: { 204: z.null().describe('Cancelled.') },
         },

@@ -30,7 +30,7 @@ const body = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'The id of the check that would be changed; null for a new check. With it, omitted fields of `check` and masked secrets stand for the stored ones, as in PUT /v1/checks/{id}.',
+      'The id of the check that would be changed; null for a new check. With it, omitted fields of `check` and masked secrets keep the stored values, as in PUT /v1/checks/{id}.',
     ),
   check: z
     .record(z.string(), z.unknown())
@@ -62,7 +62,7 @@ const response = z
     target: z.string().describe('Where its request goes, without credentials.'),
     location: z.string().describe('The private location.'),
     created_at: createdAt,
-    startBy: z.iso.datetime().describe('It expires if no agent took it by then.'),
+    startBy: z.iso.datetime().describe('The run expires if no agent has taken it by then.'),
     endedAt: z.iso.datetime().nullable().describe('When it ended; null until then.'),
     reason: z
       .string()
@@ -73,7 +73,7 @@ const response = z
     message: z.string().nullable().describe('The reason in words, with what to do.'),
     result: shownResult
       .nullable()
-      .describe('Its result, as of check results; `checkId` is the id of the trial.'),
+      .describe('Its result, in the form of check results; `checkId` is the id of the trial.'),
     explanation: explanation.nullable().describe('Why the result is as it is.'),
   })
   .meta({ title: 'CheckTrial' });
@@ -100,7 +100,7 @@ export function checkTrialsRoutes({
           operationId: 'createCheckTrial',
           summary: 'Try a check that is not saved',
           description:
-            'Runs the check once at a connected agent of the location, without retries, artifacts, trace and capture. It changes no status, sends no alert and counts nowhere. The response comes before the run: read the trial by its id until it has ended.',
+            'Runs the check once at a connected agent of the location, without retries, artifacts, trace and capture. It changes no status, sends no alert and is in no statistics. The response is sent before the run: read the trial by its id until it has ended.',
           body,
           response: { 201: response.describe('The trial, which waits for an agent.') },
         },

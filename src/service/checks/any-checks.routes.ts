@@ -118,7 +118,7 @@ export function anyCheckRoutes(checks: Checks, serviceAddress: ServiceAddress): 
           operationId: 'putCheck',
           summary: 'Update a check, or create it under a given id',
           description:
-            'To create a check, the body needs a `checkType` and a `request`. Heartbeats have routes of their own.',
+            'To create a check, the body needs a `checkType` and a `request`. Heartbeats have their own routes.',
           params,
           querystring: putQuery,
           body: anyChange,

@@ -26,7 +26,7 @@ export function checkFileRoutes(checks: Pick<Checks, 'read'>): FastifyPluginAsyn
           tags: CHECK_TAGS,
           operationId: 'getCheckFile',
           summary: 'Read a check as a check file',
-          description: `For checks of type ${RUNNABLE_CHECK_TYPES.join(', ')}. Fields with their default are left out, and comments mark hidden values.`,
+          description: `For checks of type ${RUNNABLE_CHECK_TYPES.join(', ')}. Fields with their default value are omitted, and comments mark hidden values.`,
           params: z.object({ id: checkId }),
           response: {
             200: {

@@ -98,7 +98,7 @@ const responseFields = {
     .describe('The incident that a failure opens; omitted if there is none.'),
   frequencyOffset: offsetSchema
     .optional()
-    .describe('The offset of the slots; omitted if the id decides.'),
+    .describe('The offset of the slots; omitted if it is derived from the id.'),
   variables: variables.describe(
     "Values for the check's templates; they take precedence over all other variables.",
   ),

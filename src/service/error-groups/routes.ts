@@ -80,7 +80,7 @@ export function errorGroupsRoutes({
           tags: [TAG],
           operationId: 'getErrorGroupOccurrences',
           summary: 'Read where and when the failed runs of an error group were',
-          description: `Looks at the first and the last ${MAX_FAILURES} failed runs of the check in the time of the group.`,
+          description: `Searches the first and the last ${MAX_FAILURES} failed runs of the check between \`firstSeen\` and \`lastSeen\` of the group.`,
           params: z.object({ id: groupId }),
           response: { 200: occurrences },
         },

@@ -25,7 +25,7 @@ export function eventsRoutes(parts: EventStreamParts): FastifyPluginAsync {
           operationId: 'listEvents',
           summary: 'Follow the changes of the account as server-sent events, or list them',
           description:
-            'With `Accept: text/event-stream` (or any type) a stream, which `cursor` or `Last-Event-ID` resumes. Each event of it has the lines `id` (a cursor), `event` (its kind) and `data` (the JSON of an entry of the list). Otherwise a list of the last two days, newest first.',
+            'With `Accept: text/event-stream` (or any type), the response is a stream, which `cursor` or `Last-Event-ID` resumes. Each event has the lines `id` (a cursor), `event` (its kind) and `data` (the JSON of an entry of the list). Otherwise the response is a list of the last two days, newest first.',
           querystring: z.strictObject(pageQuery),
           response: {
             200: z.array(eventSchema).describe('Events, newest first; or a stream of them.'),

@@ -114,7 +114,7 @@ export function groupRunsRoutes({
           operationId: 'runCheckGroup',
           summary: 'Run the checks of a group once, now',
           description:
-            'In each location by itself, in the order of `groupOrder`: checks with the same one at once, up to the `concurrency` of the group, then the next; those without one last. A check that fails does not stop the others. Deactivated checks are skipped. The response comes before the runs. Read the group run by its id until its state is `ended` or `cancelled`, or follow `group_run.finished` of `/v1/events`.',
+            'Each location runs the checks independently of the others, in the order of `groupOrder`. Checks with the same `groupOrder` run concurrently, up to the `concurrency` of the group; those without one run last. A check that fails does not stop the others. Deactivated checks are skipped. The response is sent before the runs. Read the group run by its id until its state is `ended` or `cancelled`, or follow `group_run.finished` of `/v1/events`.',
           params: z.object({ id: numberParam.describe('The id of the group.') }),
           body,
           response: { 201: response.describe('The run of the group.') },
@@ -156,7 +156,7 @@ export function groupRunsRoutes({
           operationId: 'cancelCheckGroupRun',
           summary: 'Cancel a run of a group',
           description:
-            'Cancels all of its runs that have not ended, as DELETE /v1/check-runs/{id} does; those that are not requested yet are not made. The response is 409 if the run of the group has ended, and 204 if it was cancelled before.',
+            'Cancels all of its runs that have not ended, as DELETE /v1/check-runs/{id} does, and makes no further ones. The response is 409 if the run of the group has ended, and 204 if it was cancelled before.',
           params: z.object({ id: uuidParam }),
           response: { 204: z.null().describe('Cancelled.') },
         },

@@ -21,7 +21,7 @@ const event = z.strictObject({
     .describe(
       '`EARLY`: a ping within half a period after the one before. `RECEIVED`: in time. `GRACE`: within the grace. `LATE`: after the grace. `FAILING`: no ping until the end of the grace.',
     ),
-  timestamp: z.iso.datetime().describe('When the ping came, or the heartbeat failed.'),
+  timestamp: z.iso.datetime().describe('When the ping arrived, or the heartbeat failed.'),
   source: z
     .string()
     .describe('The method and the address of the ping; for `FAILING`, that there was none.'),

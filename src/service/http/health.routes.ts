@@ -69,7 +69,7 @@ export function healthRoutes({
           operationId: 'getReadiness',
           summary: 'Readiness',
           description:
-            '503 while the service stops, while the database does not answer in 2 s, and while it refuses results as its disk is full or it is read-only.',
+            '503 while the service stops, while the database does not respond within 2 s, and while it refuses results because its disk is full or it is read-only.',
           response: {
             200: plain('Ready'),
             503: errorSchema.describe('Why the service is not ready.'),

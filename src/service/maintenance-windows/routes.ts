@@ -35,7 +35,7 @@ const filters = Object.fromEntries(
       instantSchema
         .optional()
         .describe(
-          `Only windows whose ${field} is ${meaning} this time; a day stands for its start in UTC. At most one filter on ${field}.`,
+          `Only windows whose ${field} is ${meaning} this time; a day means its start in UTC. At most one filter on ${field}.`,
         ),
     ]),
   ),

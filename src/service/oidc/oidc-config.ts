@@ -65,7 +65,7 @@ export const OIDC_VARIABLES = {
     default: null,
     whenUnset: [],
     meaning:
-      'The role of each group of the provider; `*` stands for all of its users. A user of several groups has the highest role, a user of none cannot sign in.',
+      'The role of each group of the provider; `*` matches all of its users. A user in several groups has the highest role; a user in none of them cannot sign in.',
     allowed: `a list of at most ${MAX_GROUPS} groups with = and one of ${ROLES.join(', ')}, separated by commas, for example monitoring=admin, developers=write, *=read`,
     secret: false,
     parse: roleMap,

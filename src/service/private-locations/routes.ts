@@ -85,7 +85,7 @@ function locationRoutes(privateLocations: PrivateLocations): FastifyPluginAsync 
       update: {
         summary: 'Update a private location',
         description:
-          'Omitted fields do not change; each given field replaces the stored one as a whole. ******** in proxyUrl stands for the stored password; scheme, host and port must be the same. The slug never changes.',
+          'Omitted fields do not change; each given field replaces the stored one as a whole. ******** in proxyUrl keeps the stored password, if scheme, host and port stay the same. The slug never changes.',
       },
       remove: {
         summary: 'Delete a private location and its keys; no check or group may use it',

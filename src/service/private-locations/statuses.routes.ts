@@ -44,7 +44,7 @@ const response = z
       .int()
       .nullable()
       .describe(
-        'How late the latest run of the last five minutes began, in milliseconds, as its agents report; null if none does.',
+        'How late the latest run of the last five minutes began, in milliseconds, as reported by the agents; null if none reports it.',
       ),
     clockAheadMs: z
       .int()

@@ -28,7 +28,7 @@ const query = z.strictObject({
     .enum(CHECK_TYPES)
     .optional()
     .describe(
-      'Only results of this type. Of AGENTIC, BROWSER, HEARTBEAT, MULTI_STEP and PLAYWRIGHT checks there are none.',
+      'Only results of this type. There are none of AGENTIC, BROWSER, HEARTBEAT, MULTI_STEP and PLAYWRIGHT checks.',
     ),
   hasFailures: booleanQuery(false)
     .unwrap()

@@ -23,7 +23,7 @@ const pending = z
     status: z.literal('PENDING').describe('It is being made: ask again.'),
   })
   .meta({ title: 'PendingRootCauseAnalysis' })
-  .describe('The analysis, which is being made: read it until it is complete.');
+  .describe('The analysis, which is in progress: read it until it is complete.');
 /** src/service/README.md, "Root cause analyses". */
 const completed = z
   .strictObject({
@@ -76,7 +76,7 @@ export function rootCauseAnalysesRoutes({
           operationId: 'createRootCauseAnalysis',
           summary: 'Ask why a check fails',
           description:
-            'Looks at a failure that is stored, and what was around it. The answer comes before the analysis: read it at `Location` until it is COMPLETED, which takes a second or, by a model, up to some minutes. Where the model fails or has had its number of a day, the rules make it.',
+            'Analyses a stored failure and the results around it. The response is sent before the analysis is complete: read it at `Location` until it is COMPLETED, which takes a second or, with a model, up to some minutes. If the model fails or has reached its daily limit, the rules make the analysis.',
           body: analysisRequestSchema,
           response: { 202: pending },
         },

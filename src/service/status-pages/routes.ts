@@ -91,7 +91,7 @@ export function statusPagesRoutes(features: {
           update: {
             summary: 'Update a status page',
             description:
-              'Omitted fields do not change; each given field replaces the stored one as a whole. Cards keep their ids: by the given id, or without one by the name.',
+              'Omitted fields do not change; each given field replaces the stored one as a whole. A card keeps its id if the request has the id or, without one, the same name.',
           },
           remove: { summary: 'Delete a status page with its cards; the services stay' },
         },
@@ -109,7 +109,7 @@ export function statusPagesRoutes(features: {
           operationId: 'fetchStatusPagePictures',
           summary: 'Fetch the logo and the icon of a status page again',
           description:
-            'For a picture that has changed at its URL, or could not be fetched. `warnings` in the response say what could not be fetched now.',
+            'Use it if a picture has changed at its URL, or could not be fetched. `warnings` in the response name the pictures that could not be fetched this time.',
           params: z.object({ statusPageId: uuidParam }),
           response: { 200: response.describe('The status page.') },
         },

@@ -61,7 +61,7 @@ export function statusPageServicesRoutes({
       },
       remove: {
         summary:
-          'Delete a service; no open incident may name it. Cards and past incidents lose it.',
+          'Delete a service that no open incident names; cards and past incidents no longer name it',
       },
     },
     feature: statusPageServices,

@@ -141,7 +141,7 @@ function wholeService(input: RawBody): StatusPageService {
 }
 
 const MEASURING = [
-  { kind: 'checks', field: 'checkIds', noun: 'a check, which is no heartbeat' },
+  { kind: 'checks', field: 'checkIds', noun: 'a check that is not a heartbeat' },
   { kind: 'heartbeats', field: 'heartbeatIds', noun: 'a heartbeat' },
 ] as const satisfies readonly { readonly kind: MeasuringKind; readonly [name: string]: string }[];
 

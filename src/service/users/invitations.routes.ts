@@ -131,12 +131,12 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
           operationId: 'acceptInvitation',
           summary: 'Accept an invitation, and sign in',
           description:
-            'A new user chooses a password. A user who has one gives that password, or is signed in and gives none.',
+            'A new user chooses a password. A user who has a password sends that one, or is signed in and sends none.',
           body: z.strictObject({
             token: z.string().max(100).describe('The end of the link.'),
             password: givenPassword
               .optional()
-              .describe('A new password or, of a user who has one, that password.'),
+              .describe('A new password, or the existing password of a user who has one.'),
           }),
           response: { 204: z.null().describe('Signed in; the cookie of the session is set.') },
         },

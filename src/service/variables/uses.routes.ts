@@ -17,7 +17,7 @@ const response = z.strictObject({
         isDefined: z
           .boolean()
           .describe(
-            'Whether the account has the variable. An agent may have one that the account lacks.',
+            'Whether the account defines the variable. An agent may have a variable that the account does not define.',
           ),
         checkCount: z.int().describe('How many checks name it and do not define it themselves.'),
         checks: z
@@ -27,12 +27,12 @@ const response = z.strictObject({
           ),
       }),
     )
-    .describe(`At most ${MAX_KEYS}: those that the account lacks first, then by key.`),
+    .describe(`At most ${MAX_KEYS}: those that the account does not define first, then by key.`),
   droppedKeys: z.int().describe('How many more there are.'),
   isComplete: z
     .boolean()
     .describe(
-      `false if more than ${MAX_READ} checks have placeholders: the others are not looked at.`,
+      `false if more than ${MAX_READ} checks have placeholders: the others are not searched.`,
     ),
 });
 
@@ -54,7 +54,7 @@ export function variableUsesRoutes({
           operationId: 'listVariableUses',
           summary: 'List which checks use which variables',
           description:
-            'Looks for placeholders in the requests of URL, API and TCP checks. Text that is hidden as a credential is not looked at, unless it consists of placeholders.',
+            'Searches the requests of URL, API and TCP checks for placeholders. Text that is hidden as a credential is not searched, unless it consists of placeholders.',
           querystring: z.strictObject({
             key: variableKeySchema.optional().describe('Only this variable.'),
           }),

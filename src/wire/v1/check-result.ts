@@ -28,7 +28,9 @@ export const checkResultSchema = z
       .describe('Whether the attempt failed: by an error, an assertion, or a limit.'),
     hasErrors: z
       .boolean()
-      .describe('Whether the agent itself was at fault; nothing is known of the target then.'),
+      .describe(
+        'Whether the agent itself had a fault; the result then says nothing about the target.',
+      ),
     isDegraded: z
       .boolean()
       .describe('Whether it passed, but over the threshold for degraded checks.'),

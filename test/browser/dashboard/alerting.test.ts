@@ -143,7 +143,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     await row.getByRole('link', { name: 'The shop' }).click();
     await page.getByText('Acknowledged by').waitFor();
     await page.getByRole('button', { name: 'Undo acknowledgement of The shop' }).click();
-    await page.getByText('Nobody has the alert any more').waitFor();
+    await page.getByText('The alert is no longer acknowledged').waitFor();
     await goto('/checks/shop');
     const openAlert = page.getByRole('region', { name: 'Open alert' });
     await openAlert.getByText('acknowledged by nobody').waitFor();

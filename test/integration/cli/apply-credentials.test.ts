@@ -78,7 +78,7 @@ ${WHY}
     const refused = await file.apply();
     expect(refused.code).toBe(2);
     expect(refused.stdout + refused.stderr).toMatch(
-      /request\.headers\[0\]\.value of check .* must not hold \*{8}/,
+      /request\.headers\[0\]\.value of check .* must not contain \*{8}/,
     );
     expect(await told()).toMatchObject(REQUEST);
   });

@@ -202,7 +202,7 @@ describe('vedette run', () => {
     const { code, stdout, stderr } = await runHere(['run', fileOf(api)]);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: 0 });
     expect(stderr).toMatch(
-      /checks\[0\]\.request\.headers\[0\]\.value of check "api" must not hold \*{8}: API answers show it/,
+      /checks\[0\]\.request\.headers\[0\]\.value of check "api" must not contain \*{8}: API answers show it/,
     );
   });
 

@@ -31,7 +31,7 @@ describe('vedette service', () => {
     });
     expect(code).toBe(130);
     expect(stdout()).toMatch(
-      /^stopped: applied 2 migrations, \d+ are left, from 0003_\w+\.sql on; run the command again to go on\n$/,
+      /^stopped: applied 2 migrations, \d+ are left, from 0003_\w+\.sql on; run the command again to continue\n$/,
     );
     expect(stderr()).toContain('If a migration runs now, it is completed first');
   });

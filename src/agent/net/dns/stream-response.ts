@@ -36,7 +36,7 @@ export function readResponse(
   let skipped = 0;
 
   const malformed = (bytes: Buffer, problem: string): ExchangeFailed => {
-    const what = `${serverText(server)} answered over ${over} with ${bytes.length} bytes that are no DNS answer`;
+    const what = `${serverText(server)} answered over ${over} with ${bytes.length} bytes that are not a DNS answer`;
     return exchangeFailed('DNS_MALFORMED', `${what}: ${problem}`);
   };
 

@@ -70,7 +70,7 @@ export function exchangeOverUdp(
     const who = `${serverText(server)} did not answer ${questionText(query.question)} over UDP`;
     const tried = `within ${waitedMs} ms (asked ${sent} times; ${ignored} datagrams were no answer)`;
     return ignored > 0 && onlyNoise
-      ? ending(exchangeFailed('DNS_MALFORMED', `${who} ${tried}: all it sent was no DNS message`))
+      ? ending(exchangeFailed('DNS_MALFORMED', `${who} ${tried}: nothing it sent was a DNS message`))
       : ending(exchangeFailed('DNS_TIMEOUT', `${who} ${tried}`));
   };
 
@@ -130,7 +130,7 @@ export function exchangeOverUdp(
           if (ignored <= MAX_INSPECTED && decodeMessage(bytes).ok) onlyNoise = false;
           if (ignored > MAX_IGNORED) settle(flooded());
         } else if (judged.kind === 'malformed') {
-          const what = `${serverText(server)} answered with ${bytes.length} bytes that are no DNS message`;
+          const what = `${serverText(server)} answered with ${bytes.length} bytes that are not a DNS message`;
           settle(ending(exchangeFailed('DNS_MALFORMED', `${what}: ${judged.problem}`)));
         } else {
           settle(ending(judged, kernelTime()));

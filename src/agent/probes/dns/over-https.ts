@@ -136,7 +136,7 @@ function endOf(
   if (body.bytes.length > MAX_MESSAGE_BYTES) {
     return failed('DNS_MALFORMED', `answered with more than ${MAX_MESSAGE_BYTES} bytes`);
   }
-  const what = `answered with ${body.bytes.length} bytes that are no DNS answer`;
+  const what = `answered with ${body.bytes.length} bytes that are not a DNS answer`;
   const matched = matchStreamedResponse(body.bytes, query);
   switch (matched.kind) {
     case 'answer':

@@ -148,7 +148,7 @@ async function pathsOf(path: string): Promise<readonly string[]> {
   const folder = dirname(path);
   const found = (await readdir(folder)).filter(matches).sort();
   // All at once they do not go away on purpose, but with a mount, or while they are replaced.
-  if (found.length === 0) throw new Error(`${path} stands for no file`);
-  if (found.length > MAX_FILES) throw new Error(`${path} stands for more than ${MAX_FILES} files`);
+  if (found.length === 0) throw new Error(`${path} matches no file`);
+  if (found.length > MAX_FILES) throw new Error(`${path} matches more than ${MAX_FILES} files`);
   return found.map((file) => join(folder, file));
 }

@@ -24,7 +24,7 @@ import { withRuleIssues } from './rule-issues.ts';
 import { issueText, shownValue, unknownKeyText } from './schema-issue.ts';
 import { reportVariableIssue } from './variable-entries.ts';
 
-const MASKED = `must not hold ${MASK}: API answers show it in place of a hidden value; write the value itself, or {{NAME}} and a variable`;
+const MASKED = `must not contain ${MASK}: API answers show it in place of a hidden value; write the value itself, or {{NAME}} and a variable`;
 
 /** Shared by all checks of a file while it is parsed. */
 export interface EntryContext {

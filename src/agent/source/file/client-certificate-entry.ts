@@ -64,7 +64,7 @@ function readHost(
   if (typeof host === 'string' && (HOST.test(host) || isIPv6(withoutBrackets(host)))) return host;
   const missing = host === undefined ? 'is missing; it must' : 'must';
   const what =
-    'be a host name or an IP address without scheme and port, where *. may stand for the first label of a name';
+    'be a host name or an IP address without scheme and port, where *. may replace the first label of a name';
   report.value(path, '', `${missing} ${what}${shownValue(host, path)}`);
   return null;
 }

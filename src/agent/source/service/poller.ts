@@ -314,7 +314,7 @@ export class Poller {
     if (kind === 'stopped') return 0;
     if (isReplaced(failure)) {
       const { agentId } = identity;
-      const message = `another agent has replaced this one, as both have the id ${agentId}: give each agent a DATA_DIR of its own, and never a copy`;
+      const message = `another agent has replaced this one, as both have the id ${agentId}: give each agent its own DATA_DIR, and never a copy`;
       log.error(message);
       throw new VedetteError('config', 'AGENT_REPLACED', message);
     }

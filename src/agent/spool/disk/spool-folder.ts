@@ -119,7 +119,7 @@ async function lockFolder(
     throw new VedetteError(
       'environment',
       'DATA_DIR_IN_USE',
-      `DATA_DIR is ${JSON.stringify(dataDir)}, which another agent uses: give each agent a folder of its own`,
+      `DATA_DIR is ${JSON.stringify(dataDir)}, which another agent uses: give each agent its own folder`,
     );
   }
   log.warn(

@@ -66,7 +66,7 @@ export const dnsModule: ModuleReader = (section, context) => {
   const assertions = [...codeAssertions(section), ...answerAssertions(section, context)];
   return (target) => {
     const parsed = hostAndPort(target);
-    if (parsed === null) return { why: 'its target is no name server' };
+    if (parsed === null) return { why: 'its target is not a name server' };
     const request = {
       query: textOf(section.query_name) ?? '',
       recordType,

@@ -67,7 +67,7 @@ const icmpModule: ModuleReader = (section, { origin, draft }) => {
   });
   return (target) => {
     const parsed = hostAndPort(target);
-    if (parsed === null) return { why: 'its target is no host or address' };
+    if (parsed === null) return { why: 'its target is not a host or address' };
     const request = { hostname: parsed.hostname, pingCount: 1 };
     return {
       target: { type: 'ICMP', request },

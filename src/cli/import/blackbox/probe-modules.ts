@@ -102,7 +102,7 @@ function probeWith(
   const [first, ...others] = [...new Set(targets)];
   const own = first === undefined ? null : usable(first);
   const rule =
-    'with credentials or variables it takes only targets of its own scheme, host and port';
+    'with credentials or variables it accepts only targets with its scheme, host and port';
   if (first === undefined || own === null) {
     const advice =
       first === undefined

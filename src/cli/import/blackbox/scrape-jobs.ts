@@ -53,7 +53,7 @@ function importJob(
 ): void {
   const { draft } = context;
   if (!isProbing(job)) {
-    draft.report.note(origin, 'the job does not use the exporter: what it scrapes is no check');
+    draft.report.note(origin, 'the job does not use the exporter: what it scrapes is not a check');
     return;
   }
   const name = textOf(job.job_name) ?? '';

@@ -81,7 +81,7 @@ export class ModuleList {
   noteUnused(): void {
     for (const [name, { origin }] of this.#raw) {
       if (this.#read.has(name)) continue;
-      const what = 'no target of the given files uses the module, so there is no check of it';
+      const what = 'no target of the given files uses the module, so no check is made of it';
       this.#draft.report.note(origin, what);
     }
   }
@@ -104,7 +104,7 @@ export function guessedProbe(
     return { target: { ...PLAIN_GET, url }, ...expected };
   }
   const parsed = hostAndPort(target);
-  if (parsed === null) return { why: 'its target is no URL, host or address' };
+  if (parsed === null) return { why: 'its target is not a URL, host or address' };
   const { hostname, port } = parsed;
   if (/dns/i.test(module ?? '')) return { why: 'the name that its module asks for is not known' };
   if (port === null || /icmp|ping/i.test(module ?? '')) {

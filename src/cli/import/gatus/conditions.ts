@@ -103,7 +103,7 @@ function ofStatus(operator: Operator, operand: Operand): Meaning {
   if (operator === '==') return { kind: 'status', accepts: (status) => matches(String(status)) };
   if (operator === '!=') return { kind: 'status', accepts: (status) => !matches(String(status)) };
   const limit = numberIn(operand);
-  if (limit === null) return leftOut('the status is compared with what is no number');
+  if (limit === null) return leftOut('the status is compared with something that is not a number');
   return { kind: 'status', accepts: (status) => isOrdered(status, operator, limit) };
 }
 
@@ -220,7 +220,7 @@ function ofJson(property: string, operator: Operator, operand: Operand): Meaning
       return only(assertion('JSON_BODY', comparison, operand.text, { property }));
     }
     const limit = numberIn(operand);
-    if (limit === null) return leftOut('a value is compared with what is no number');
+    if (limit === null) return leftOut('a value is compared with something that is not a number');
     return bySchema(property, false, {
       type: 'number',
       [operator === '<=' ? 'maximum' : 'minimum']: limit,
@@ -287,7 +287,7 @@ function ofFunction(
     return only(assertion('JSON_BODY', isWanted ? 'NOT_NULL' : 'IS_NULL', '', { property }));
   }
   const length = numberIn(operand);
-  if (length === null) return leftOut('a length is compared with what is no number');
+  if (length === null) return leftOut('a length is compared with something that is not a number');
   return ofLength(property, operator, length);
 }
 

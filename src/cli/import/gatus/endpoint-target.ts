@@ -59,7 +59,7 @@ const TLS_OF_SCHEME: ReadonlyMap<string, object> = new Map<string, object>([
 
 function dnsTarget(dns: RawMapping, url: string): EndpointTarget | { readonly why: string } {
   const parsed = hostAndPort(url.replace(/^dns:\/\//, ''));
-  if (parsed === null) return { why: 'its url is no name server' };
+  if (parsed === null) return { why: 'its url is not a name server' };
   const request = {
     query: textOf(dns['query-name']) ?? '',
     recordType: (textOf(dns['query-type']) ?? '').toUpperCase(),

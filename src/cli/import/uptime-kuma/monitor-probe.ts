@@ -110,7 +110,7 @@ function contentOf(
 ): Pick<HttpProbe, 'headers' | 'body' | 'bodyType'> {
   const written = headersIn(textOf(monitor.headers) ?? '');
   if (written === null) {
-    const why = 'its headers are no JSON object';
+    const why = 'its headers are not a JSON object';
     draft.report.leftOut(below(origin, 'headers'), why, 'write them into headers of the check');
   }
   const headers = (written ?? []).map(({ key, value }) => ({

@@ -55,7 +55,7 @@ export const dnsRequestSchema = z
       ),
     port: port
       .default(DNS_PORT)
-      .describe('The port to connect to. 53 stands for 853 with DOT, and for 443 with DOH.'),
+      .describe('The port to connect to. 53 means 853 with DOT, and 443 with DOH.'),
     protocol: z
       .enum(DNS_PROTOCOLS)
       .default('UDP')
@@ -87,7 +87,7 @@ export const dnsRequestSchema = z
       .max(16)
       .default([])
       .describe(
-        'The name servers whose serials are compared. If empty, those that the NS records of the zone name.',
+        'The name servers whose serials are compared. If empty, those in the NS records of the zone.',
       ),
     assertions: assertionsOf(ASSERTION_SOURCES.DNS),
   })

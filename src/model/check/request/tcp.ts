@@ -44,7 +44,7 @@ const tcpStepSchema = z
       .nullable()
       .default(null)
       .describe(
-        'What must arrive before the next step: a regular expression, or with HEX bytes. null waits for nothing.',
+        'What must arrive before the next step: a regular expression, or bytes with HEX. null: nothing.',
       ),
     format: z
       .enum(TCP_STEP_FORMATS)

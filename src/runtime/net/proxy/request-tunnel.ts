@@ -85,7 +85,7 @@ export function requestTunnel(
 const CLOSED = 'it closed the connection without an answer';
 const RESET = 'it reset the connection without an answer';
 const SPEAKS_TLS = 'it speaks TLS: its URL may have to begin with https://';
-const NO_HTTP = 'what answers there is no HTTP proxy';
+const NO_HTTP = 'what answers there is not an HTTP proxy';
 const TOO_LONG = `the head of its answer is longer than ${MAX_HEAD_BYTES / 1024} KiB`;
 
 function requestText({ hostname, port, authorization }: TunnelRequest): string {

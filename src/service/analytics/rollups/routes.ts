@@ -36,7 +36,7 @@ const response = z.strictObject({
     .number()
     .nullable()
     .describe(
-      'Milliseconds, an estimate: the median of the daily averages of passed runs in the last 7 days (UTC), before the first complete day of the hourly ones. Of ICMP checks, that of the average latency. null before the first complete hour.',
+      'An estimate in milliseconds: the median of the daily averages of passed runs in the last 7 days (UTC); before the first complete day, of the hourly averages. For ICMP checks, it is that of the average latency. null before the first complete hour.',
     ),
   days: z
     .array(z.strictObject({ date: z.iso.date().describe('The day, in UTC.'), ...counts, missed }))

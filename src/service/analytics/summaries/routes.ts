@@ -62,13 +62,13 @@ const summary = z.strictObject({
       data: msOf('From the connection to the end of the exchange'),
     })
     .describe(
-      'Milliseconds on average of each phase that the type has: of URL and API checks wait, dns, tcp, firstByte and download, of TCP checks dns, connection and data. null if no run has it.',
+      'The average of each phase that the type has, in milliseconds: for URL and API checks wait, dns, tcp, firstByte and download, for TCP checks dns, connection and data. null if no run has it.',
     ),
 });
 
 const listQuery = z.strictObject({
   type: repeatable(z.enum(RUNNABLE_CHECK_TYPES), MAX_FILTERS).describe(
-    'Only checks of this type; repeated, of any of these types. If omitted, all but heartbeats, which have no runs.',
+    'Only checks of this type; if repeated, of any of these types. If omitted, all except heartbeats, which have no runs.',
   ),
   ...checkFilters,
   ...reportWindowQuery,

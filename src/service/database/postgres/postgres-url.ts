@@ -44,7 +44,7 @@ function parse(databaseUrl: string): URL {
   const url = URL.canParse(withHost) ? new URL(withHost) : null;
   if (url?.protocol === 'postgres:' || url?.protocol === 'postgresql:') return url;
   throw misconfigured(
-    'is no PostgreSQL address: write postgres://user:password@host:5432/database, special characters of the password as %XX',
+    'is not a PostgreSQL address: write postgres://user:password@host:5432/database, special characters of the password as %XX',
   );
 }
 

@@ -86,7 +86,7 @@ export async function apiPage(document: OpenApiDocument, parts: ApiPageParts): P
     main: `<p>${prose(description ?? '')} Version ${htmlEscaped(version)}. For programs:
 <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). Keys, roles, paging and errors are in
 <a href="/docs/api-guide">Using the API</a>. A * after a name means that the field is required. In commands,
-<code>$API_KEY</code> is a key${publicUrl === null ? ', <code>$SERVICE_URL</code> the URL of the service,' : ''} and other variables stand for ids.</p>
+<code>$API_KEY</code> is a key${publicUrl === null ? ', <code>$SERVICE_URL</code> the URL of the service,' : ''} and other variables are ids.</p>
 <div id="api-tools" class="tools" hidden></div>
 ${sections.join('\n')}`,
   });

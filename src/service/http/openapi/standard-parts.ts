@@ -119,7 +119,7 @@ const HEADERS = {
   },
   'X-Next-Cursor': {
     description:
-      'Where the list goes on; with `cursor` only. It is there at the end, too, for what is stored later: the end is where `Link` has no `next`.',
+      'The cursor of the next part of the list; only with `cursor`. The last part has it, too, to read what is stored later: the last part is the one whose `Link` has no `next`.',
     schema: text,
   },
   'X-Total-Count': { description: 'The number of entries.', schema: count },
@@ -144,7 +144,7 @@ const PARAMETERS = {
   ServiceAccount: {
     name: 'x-service-account',
     description:
-      'The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id.',
+      'The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id.',
   },
   IfMatch: {
     name: 'If-Match',

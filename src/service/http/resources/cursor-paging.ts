@@ -66,7 +66,10 @@ export function pageOf(request: ListRequest, reply: FastifyReply): CursorPage {
     cursor === undefined ? null : parseCursor(cursor, listHash(request), lists.clock.wallMs());
   if (begun !== null && page !== 1) {
     throw invalid([
-      { path: 'query.page', message: 'must be left out: a cursor says where the list goes on' },
+      {
+        path: 'query.page',
+        message: 'must be omitted: a cursor already says where the list continues',
+      },
     ]);
   }
 

@@ -4,7 +4,7 @@ import { invalid, MAX_FOUND_PROBLEMS, type RequestProblem } from '../../errors.t
 import { problemAt, type Validation, validate } from './problems.ts';
 
 /** For a value in which a mask would be stored literally. */
-export const MASK_NOT_ALLOWED = `must not hold ${MASK}: this stands for a hidden value, so give the value itself`;
+export const MASK_NOT_ALLOWED = `must not contain ${MASK}: this replaces a hidden value, so send the value itself`;
 
 /** `path` starts inside the body. */
 export function bodyProblem(path: readonly PropertyKey[], message: string): RequestProblem {
@@ -59,7 +59,7 @@ function findUnstorable(value: unknown, path: PropertyKey[], problems: RequestPr
   if (typeof value === 'string') {
     for (const { found, what } of UNSTORABLE) {
       if (!found.test(value)) continue;
-      problems.push(bodyProblem(path, `must not hold ${what}, which cannot be stored`));
+      problems.push(bodyProblem(path, `must not contain ${what}, which cannot be stored`));
     }
     return;
   }

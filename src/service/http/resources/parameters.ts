@@ -23,7 +23,7 @@ export const pageQuery = {
     .max(MAX_CURSOR_CHARS)
     .optional()
     .describe(
-      'Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed.',
+      'Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed.',
     ),
 };
 

@@ -6,7 +6,7 @@ import type { Explanation } from './runs.ts';
 const resultId = idOf('the result');
 const result = z
   .enum(RUN_RESULTS)
-  .describe('How it ended; `error` and `cancelled` say nothing of the target.');
+  .describe('How it ended; `error` and `cancelled` say nothing about the target.');
 const errorCode = z.string().nullable().describe('One of the error codes; null if there is none.');
 
 export const attempt = z

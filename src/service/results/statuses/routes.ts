@@ -31,11 +31,11 @@ const status = z.strictObject({
   checkType: checkTypeOf(STORED_CHECK_TYPES),
   locations: z
     .array(z.string())
-    .describe('The private and public locations in which the check runs; of a heartbeat none.'),
+    .describe('The private and public locations in which the check runs; empty for a heartbeat.'),
   state: z
     .enum(CHECK_STATES)
     .describe(
-      'unknown: nothing is known of the target, see unknownReason. paused: the check or its group is off.',
+      'unknown: nothing is known about the target, see unknownReason. paused: the check or its group is off.',
     ),
   since: z.iso
     .datetime()
@@ -49,9 +49,7 @@ const status = z.strictObject({
     ),
   mutedByGroup: z
     .boolean()
-    .describe(
-      'The group of the check is muted, so that nobody is notified, as if `muted` were true.',
-    ),
+    .describe('The group of the check is muted: as with `muted`, nobody is notified.'),
   inMaintenance: z
     .boolean()
     .describe('A maintenance window pauses the check or silences its notifications now.'),
@@ -80,7 +78,7 @@ const status = z.strictObject({
     .number()
     .nullable()
     .describe(
-      'In ms: the median of the daily averages of passed runs in the last 7 days (UTC), before the first complete day of the hourly ones; of ICMP checks, that of the average latency. null before the first complete hour.',
+      'In ms: the median of the daily averages of passed runs in the last 7 days (UTC); before the first complete day, of the hourly averages. For ICMP checks, it is that of the average latency. null before the first complete hour.',
     ),
   lastError: z
     .strictObject({
@@ -137,7 +135,7 @@ const listQuery = z.strictObject({
     .enum(STATUS_ORDERS)
     .default('state')
     .describe(
-      'state: failing, degraded, unknown, passing, paused, and of one state the latest change first. With - in front: descending. Checks without the value come last. Default: state.',
+      'state: failing, degraded, unknown, passing, paused, and within a state the latest change first. With - in front: descending. Checks without the value come last. Default: state.',
     ),
   ...pageQuery,
 });

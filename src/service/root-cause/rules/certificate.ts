@@ -55,7 +55,7 @@ export function certificateSentences(
     sentences.push(
       isSame
         ? `The last run that passed, of ${timeText(last.slotMs)}, saw the same certificate.`
-        : `The last run that passed, of ${timeText(last.slotMs)}, saw another certificate, issued by ${shortenedToChars(last.issuer ?? 'an issuer that is not told', 200)}: it was replaced since.`,
+        : `The last run that passed, of ${timeText(last.slotMs)}, saw another certificate, issued by ${shortenedToChars(last.issuer ?? 'an unknown issuer', 200)}: it was replaced since.`,
     );
   }
   return sentences;

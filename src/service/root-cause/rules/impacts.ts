@@ -59,7 +59,8 @@ export function impactOf(
   const { others } = surroundings;
   if (others.length === 0 || classification === 'AGENT_PROBLEM') return impact;
   const passing = others.filter(({ passed }) => passed).map(({ location }) => location);
-  if (passing.length === 0) return `${impact} It is so in every location that was looked at.`;
+  if (passing.length === 0)
+    return `${impact} This is the case in every location that was examined.`;
   const shown = listText(passing, 5);
   return passing.length === others.length
     ? `Likely only those near ${subject.location} are concerned, as the check passes in ${shown}. ${impact}`

@@ -17,7 +17,7 @@ const FORM = {
     public: true,
     uncompressed: true,
     bodyType: FORM_TYPE,
-    audit: { none: 'a reader of a page is no user, and changes nothing' },
+    audit: { none: 'a reader of a page is not a user, and changes nothing' },
   },
   schema: { hide: true },
 } as const;

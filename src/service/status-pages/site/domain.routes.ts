@@ -12,7 +12,7 @@ const response = z.strictObject({
   addresses: z
     .array(z.string())
     .describe(
-      'Its addresses, by the name servers of the service, without those that DELIVERY_DENY denies.',
+      'Its addresses as the name servers of the service return them, without those that DELIVERY_DENY denies.',
     ),
   cname: z
     .string()
@@ -47,7 +47,7 @@ export function domainCheckRoutes({
           operationId: 'checkStatusPageDomain',
           summary: 'Check that the custom domain of a status page leads to it',
           description:
-            'Looks the domain up and asks it for the page, within 15 s. The answer says what to do: which record to set, or what the proxy lacks.',
+            'Resolves the domain and requests the page from it, within 15 s. The response says what to do: which record to set, or what the proxy lacks.',
           params: z.object({ statusPageId: uuidParam }),
           response: { 200: response.describe('What was found at the domain.') },
         },

@@ -102,7 +102,7 @@ export function isAbort(error: unknown): boolean {
 export function adviceOf({ kind, status, code, requestId, attributes }: ApiError): string | null {
   switch (kind) {
     case 'unauthorized':
-      return 'Sign in again in another tab, then go on here: what you typed is kept.';
+      return 'Sign in again in another tab, then continue here: what you typed is kept.';
     case 'unavailable':
       return 'Wait a moment, then try again.';
     case 'fault':

@@ -8,7 +8,7 @@ export interface paths {
         };
         /**
          * Readiness
-         * @description 503 while the service stops, while the database does not answer in 2 s, and while it refuses results as its disk is full or it is read-only.
+         * @description 503 while the service stops, while the database does not respond within 2 s, and while it refuses results because its disk is full or it is read-only.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -108,7 +108,7 @@ export interface paths {
         get: operations["getCheck"];
         /**
          * Update a check, or create it under a given id
-         * @description To create a check, the body needs a `checkType` and a `request`. Heartbeats have routes of their own.
+         * @description To create a check, the body needs a `checkType` and a `request`. Heartbeats have their own routes.
          *
          *     Needs the role `write`.
          */
@@ -137,7 +137,7 @@ export interface paths {
         };
         /**
          * Read a check as a check file
-         * @description For checks of type URL, API, TCP, DNS, ICMP. Fields with their default are left out, and comments mark hidden values.
+         * @description For checks of type URL, API, TCP, DNS, ICMP. Fields with their default value are omitted, and comments mark hidden values.
          *
          *     Needs the role `read`.
          */
@@ -461,7 +461,7 @@ export interface paths {
         put?: never;
         /**
          * Create, update, delete, mute, pause or run many checks
-         * @description Each check is written by itself and has a result of its own, with the status and the error of the request for it alone: some may fail while others succeed. All actions but `run` need the role `write`. Groups have no such request: change their checks by the filter `groupId`.
+         * @description Each check is written separately and has its own result, with the status and the error that a request for this check alone would get: some may fail while others succeed. All actions except `run` need the role `write`. Groups have no bulk requests: change their checks by the filter `groupId`.
          *
          *     Needs the role `run`.
          */
@@ -631,7 +631,7 @@ export interface paths {
         put?: never;
         /**
          * Try a check that is not saved
-         * @description Runs the check once at a connected agent of the location, without retries, artifacts, trace and capture. It changes no status, sends no alert and counts nowhere. The response comes before the run: read the trial by its id until it has ended.
+         * @description Runs the check once at a connected agent of the location, without retries, artifacts, trace and capture. It changes no status, sends no alert and is in no statistics. The response is sent before the run: read the trial by its id until it has ended.
          *
          *     Needs the role `write`.
          */
@@ -675,7 +675,7 @@ export interface paths {
         put?: never;
         /**
          * Run a check once, now
-         * @description Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run. Read the run by its id once a second until its state is `done`, `expired` or `cancelled`, or follow `check_run.finished` of `/v1/events`; `resultId` then names its result.
+         * @description Runs the check outside its schedule, with retries, even if it is deactivated. The response is sent before the run. Read the run by its id once a second until its state is `done`, `expired` or `cancelled`, or follow `check_run.finished` of `/v1/events`; `resultId` is then the id of its result.
          *
          *     Needs the role `run`.
          */
@@ -704,7 +704,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel a run
-         * @description Ends a requested run that waits or goes on, with its retries. Its state is `cancelled` at once. If an agent had it, a final result with `isCancelled` follows, which has no effect on the status, the alerts and the statistics of the check. The response is 409 if the run has ended, or if it is a retry of a scheduled run (`attributes.reason` is `ended` or `scheduled`), and 204 if it was cancelled before.
+         * @description Cancels a requested run that is waiting or active, with its retries. Its state is `cancelled` at once. If an agent had it, a final result with `isCancelled` follows, which has no effect on the status, the alerts and the statistics of the check. The response is 409 if the run has ended, or if it is a retry of a scheduled run (`attributes.reason` is `ended` or `scheduled`), and 204 if it was cancelled before.
          *
          *     Needs the role `run`.
          */
@@ -1261,7 +1261,7 @@ export interface paths {
         };
         /**
          * Follow the changes of the account as server-sent events, or list them
-         * @description With `Accept: text/event-stream` (or any type) a stream, which `cursor` or `Last-Event-ID` resumes. Each event of it has the lines `id` (a cursor), `event` (its kind) and `data` (the JSON of an entry of the list). Otherwise a list of the last two days, newest first.
+         * @description With `Accept: text/event-stream` (or any type), the response is a stream, which `cursor` or `Last-Event-ID` resumes. Each event has the lines `id` (a cursor), `event` (its kind) and `data` (the JSON of an entry of the list). Otherwise the response is a list of the last two days, newest first.
          *
          *     Needs the role `read`.
          */
@@ -1303,7 +1303,7 @@ export interface paths {
         };
         /**
          * Read where and when the failed runs of an error group were
-         * @description Looks at the first and the last 500 failed runs of the check in the time of the group.
+         * @description Searches the first and the last 500 failed runs of the check between `firstSeen` and `lastSeen` of the group.
          *
          *     Needs the role `read`.
          */
@@ -1357,7 +1357,7 @@ export interface paths {
         put?: never;
         /**
          * Ask why a check fails
-         * @description Looks at a failure that is stored, and what was around it. The answer comes before the analysis: read it at `Location` until it is COMPLETED, which takes a second or, by a model, up to some minutes. Where the model fails or has had its number of a day, the rules make it.
+         * @description Analyses a stored failure and the results around it. The response is sent before the analysis is complete: read it at `Location` until it is COMPLETED, which takes a second or, with a model, up to some minutes. If the model fails or has reached its daily limit, the rules make the analysis.
          *
          *     Needs the role `run`.
          */
@@ -1657,7 +1657,7 @@ export interface paths {
         };
         /**
          * List the artifacts of a check result, by name
-         * @description Uploaded by agents of the location that ran it; empty until the result is stored.
+         * @description Lists what agents of its location uploaded; empty until the result is stored.
          *
          *     Needs the role `read`.
          */
@@ -1763,7 +1763,7 @@ export interface paths {
         put?: never;
         /**
          * Run the checks of a group once, now
-         * @description In each location by itself, in the order of `groupOrder`: checks with the same one at once, up to the `concurrency` of the group, then the next; those without one last. A check that fails does not stop the others. Deactivated checks are skipped. The response comes before the runs. Read the group run by its id until its state is `ended` or `cancelled`, or follow `group_run.finished` of `/v1/events`.
+         * @description Each location runs the checks independently of the others, in the order of `groupOrder`. Checks with the same `groupOrder` run concurrently, up to the `concurrency` of the group; those without one run last. A check that fails does not stop the others. Deactivated checks are skipped. The response is sent before the runs. Read the group run by its id until its state is `ended` or `cancelled`, or follow `group_run.finished` of `/v1/events`.
          *
          *     Needs the role `run`.
          */
@@ -1792,7 +1792,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel a run of a group
-         * @description Cancels all of its runs that have not ended, as DELETE /v1/check-runs/{id} does; those that are not requested yet are not made. The response is 409 if the run of the group has ended, and 204 if it was cancelled before.
+         * @description Cancels all of its runs that have not ended, as DELETE /v1/check-runs/{id} does, and makes no further ones. The response is 409 if the run of the group has ended, and 204 if it was cancelled before.
          *
          *     Needs the role `run`.
          */
@@ -1900,7 +1900,7 @@ export interface paths {
         get: operations["getPrivateLocation"];
         /**
          * Update a private location
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. ******** in proxyUrl stands for the stored password; scheme, host and port must be the same. The slug never changes.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. ******** in proxyUrl keeps the stored password, if scheme, host and port stay the same. The slug never changes.
          *
          *     Needs the role `write`.
          */
@@ -1915,7 +1915,7 @@ export interface paths {
         head?: never;
         /**
          * Update a private location
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. ******** in proxyUrl stands for the stored password; scheme, host and port must be the same. The slug never changes.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. ******** in proxyUrl keeps the stored password, if scheme, host and port stay the same. The slug never changes.
          *
          *     Needs the role `write`.
          */
@@ -2183,7 +2183,7 @@ export interface paths {
         };
         /**
          * List which checks use which variables
-         * @description Looks for placeholders in the requests of URL, API and TCP checks. Text that is hidden as a credential is not looked at, unless it consists of placeholders.
+         * @description Searches the requests of URL, API and TCP checks for placeholders. Text that is hidden as a credential is not searched, unless it consists of placeholders.
          *
          *     Needs the role `read`.
          */
@@ -2266,8 +2266,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the certificates that checks saw, those that expire first first
-         * @description One for each check that saw one: the last one, of all its locations.
+         * List the certificates that checks saw, the first to expire first
+         * @description Returns the certificate that each check saw last, in any of its locations.
          *
          *     Needs the role `read`.
          */
@@ -2470,7 +2470,7 @@ export interface paths {
         get: operations["getStatusPage"];
         /**
          * Update a status page
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. Cards keep their ids: by the given id, or without one by the name.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. A card keeps its id if the request has the id or, without one, the same name.
          *
          *     Needs the role `write`.
          */
@@ -2485,7 +2485,7 @@ export interface paths {
         head?: never;
         /**
          * Update a status page
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. Cards keep their ids: by the given id, or without one by the name.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. A card keeps its id if the request has the id or, without one, the same name.
          *
          *     Needs the role `write`.
          */
@@ -2503,7 +2503,7 @@ export interface paths {
         put?: never;
         /**
          * Fetch the logo and the icon of a status page again
-         * @description For a picture that has changed at its URL, or could not be fetched. `warnings` in the response say what could not be fetched now.
+         * @description Use it if a picture has changed at its URL, or could not be fetched. `warnings` in the response name the pictures that could not be fetched this time.
          *
          *     Needs the role `write`.
          */
@@ -2545,7 +2545,7 @@ export interface paths {
         put?: never;
         /**
          * Check that the custom domain of a status page leads to it
-         * @description Looks the domain up and asks it for the page, within 15 s. The answer says what to do: which record to set, or what the proxy lacks.
+         * @description Resolves the domain and requests the page from it, within 15 s. The response says what to do: which record to set, or what the proxy lacks.
          *
          *     Needs the role `write`.
          */
@@ -2601,7 +2601,7 @@ export interface paths {
         put: operations["putStatusPageService"];
         post?: never;
         /**
-         * Delete a service; no open incident may name it. Cards and past incidents lose it.
+         * Delete a service that no open incident names; cards and past incidents no longer name it
          * @description Needs the role `write`.
          */
         delete: operations["deleteStatusPageService"];
@@ -3037,7 +3037,7 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation, and sign in
-         * @description A new user chooses a password. A user who has one gives that password, or is signed in and gives none.
+         * @description A new user chooses a password. A user who has a password sends that one, or is signed in and sends none.
          */
         post: operations["acceptInvitation"];
         delete?: never;
@@ -3162,7 +3162,7 @@ export interface components {
         AcceptInvitationInput: {
             /** @description The end of the link. */
             token: string;
-            /** @description A new password or, of a user who has one, that password. */
+            /** @description A new password, or the existing password of a user who has one. */
             password?: string;
         };
         Account: {
@@ -3316,7 +3316,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -3335,7 +3335,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
             /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
@@ -3721,7 +3721,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -3764,7 +3764,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -3827,7 +3827,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -3846,7 +3846,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         /**
@@ -4153,7 +4153,7 @@ export interface components {
              * @enum {number}
              */
             frequency: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description The offset of the slots; omitted if the id decides. */
+            /** @description The offset of the slots; omitted if it is derived from the id. */
             frequencyOffset?: number;
             /**
              * @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold.
@@ -4557,7 +4557,7 @@ export interface components {
              */
             source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "JSON_SCHEMA" | "TEXT_BODY" | "RESPONSE_TIME" | "IP_ADDRESS" | "HTTP_VERSION" | "CERTIFICATE";
             /**
-             * @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole.
+             * @description Which part of the source: depending on `source`, a JSONPath, a regular expression, a header or a field. Empty for the whole source.
              * @default
              */
             property: string;
@@ -4567,7 +4567,7 @@ export interface components {
              */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /**
-             * @description What it is compared with; empty if the comparison needs nothing.
+             * @description What it is compared with; empty if the comparison needs no value.
              * @default
              */
             target: string;
@@ -4583,14 +4583,14 @@ export interface components {
              * @enum {string}
              */
             source: "STATUS_CODE" | "HEADERS" | "JSON_BODY" | "JSON_SCHEMA" | "TEXT_BODY" | "RESPONSE_TIME" | "IP_ADDRESS" | "HTTP_VERSION" | "CERTIFICATE";
-            /** @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole. */
+            /** @description Which part of the source: depending on `source`, a JSONPath, a regular expression, a header or a field. Empty for the whole source. */
             property?: string;
             /**
              * @description How it is compared with `target`.
              * @enum {string}
              */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
-            /** @description What it is compared with; empty if the comparison needs nothing. */
+            /** @description What it is compared with; empty if the comparison needs no value. */
             target?: string;
             /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
             regex?: string | null;
@@ -4657,14 +4657,14 @@ export interface components {
              * @enum {string}
              */
             source: "STATUS_CODE" | "CERTIFICATE" | "HEADERS" | "JSON_BODY" | "JSON_SCHEMA" | "TEXT_BODY" | "RESPONSE_TIME" | "IP_ADDRESS" | "HTTP_VERSION" | "RESPONSE_DATA" | "RESPONSE_CODE" | "TEXT_ANSWER" | "JSON_ANSWER" | "LATENCY" | "JSON_RESPONSE";
-            /** @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole. */
+            /** @description Which part of the source: depending on `source`, a JSONPath, a regular expression, a header or a field. Empty for the whole source. */
             property: string;
             /**
              * @description How it is compared with `target`.
              * @enum {string}
              */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
-            /** @description What it is compared with; empty if the comparison needs nothing. */
+            /** @description What it is compared with; empty if the comparison needs no value. */
             target: string;
             /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
             regex: string | null;
@@ -4681,7 +4681,7 @@ export interface components {
             /** @description The slug of the location that made the run. */
             location: string;
             /**
-             * @description How it ended; `error` and `cancelled` say nothing of the target.
+             * @description How it ended; `error` and `cancelled` say nothing about the target.
              * @enum {string}
              */
             result: "passed" | "degraded" | "failed" | "error" | "cancelled";
@@ -4704,7 +4704,7 @@ export interface components {
             field: string;
             /** @description Left out where there was no value. */
             before?: unknown;
-            /** @description Left out where there is no value any more. */
+            /** @description Omitted if there is no value after the change. */
             after?: unknown;
         };
         /**
@@ -4746,7 +4746,7 @@ export interface components {
             /** @description Who did it. */
             actor: {
                 /**
-                 * @description `channel` is whoever has the link in a message to an alert channel, `operator` is a command on the machine of the service or the link of `vedette up`, `setup` its setup link.
+                 * @description `channel` is anyone who used the link in a message to an alert channel, `operator` a command on the machine of the service or the link of `vedette up`, `setup` the setup link of the service.
                  * @enum {string}
                  */
                 kind: "user" | "key" | "channel" | "setup" | "operator" | "unknown";
@@ -4836,7 +4836,7 @@ export interface components {
             degraded: number;
             /** @description Slots that were not run. Availability does not contain them. */
             missed: number;
-            /** @description Milliseconds, an estimate: the median of the daily averages of passed runs in the last 7 days (UTC), before the first complete day of the hourly ones. Of ICMP checks, that of the average latency. null before the first complete hour. */
+            /** @description An estimate in milliseconds: the median of the daily averages of passed runs in the last 7 days (UTC); before the first complete day, of the hourly averages. For ICMP checks, it is that of the average latency. null before the first complete hour. */
             usualResponseTime: number | null;
             /** @description Days in UTC, the current one last. */
             days: {
@@ -4941,7 +4941,7 @@ export interface components {
             }[];
             /** @description Whether the new checks are subscribed to all alert channels. Default: true. */
             autoAssignAlerts?: boolean;
-            /** @description true: the response is that of the request, but nothing is written. */
+            /** @description true: the response is that of a real request, but nothing is written. */
             dryRun?: boolean;
         } | {
             /**
@@ -4959,7 +4959,7 @@ export interface components {
             changes: {
                 [key: string]: unknown;
             };
-            /** @description true: the response is that of the request, but nothing is written. */
+            /** @description true: the response is that of a real request, but nothing is written. */
             dryRun?: boolean;
         } | {
             /**
@@ -4973,7 +4973,7 @@ export interface components {
             filter?: components["schemas"]["BulkChangeChecksFilterInput"];
             /** @description How many checks the filter must match; for any other number the response is 409. Required to delete by a filter. */
             expected?: number;
-            /** @description true: the response is that of the request, but nothing is written. */
+            /** @description true: the response is that of a real request, but nothing is written. */
             dryRun?: boolean;
         } | {
             /**
@@ -4987,7 +4987,7 @@ export interface components {
             filter?: components["schemas"]["BulkChangeChecksFilterInput"];
             /** @description How many checks the filter must match; for any other number the response is 409. Required to delete by a filter. */
             expected?: number;
-            /** @description true: the response is that of the request, but nothing is written. */
+            /** @description true: the response is that of a real request, but nothing is written. */
             dryRun?: boolean;
         } | {
             /**
@@ -5003,7 +5003,7 @@ export interface components {
             expected?: number;
             /** @description As in the body of POST /v1/checks/{id}/run. */
             location?: string | null;
-            /** @description true: the response is that of the request, but nothing is written. */
+            /** @description true: the response is that of a real request, but nothing is written. */
             dryRun?: boolean;
         };
         /**
@@ -5388,7 +5388,7 @@ export interface components {
              */
             teardownSnippetId: number | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -5433,7 +5433,7 @@ export interface components {
             setupSnippetId?: number | null;
             /** @description The id of a snippet that runs in place of `teardownScript`. */
             teardownSnippetId?: number | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
             /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
@@ -5478,7 +5478,7 @@ export interface components {
             setupSnippetId?: number | null;
             /** @description The id of a snippet that runs in place of `teardownScript`. */
             teardownSnippetId?: number | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
             /** @description As in responses. Ignored in requests. */
             readonly warnings?: unknown;
@@ -5692,7 +5692,7 @@ export interface components {
             checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP";
             /** @description Whether the attempt failed: by an error, an assertion, or a limit. */
             hasFailures: boolean;
-            /** @description Whether the agent itself was at fault; nothing is known of the target then. */
+            /** @description Whether the agent itself had a fault; the result then says nothing about the target. */
             hasErrors: boolean;
             /** @description Whether it passed, but over the threshold for degraded checks. */
             isDegraded: boolean;
@@ -5888,10 +5888,10 @@ export interface components {
              * @enum {string}
              */
             checkType: "URL" | "API" | "TCP" | "DNS" | "ICMP" | "HEARTBEAT";
-            /** @description The private and public locations in which the check runs; of a heartbeat none. */
+            /** @description The private and public locations in which the check runs; empty for a heartbeat. */
             locations: string[];
             /**
-             * @description unknown: nothing is known of the target, see unknownReason. paused: the check or its group is off.
+             * @description unknown: nothing is known about the target, see unknownReason. paused: the check or its group is off.
              * @enum {string}
              */
             state: "failing" | "degraded" | "unknown" | "passing" | "paused";
@@ -5899,7 +5899,7 @@ export interface components {
             since: string | null;
             /** @description location_silent: no agent of any private location of the check polls. no_result: no run has judged the target yet. null in another state. */
             unknownReason: ("location_silent" | "no_result") | null;
-            /** @description The group of the check is muted, so that nobody is notified, as if `muted` were true. */
+            /** @description The group of the check is muted: as with `muted`, nobody is notified. */
             mutedByGroup: boolean;
             /** @description A maintenance window pauses the check or silences its notifications now. */
             inMaintenance: boolean;
@@ -5923,7 +5923,7 @@ export interface components {
             lastCheckRunId: string | null;
             /** @description Of the last run, in ms; null after a system error. */
             lastResponseTime: number | null;
-            /** @description In ms: the median of the daily averages of passed runs in the last 7 days (UTC), before the first complete day of the hourly ones; of ICMP checks, that of the average latency. null before the first complete hour. */
+            /** @description In ms: the median of the daily averages of passed runs in the last 7 days (UTC); before the first complete day, of the hourly averages. For ICMP checks, it is that of the average latency. null before the first complete hour. */
             usualResponseTime: number | null;
             /** @description The error of the last run that failed; null if none failed. */
             lastError: components["schemas"]["CheckStatusLastError"] | null;
@@ -5989,7 +5989,7 @@ export interface components {
             customDomain: string;
             /** @description Whether readers get the page there, by HTTPS. */
             isReady: boolean;
-            /** @description Its addresses, by the name servers of the service, without those that DELIVERY_DENY denies. */
+            /** @description Its addresses as the name servers of the service return them, without those that DELIVERY_DENY denies. */
             addresses: string[];
             /** @description The name that it is an alias of; null for none, and if all its addresses are denied. */
             cname: string | null;
@@ -6045,7 +6045,7 @@ export interface components {
             } | null;
             /** @description Percent on average, of ICMP checks; null for others, and if no run has it. */
             packetLoss: number | null;
-            /** @description Milliseconds on average of each phase that the type has: of URL and API checks wait, dns, tcp, firstByte and download, of TCP checks dns, connection and data. null if no run has it. */
+            /** @description The average of each phase that the type has, in milliseconds: for URL and API checks wait, dns, tcp, firstByte and download, for TCP checks dns, connection and data. null if no run has it. */
             phases: {
                 /** @description Waiting for a connection, in milliseconds. */
                 wait?: number | null;
@@ -6109,7 +6109,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description It expires if no agent took it by then.
+             * @description The run expires if no agent has taken it by then.
              */
             startBy: string;
             /** @description When it ended; null until then. */
@@ -6118,7 +6118,7 @@ export interface components {
             reason: string | null;
             /** @description The reason in words, with what to do. */
             message: string | null;
-            /** @description Its result, as of check results; `checkId` is the id of the trial. */
+            /** @description Its result, in the form of check results; `checkId` is the id of the trial. */
             result: components["schemas"]["CheckResult"] | null;
             /** @description Why the result is as it is. */
             explanation: components["schemas"]["ResultExplanation"] | null;
@@ -6141,7 +6141,7 @@ export interface components {
         CheckTrialInput: {
             /** @description The slug of the private location whose agents try the check. It need not be one of the check. */
             location: string;
-            /** @description The id of the check that would be changed; null for a new check. With it, omitted fields of `check` and masked secrets stand for the stored ones, as in PUT /v1/checks/{id}. */
+            /** @description The id of the check that would be changed; null for a new check. With it, omitted fields of `check` and masked secrets keep the stored values, as in PUT /v1/checks/{id}. */
             checkId?: string | null;
             /** @description The check, as the body of POST /v1/checks; with a `checkId` of PUT /v1/checks/{id}. */
             check: {
@@ -6374,7 +6374,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -6417,7 +6417,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -6460,7 +6460,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -6479,7 +6479,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         DnsAnswer: {
@@ -6688,7 +6688,7 @@ export interface components {
              * @enum {number}
              */
             frequency: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description The offset of the slots; omitted if the id decides. */
+            /** @description The offset of the slots; omitted if it is derived from the id. */
             frequencyOffset?: number;
             /**
              * @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold.
@@ -6988,7 +6988,7 @@ export interface components {
             preference?: number;
             /** @description SRV, HTTPS: the rank of the target, the lowest first. */
             priority?: number;
-            /** @description SRV: the share of targets of the same priority. */
+            /** @description SRV: the relative weight among targets of the same priority. */
             weight?: number;
             /** @description SRV: the port of the target. */
             port?: number;
@@ -7010,7 +7010,7 @@ export interface components {
             matchingType?: number;
             /** @description SOA: the primary name server. */
             mname?: string;
-            /** @description SOA: the mailbox of whoever is responsible, with a dot for the @. */
+            /** @description SOA: the mailbox of the person responsible, with a dot instead of the @. */
             rname?: string;
             /** @description MX: the name of the mail server. */
             exchange?: string;
@@ -7042,7 +7042,7 @@ export interface components {
              */
             nameServer: string | null;
             /**
-             * @description The port to connect to. 53 stands for 853 with DOT, and for 443 with DOH.
+             * @description The port to connect to. 53 means 853 with DOT, and 443 with DOH.
              * @default 53
              */
             port: number;
@@ -7079,7 +7079,7 @@ export interface components {
              */
             compareSerials: boolean;
             /**
-             * @description The name servers whose serials are compared. If empty, those that the NS records of the zone name.
+             * @description The name servers whose serials are compared. If empty, those in the NS records of the zone.
              * @default []
              */
             compareServers: string[];
@@ -7096,7 +7096,7 @@ export interface components {
              */
             source: "RESPONSE_CODE" | "RESPONSE_TIME" | "TEXT_ANSWER" | "JSON_ANSWER" | "CERTIFICATE";
             /**
-             * @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole.
+             * @description Which part of the source: depending on `source`, a JSONPath, a regular expression, a header or a field. Empty for the whole source.
              * @default
              */
             property: string;
@@ -7106,7 +7106,7 @@ export interface components {
              */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /**
-             * @description What it is compared with; empty if the comparison needs nothing.
+             * @description What it is compared with; empty if the comparison needs no value.
              * @default
              */
             target: string;
@@ -7122,14 +7122,14 @@ export interface components {
              * @enum {string}
              */
             source: "RESPONSE_CODE" | "RESPONSE_TIME" | "TEXT_ANSWER" | "JSON_ANSWER" | "CERTIFICATE";
-            /** @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole. */
+            /** @description Which part of the source: depending on `source`, a JSONPath, a regular expression, a header or a field. Empty for the whole source. */
             property?: string;
             /**
              * @description How it is compared with `target`.
              * @enum {string}
              */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
-            /** @description What it is compared with; empty if the comparison needs nothing. */
+            /** @description What it is compared with; empty if the comparison needs no value. */
             target?: string;
             /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
             regex?: string | null;
@@ -7141,7 +7141,7 @@ export interface components {
             recordType?: "A" | "AAAA" | "CNAME" | "MX" | "TXT" | "SOA" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "DS" | "DNSKEY" | "TLSA";
             /** @description The name server to query. If omitted, the name servers of the system in their order. Needed for DOT and DOH. */
             nameServer?: string | null;
-            /** @description The port to connect to. 53 stands for 853 with DOT, and for 443 with DOH. */
+            /** @description The port to connect to. 53 means 853 with DOT, and 443 with DOH. */
             port?: number;
             /** @description The transport protocol. A truncated UDP response is requested again over TCP. DOT is DNS over TLS, DOH is DNS over HTTPS. */
             protocol?: "UDP" | "TCP" | "DOT" | "DOH";
@@ -7155,7 +7155,7 @@ export interface components {
             dohMethod?: "POST" | "GET";
             /** @description SOA over UDP or TCP: whether several name servers must all answer with the same serial. */
             compareSerials?: boolean;
-            /** @description The name servers whose serials are compared. If empty, those that the NS records of the zone name. */
+            /** @description The name servers whose serials are compared. If empty, those in the NS records of the zone. */
             compareServers?: string[];
             /** @description The conditions that the response must meet; see Assertions. */
             assertions?: components["schemas"]["DnsRequestAssertionInput"][];
@@ -7207,7 +7207,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -7250,7 +7250,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -7291,7 +7291,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -7310,7 +7310,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         /**
@@ -7375,7 +7375,7 @@ export interface components {
                     id: string;
                     /** @description The name of the location. */
                     name: string;
-                    /** @description Whether something runs checks there: an agent of the private location is connected. No agent serves public locations. */
+                    /** @description Whether checks can run there: an agent of the private location is connected. No agent serves public locations. */
                     available: boolean;
                 }[];
                 /** @description How many locations a check may name. */
@@ -7695,7 +7695,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -7738,7 +7738,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -7781,7 +7781,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -7800,7 +7800,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         GotifyAlertChannel: {
@@ -7847,7 +7847,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -7890,7 +7890,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -7946,7 +7946,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -7965,7 +7965,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         Health: {
@@ -8084,7 +8084,7 @@ export interface components {
              */
             description: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -8132,7 +8132,7 @@ export interface components {
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
             /** @description A note for users. */
             description?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
             /** @description How often the job pings, and how late it may be. */
             heartbeat?: components["schemas"]["HeartbeatCheckHeartbeatChanges"];
@@ -8231,7 +8231,7 @@ export interface components {
             triggerIncident?: components["schemas"]["TriggerIncidentInput"] | null;
             /** @description A note for users. */
             description?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
             /** @description How often pings are expected, and how late they may be. */
             heartbeat: {
@@ -8278,7 +8278,7 @@ export interface components {
             state: "EARLY" | "RECEIVED" | "GRACE" | "LATE" | "FAILING";
             /**
              * Format: date-time
-             * @description When the ping came, or the heartbeat failed.
+             * @description When the ping arrived, or the heartbeat failed.
              */
             timestamp: string;
             /** @description The method and the address of the ping; for `FAILING`, that there was none. */
@@ -8327,7 +8327,7 @@ export interface components {
                 state: "EARLY" | "RECEIVED" | "GRACE" | "LATE" | "FAILING";
                 /**
                  * Format: date-time
-                 * @description When the ping came, or the heartbeat failed.
+                 * @description When the ping arrived, or the heartbeat failed.
                  */
                 timestamp: string;
                 /** @description The method and the address of the ping; for `FAILING`, that there was none. */
@@ -8676,7 +8676,7 @@ export interface components {
              * @enum {number}
              */
             frequency: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description The offset of the slots; omitted if the id decides. */
+            /** @description The offset of the slots; omitted if it is derived from the id. */
             frequencyOffset?: number;
             /**
              * @description Percent. A run is degraded if its packet loss is this high or higher.
@@ -8990,7 +8990,7 @@ export interface components {
              */
             source: "LATENCY" | "JSON_RESPONSE";
             /**
-             * @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole.
+             * @description Which part of the source: depending on `source`, a JSONPath, a regular expression, a header or a field. Empty for the whole source.
              * @default
              */
             property: string;
@@ -9000,7 +9000,7 @@ export interface components {
              */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /**
-             * @description What it is compared with; empty if the comparison needs nothing.
+             * @description What it is compared with; empty if the comparison needs no value.
              * @default
              */
             target: string;
@@ -9016,14 +9016,14 @@ export interface components {
              * @enum {string}
              */
             source: "LATENCY" | "JSON_RESPONSE";
-            /** @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole. */
+            /** @description Which part of the source: depending on `source`, a JSONPath, a regular expression, a header or a field. Empty for the whole source. */
             property?: string;
             /**
              * @description How it is compared with `target`.
              * @enum {string}
              */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
-            /** @description What it is compared with; empty if the comparison needs nothing. */
+            /** @description What it is compared with; empty if the comparison needs no value. */
             target?: string;
             /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
             regex?: string | null;
@@ -9185,7 +9185,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -9228,7 +9228,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -9284,7 +9284,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -9303,7 +9303,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         /**
@@ -9498,7 +9498,7 @@ export interface components {
             queued: number;
             /** @description How many runs it does at once, as it reports. */
             concurrency: number;
-            /** @description The concurrency that counts for its share of the checks, at most MAX_AGENT_CONCURRENCY of the service. */
+            /** @description The concurrency that determines its share of the checks, at most MAX_AGENT_CONCURRENCY of the service. */
             countedConcurrency: number;
             /** @description What it can do, as it reports. */
             capabilities: {
@@ -9720,7 +9720,7 @@ export interface components {
              */
             silenceAllAlerts: boolean;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -9758,7 +9758,7 @@ export interface components {
             silenceAlertsTags?: string[];
             /** @description Whether no check sends alerts, whatever their tags. */
             silenceAllAlerts?: boolean;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
             /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
@@ -9799,7 +9799,7 @@ export interface components {
             silenceAlertsTags?: string[];
             /** @description Whether no check sends alerts, whatever their tags. */
             silenceAllAlerts?: boolean;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         MatrixAlertChannel: {
@@ -9846,7 +9846,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -9889,7 +9889,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -9949,7 +9949,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -9968,7 +9968,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         MattermostAlertChannel: {
@@ -10023,7 +10023,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -10066,7 +10066,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -10109,7 +10109,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -10128,7 +10128,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         /**
@@ -10411,7 +10411,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -10454,7 +10454,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -10517,7 +10517,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -10536,7 +10536,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         OpsgenieAlertChannel: {
@@ -10583,7 +10583,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -10626,7 +10626,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -10693,7 +10693,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -10712,7 +10712,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         PagerdutyAlertChannel: {
@@ -10759,7 +10759,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -10802,7 +10802,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -10861,7 +10861,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -10880,7 +10880,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         PaymentRequiredError: {
@@ -11052,7 +11052,7 @@ export interface components {
             unassignedChecks: number;
             /** @description Slots of the last 24 hours that were not run in the location. */
             missedSlots: number;
-            /** @description How late the latest run of the last five minutes began, in milliseconds, as its agents report; null if none does. */
+            /** @description How late the latest run of the last five minutes began, in milliseconds, as reported by the agents; null if none reports it. */
             maxLatenessMs: number | null;
             /** @description How far the clock of the agent that is off by most is ahead of the service's, in milliseconds; negative if it is behind. */
             clockAheadMs: number | null;
@@ -11105,7 +11105,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -11148,7 +11148,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -11218,7 +11218,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -11237,7 +11237,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         Readiness: {
@@ -11364,7 +11364,7 @@ export interface components {
             /** @description The id of the result. */
             resultId: string;
             /**
-             * @description How it ended; `error` and `cancelled` say nothing of the target.
+             * @description How it ended; `error` and `cancelled` say nothing about the target.
              * @enum {string}
              */
             result: "passed" | "degraded" | "failed" | "error" | "cancelled";
@@ -11391,7 +11391,7 @@ export interface components {
             /** @description The slug of the location that made the run. */
             location: string;
             /**
-             * @description How it ended; `error` and `cancelled` say nothing of the target.
+             * @description How it ended; `error` and `cancelled` say nothing about the target.
              * @enum {string}
              */
             result: "passed" | "degraded" | "failed" | "error" | "cancelled";
@@ -11611,7 +11611,7 @@ export interface components {
             /** @description The slug of the location that made the run. */
             location: string;
             /**
-             * @description How it ended; `error` and `cancelled` say nothing of the target.
+             * @description How it ended; `error` and `cancelled` say nothing about the target.
              * @enum {string}
              */
             result: "passed" | "degraded" | "failed" | "error" | "cancelled";
@@ -11807,7 +11807,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -11850,7 +11850,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -11891,7 +11891,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -11910,7 +11910,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         SmsAlertChannel: {
@@ -11962,7 +11962,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -12005,7 +12005,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -12048,7 +12048,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -12067,7 +12067,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         /**
@@ -12284,7 +12284,7 @@ export interface components {
              */
             isPrivate: boolean;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -12410,7 +12410,7 @@ export interface components {
             isPrivate?: boolean;
             /** @description The password that opens the page while it is private; null for none. Responses never contain it. Changing it signs out all readers. */
             password?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
             /** @description All cards of the page in display order. */
             cards?: components["schemas"]["StatusPageCardChanges"][];
@@ -12751,7 +12751,7 @@ export interface components {
             isPrivate?: boolean;
             /** @description The password that opens the page while it is private; null for none. Responses never contain it. Changing it signs out all readers. */
             password?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
             /** @description The cards of the page in display order. */
             cards?: {
@@ -12902,7 +12902,7 @@ export interface components {
              */
             showUptime: boolean;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -12939,7 +12939,7 @@ export interface components {
             failureLocations?: number | null;
             /** @description Whether pages show the availability of the last 90 days. */
             showUptime?: boolean;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
             /** @description As in responses. Ignored in requests. */
             readonly accountId?: unknown;
@@ -12970,7 +12970,7 @@ export interface components {
             failureLocations?: number | null;
             /** @description Whether pages show the availability of the last 90 days. */
             showUptime?: boolean;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         /**
@@ -13227,7 +13227,7 @@ export interface components {
              * @enum {number}
              */
             frequency: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description The offset of the slots; omitted if the id decides. */
+            /** @description The offset of the slots; omitted if it is derived from the id. */
             frequencyOffset?: number;
             /**
              * @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold.
@@ -13583,7 +13583,7 @@ export interface components {
              */
             source: "RESPONSE_DATA" | "RESPONSE_TIME" | "CERTIFICATE";
             /**
-             * @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole.
+             * @description Which part of the source: depending on `source`, a JSONPath, a regular expression, a header or a field. Empty for the whole source.
              * @default
              */
             property: string;
@@ -13593,7 +13593,7 @@ export interface components {
              */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /**
-             * @description What it is compared with; empty if the comparison needs nothing.
+             * @description What it is compared with; empty if the comparison needs no value.
              * @default
              */
             target: string;
@@ -13609,14 +13609,14 @@ export interface components {
              * @enum {string}
              */
             source: "RESPONSE_DATA" | "RESPONSE_TIME" | "CERTIFICATE";
-            /** @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole. */
+            /** @description Which part of the source: depending on `source`, a JSONPath, a regular expression, a header or a field. Empty for the whole source. */
             property?: string;
             /**
              * @description How it is compared with `target`.
              * @enum {string}
              */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
-            /** @description What it is compared with; empty if the comparison needs nothing. */
+            /** @description What it is compared with; empty if the comparison needs no value. */
             target?: string;
             /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
             regex?: string | null;
@@ -13652,7 +13652,7 @@ export interface components {
              */
             send: string | null;
             /**
-             * @description What must arrive before the next step: a regular expression, or with HEX bytes. null waits for nothing.
+             * @description What must arrive before the next step: a regular expression, or bytes with HEX. null: nothing.
              * @default null
              */
             expect: string | null;
@@ -13666,7 +13666,7 @@ export interface components {
         TcpStepInput: {
             /** @description What to send; null sends nothing. */
             send?: string | null;
-            /** @description What must arrive before the next step: a regular expression, or with HEX bytes. null waits for nothing. */
+            /** @description What must arrive before the next step: a regular expression, or bytes with HEX. null: nothing. */
             expect?: string | null;
             /** @description HEX: `send` and `expect` are bytes as hexadecimal digits. */
             format?: "TEXT" | "HEX";
@@ -13723,7 +13723,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -13766,7 +13766,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -13809,7 +13809,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -13828,7 +13828,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         TelegramAlertChannel: {
@@ -13875,7 +13875,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -13918,7 +13918,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -13988,7 +13988,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -14007,7 +14007,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
         TestAlertChannelResponse: {
@@ -14861,7 +14861,7 @@ export interface components {
              * @enum {number}
              */
             frequency: 0 | 1 | 2 | 5 | 10 | 15 | 30 | 60 | 120 | 180 | 360 | 720 | 1440;
-            /** @description The offset of the slots; omitted if the id decides. */
+            /** @description The offset of the slots; omitted if it is derived from the id. */
             frequencyOffset?: number;
             /**
              * @description Milliseconds. A run is degraded if its response time is longer. null disables the threshold.
@@ -15089,7 +15089,7 @@ export interface components {
              */
             source: "STATUS_CODE" | "CERTIFICATE";
             /**
-             * @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole.
+             * @description Which part of the source: depending on `source`, a JSONPath, a regular expression, a header or a field. Empty for the whole source.
              * @default
              */
             property: string;
@@ -15099,7 +15099,7 @@ export interface components {
              */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /**
-             * @description What it is compared with; empty if the comparison needs nothing.
+             * @description What it is compared with; empty if the comparison needs no value.
              * @default
              */
             target: string;
@@ -15115,14 +15115,14 @@ export interface components {
              * @enum {string}
              */
             source: "STATUS_CODE" | "CERTIFICATE";
-            /** @description Which part of the source: by `source` a JSONPath, a regular expression, a header or a field. Empty for the whole. */
+            /** @description Which part of the source: depending on `source`, a JSONPath, a regular expression, a header or a field. Empty for the whole source. */
             property?: string;
             /**
              * @description How it is compared with `target`.
              * @enum {string}
              */
             comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
-            /** @description What it is compared with; empty if the comparison needs nothing. */
+            /** @description What it is compared with; empty if the comparison needs no value. */
             target?: string;
             /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
             regex?: string | null;
@@ -15231,11 +15231,11 @@ export interface components {
             secret?: boolean;
         };
         VariableU: {
-            /** @description At most 3000: those that the account lacks first, then by key. */
+            /** @description At most 3000: those that the account does not define first, then by key. */
             uses: {
                 /** @description The name of the variable in templates. */
                 key: string;
-                /** @description Whether the account has the variable. An agent may have one that the account lacks. */
+                /** @description Whether the account defines the variable. An agent may have a variable that the account does not define. */
                 isDefined: boolean;
                 /** @description How many checks name it and do not define it themselves. */
                 checkCount: number;
@@ -15249,7 +15249,7 @@ export interface components {
             }[];
             /** @description How many more there are. */
             droppedKeys: number;
-            /** @description false if more than 50000 checks have placeholders: the others are not looked at. */
+            /** @description false if more than 50000 checks have placeholders: the others are not searched. */
             isComplete: boolean;
         };
         Warning: {
@@ -15307,7 +15307,7 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
@@ -15350,7 +15350,7 @@ export interface components {
              */
             textTemplate: string | null;
             /**
-             * @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it.
+             * @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it.
              * @default null
              */
             logicalId: string | null;
@@ -15454,7 +15454,7 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What notices have in common that come as one message: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
             /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
             groupWindow?: number;
@@ -15473,7 +15473,7 @@ export interface components {
             titleTemplate?: string | null;
             /** @description What follows the first line, of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description The id in the check file that manages it (`vedette apply`), after the name of the file and `/` if the file has one. Unique among those of its kind; null if no file manages it. */
+            /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
         };
     };
@@ -15612,7 +15612,7 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+        /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
         ServiceAccount: string;
         /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
         IfMatch: string;
@@ -15633,7 +15633,7 @@ export interface components {
         Location: string;
         /** @description The URLs of the parts `next`, `prev` and `first` of the list (RFC 8288). */
         Link: string;
-        /** @description Where the list goes on; with `cursor` only. It is there at the end, too, for what is stored later: the end is where `Link` has no `next`. */
+        /** @description The cursor of the next part of the list; only with `cursor`. The last part has it, too, to read what is stored later: the last part is the one whose `Link` has no `next`. */
         "X-Next-Cursor": string;
         /** @description The number of entries. */
         "X-Total-Count": number;
@@ -15811,11 +15811,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -15863,7 +15863,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -15919,7 +15919,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -15978,7 +15978,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -16040,7 +16040,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -16087,7 +16087,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -16146,7 +16146,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -16210,11 +16210,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -16262,7 +16262,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -16318,7 +16318,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -16377,7 +16377,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -16436,7 +16436,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -16483,7 +16483,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -16558,11 +16558,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -16610,7 +16610,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -16666,7 +16666,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -16725,7 +16725,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -16784,7 +16784,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -16831,7 +16831,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -16906,11 +16906,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -16958,7 +16958,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -17014,7 +17014,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -17073,7 +17073,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -17132,7 +17132,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -17179,7 +17179,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -17254,11 +17254,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -17306,7 +17306,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -17362,7 +17362,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -17421,7 +17421,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -17480,7 +17480,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -17527,7 +17527,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -17602,11 +17602,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -17654,7 +17654,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -17710,7 +17710,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -17769,7 +17769,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -17828,7 +17828,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -17875,7 +17875,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -17931,7 +17931,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -18004,11 +18004,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -18056,7 +18056,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -18112,7 +18112,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -18171,7 +18171,7 @@ export interface operations {
                 autoAssignAlerts?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -18230,7 +18230,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -18277,7 +18277,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -18333,7 +18333,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -18387,7 +18387,7 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
                 /** @description UNIX timestamp in seconds (or milliseconds), inclusive; if omitted, from the oldest on. */
                 from?: number;
@@ -18395,7 +18395,7 @@ export interface operations {
                 to?: number;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -18444,7 +18444,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -18576,7 +18576,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -18635,7 +18635,7 @@ export interface operations {
                 waitSeconds?: number;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -18691,7 +18691,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -18749,7 +18749,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -18805,7 +18805,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -18852,7 +18852,7 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
                 /** @description UNIX timestamp in seconds (or milliseconds), inclusive. Default: 6 hours ago. */
                 from?: number;
@@ -18860,7 +18860,7 @@ export interface operations {
                 to?: number;
                 /** @description Only results from this location. */
                 location?: string;
-                /** @description Only results of this type. Of AGENTIC, BROWSER, HEARTBEAT, MULTI_STEP and PLAYWRIGHT checks there are none. */
+                /** @description Only results of this type. There are none of AGENTIC, BROWSER, HEARTBEAT, MULTI_STEP and PLAYWRIGHT checks. */
                 checkType?: "AGENTIC" | "API" | "BROWSER" | "HEARTBEAT" | "ICMP" | "MULTI_STEP" | "TCP" | "PLAYWRIGHT" | "URL" | "DNS";
                 /** @description true: only results of failed runs; false: only of passed runs. */
                 hasFailures?: boolean;
@@ -18868,7 +18868,7 @@ export interface operations {
                 resultType?: "FINAL" | "ATTEMPT" | "ALL";
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -18917,7 +18917,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -18978,7 +18978,7 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
                 /** @description UNIX timestamp in seconds (or milliseconds), inclusive. Default: 6 hours ago. */
                 from?: number;
@@ -18990,7 +18990,7 @@ export interface operations {
                 result?: ("passed" | "degraded" | "failed" | "error" | "cancelled")[];
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -19039,7 +19039,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -19116,17 +19116,17 @@ export interface operations {
                 without?: ("group" | "tag" | "location")[];
                 /** @description Whether to add `cells`. Default: false. */
                 cells?: boolean;
-                /** @description state: failing, degraded, unknown, passing, paused, and of one state the latest change first. With - in front: descending. Checks without the value come last. Default: state. */
+                /** @description state: failing, degraded, unknown, passing, paused, and within a state the latest change first. With - in front: descending. Checks without the value come last. Default: state. */
                 sort?: "state" | "name" | "-name" | "since" | "-since" | "lastRunAt" | "-lastRunAt" | "lastResponseTime" | "-lastResponseTime" | "sslDaysRemaining" | "-sslDaysRemaining";
                 /** @description How many at most, 1 to 100. Default: 10. */
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -19174,7 +19174,7 @@ export interface operations {
                 cells?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -19249,7 +19249,7 @@ export interface operations {
                 without?: ("group" | "tag" | "location")[];
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -19322,7 +19322,7 @@ export interface operations {
                 without?: ("group" | "tag" | "location")[];
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -19383,7 +19383,7 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
                 /** @description UNIX timestamp in seconds (or milliseconds), inclusive. Default: 6 hours ago. */
                 from?: number;
@@ -19391,7 +19391,7 @@ export interface operations {
                 to?: number;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -19436,7 +19436,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -19492,7 +19492,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -19543,7 +19543,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -19594,7 +19594,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -19650,7 +19650,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -19706,7 +19706,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -19765,7 +19765,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -19824,11 +19824,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -19873,7 +19873,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -19929,7 +19929,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -19985,7 +19985,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -20044,7 +20044,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -20091,7 +20091,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -20147,7 +20147,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -20204,7 +20204,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -20255,7 +20255,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -20314,11 +20314,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -20367,7 +20367,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -20423,11 +20423,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -20485,11 +20485,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -20537,7 +20537,7 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
                 /** @description UNIX timestamp in seconds (or milliseconds), inclusive. Default: 6 hours ago. */
                 from?: number;
@@ -20545,7 +20545,7 @@ export interface operations {
                 to?: number;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -20597,11 +20597,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The `id` of the last event that the client has: the stream begins after it. Browsers send it when they connect again. */
                 "Last-Event-ID"?: components["parameters"]["LastEventId"];
@@ -20653,7 +20653,7 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
                 /** @description Only the groups of this check. Default: of all checks. */
                 checkId?: string;
@@ -20661,7 +20661,7 @@ export interface operations {
                 archived?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -20706,7 +20706,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -20762,7 +20762,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -20818,7 +20818,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -20881,11 +20881,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -20930,7 +20930,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -20944,7 +20944,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The analysis, which is being made: read it until it is complete. */
+            /** @description The analysis, which is in progress: read it until it is complete. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20984,7 +20984,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -21011,7 +21011,7 @@ export interface operations {
                     "application/json": components["schemas"]["RootCauseAnalysis"];
                 };
             };
-            /** @description The analysis, which is being made: read it until it is complete. */
+            /** @description The analysis, which is in progress: read it until it is complete. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21057,13 +21057,13 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
                 /** @description What is tested: a slug of your choice. Errors are grouped per project. */
                 projectId?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -21108,7 +21108,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -21177,7 +21177,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -21233,7 +21233,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -21280,7 +21280,7 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
                 /** @description The last result of each run, those before it, or all; if omitted, FINAL. */
                 resultType?: "FINAL" | "ATTEMPT" | "ALL";
@@ -21288,7 +21288,7 @@ export interface operations {
                 hasFailures?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -21338,7 +21338,7 @@ export interface operations {
             query?: {
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
                 /** @description How many at most, 1 to 100; if omitted, 100. */
                 limit?: number;
@@ -21346,7 +21346,7 @@ export interface operations {
                 archived?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -21395,7 +21395,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -21451,7 +21451,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -21526,7 +21526,7 @@ export interface operations {
                 page?: number;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -21601,7 +21601,7 @@ export interface operations {
                 page?: number;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -21676,7 +21676,7 @@ export interface operations {
                 page?: number;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -21751,7 +21751,7 @@ export interface operations {
                 page?: number;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -21826,7 +21826,7 @@ export interface operations {
                 page?: number;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -21881,7 +21881,7 @@ export interface operations {
     listCheckSummaries: {
         parameters: {
             query?: {
-                /** @description Only checks of this type; repeated, of any of these types. If omitted, all but heartbeats, which have no runs. */
+                /** @description Only checks of this type; if repeated, of any of these types. If omitted, all except heartbeats, which have no runs. */
                 type?: ("URL" | "API" | "TCP" | "DNS" | "ICMP")[];
                 /** @description Only checks with this tag; given several times, with any of them. */
                 tag?: string[];
@@ -21909,11 +21909,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -21961,7 +21961,7 @@ export interface operations {
                 days?: number;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -22017,7 +22017,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -22064,7 +22064,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -22136,11 +22136,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -22185,7 +22185,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -22241,7 +22241,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -22297,7 +22297,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -22356,7 +22356,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -22403,7 +22403,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -22459,7 +22459,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -22517,7 +22517,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -22573,7 +22573,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -22620,27 +22620,27 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
-                /** @description Only windows whose startsAt is after this time; a day stands for its start in UTC. At most one filter on startsAt. */
+                /** @description Only windows whose startsAt is after this time; a day means its start in UTC. At most one filter on startsAt. */
                 "startsAt[gt]"?: string;
-                /** @description Only windows whose startsAt is at or after this time; a day stands for its start in UTC. At most one filter on startsAt. */
+                /** @description Only windows whose startsAt is at or after this time; a day means its start in UTC. At most one filter on startsAt. */
                 "startsAt[gte]"?: string;
-                /** @description Only windows whose startsAt is before this time; a day stands for its start in UTC. At most one filter on startsAt. */
+                /** @description Only windows whose startsAt is before this time; a day means its start in UTC. At most one filter on startsAt. */
                 "startsAt[lt]"?: string;
-                /** @description Only windows whose startsAt is at or before this time; a day stands for its start in UTC. At most one filter on startsAt. */
+                /** @description Only windows whose startsAt is at or before this time; a day means its start in UTC. At most one filter on startsAt. */
                 "startsAt[lte]"?: string;
-                /** @description Only windows whose endsAt is after this time; a day stands for its start in UTC. At most one filter on endsAt. */
+                /** @description Only windows whose endsAt is after this time; a day means its start in UTC. At most one filter on endsAt. */
                 "endsAt[gt]"?: string;
-                /** @description Only windows whose endsAt is at or after this time; a day stands for its start in UTC. At most one filter on endsAt. */
+                /** @description Only windows whose endsAt is at or after this time; a day means its start in UTC. At most one filter on endsAt. */
                 "endsAt[gte]"?: string;
-                /** @description Only windows whose endsAt is before this time; a day stands for its start in UTC. At most one filter on endsAt. */
+                /** @description Only windows whose endsAt is before this time; a day means its start in UTC. At most one filter on endsAt. */
                 "endsAt[lt]"?: string;
-                /** @description Only windows whose endsAt is at or before this time; a day stands for its start in UTC. At most one filter on endsAt. */
+                /** @description Only windows whose endsAt is at or before this time; a day means its start in UTC. At most one filter on endsAt. */
                 "endsAt[lte]"?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -22685,7 +22685,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -22741,7 +22741,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -22797,7 +22797,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -22856,7 +22856,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -22903,7 +22903,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -22962,11 +22962,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -23011,7 +23011,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -23067,7 +23067,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -23123,7 +23123,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -23182,7 +23182,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -23229,7 +23229,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -23288,11 +23288,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -23341,7 +23341,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -23393,7 +23393,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -23442,11 +23442,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -23491,7 +23491,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -23550,11 +23550,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -23603,7 +23603,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -23649,7 +23649,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -23703,11 +23703,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -23756,7 +23756,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -23800,11 +23800,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -23849,7 +23849,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -23905,7 +23905,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -23961,7 +23961,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -24020,7 +24020,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -24067,7 +24067,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -24126,7 +24126,7 @@ export interface operations {
                 key?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -24181,11 +24181,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -24230,7 +24230,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -24286,7 +24286,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -24342,7 +24342,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -24401,7 +24401,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -24448,7 +24448,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -24507,11 +24507,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -24519,7 +24519,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The certificates that checks saw, those that expire first first. */
+            /** @description The certificates that checks saw, the first to expire first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24559,11 +24559,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -24611,11 +24611,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -24660,7 +24660,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -24716,7 +24716,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -24772,7 +24772,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -24831,7 +24831,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -24878,7 +24878,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -24934,7 +24934,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -24975,7 +24975,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -25031,7 +25031,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -25090,7 +25090,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -25146,7 +25146,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -25205,11 +25205,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -25254,7 +25254,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -25310,7 +25310,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -25366,7 +25366,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -25425,7 +25425,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -25472,7 +25472,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -25528,7 +25528,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -25579,7 +25579,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -25635,7 +25635,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -25689,11 +25689,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -25738,7 +25738,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -25794,7 +25794,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -25850,7 +25850,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -25909,7 +25909,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -25956,7 +25956,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -26015,11 +26015,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -26068,7 +26068,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -26117,7 +26117,7 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
                 /** @description open: only those that are not resolved, drafts included. Default: all. */
                 state?: "open" | "resolved";
@@ -26125,7 +26125,7 @@ export interface operations {
                 sort?: "created_at" | "-created_at";
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -26170,7 +26170,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -26229,7 +26229,7 @@ export interface operations {
                 includeAllIncidentUpdates?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -26285,7 +26285,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -26344,7 +26344,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -26391,7 +26391,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -26447,7 +26447,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -26509,7 +26509,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -26570,7 +26570,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -26619,7 +26619,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -26680,11 +26680,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -26729,7 +26729,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -26788,7 +26788,7 @@ export interface operations {
                 includeAllIncidentUpdates?: boolean;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -26844,7 +26844,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -26903,7 +26903,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -26950,7 +26950,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -27006,7 +27006,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -27068,7 +27068,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -27129,7 +27129,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -27178,7 +27178,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -27239,11 +27239,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -27288,7 +27288,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -27343,7 +27343,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -27399,7 +27399,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -27446,11 +27446,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -27495,7 +27495,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag that the client has: the response is 304 while the resource is the same. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -27551,7 +27551,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -27610,7 +27610,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -27657,7 +27657,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description The ETag of a read, with its quotation marks: refuses the request (412) if the resource has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -27716,11 +27716,11 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;
@@ -27765,7 +27765,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
                 /** @description A new UUID for each request: a repeated request with the same key is not done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -27820,7 +27820,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path: {
@@ -27909,7 +27909,7 @@ export interface operations {
                 limit?: number;
                 /** @description Which page, counted from 1. Default: 1. */
                 page?: number;
-                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed. */
+                /** @description Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Returns each entry exactly once while others are added and removed. */
                 cursor?: string;
                 /** @description UNIX timestamp in seconds (or milliseconds), inclusive. Default: no limit. */
                 from?: number;
@@ -27925,7 +27925,7 @@ export interface operations {
                 action?: "create" | "update" | "delete" | "revoke" | "rotate" | "end" | "cancel" | "allow" | "acknowledge" | "unacknowledge" | "setup" | "join" | "sign-in" | "sign-in-failed" | "sign-out" | "sign-out-everywhere" | "password-change" | "password-link";
             };
             header?: {
-                /** @description The id of the account to work on. Needed by users of several accounts, who otherwise work on the first that they joined. A key has one account, and may repeat its id. */
+                /** @description The id of the account that the request is about. Users of several accounts need it; by default it is the account that they joined first. A key belongs to one account, and may repeat its id. */
                 "x-service-account"?: components["parameters"]["ServiceAccount"];
             };
             path?: never;

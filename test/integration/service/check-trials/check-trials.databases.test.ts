@@ -249,7 +249,7 @@ describe.each(databases)('on %s', (kind) => {
       [{ check: {} }, 'body.check.checkType is missing'],
       [{ check: { ...UNSAVED, checkType: 'HEARTBEAT' } }, 'body.check.checkType must be one of'],
       [{ check: { ...UNSAVED, request: { url: 'nowhere' } } }, 'body.check.request.url'],
-      [{ check: { ...UNSAVED, name: 'a\u0000b' } }, 'body.check.name must not hold'],
+      [{ check: { ...UNSAVED, name: 'a\u0000b' } }, 'body.check.name must not contain'],
       [{ check: { ...UNSAVED, privateLocations: [] } }, 'body.check.locations is empty'],
       [
         { check: { ...UNSAVED, privateLocations: ['vault'] } },

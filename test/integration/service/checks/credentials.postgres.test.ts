@@ -262,7 +262,7 @@ describe.each(databases)('on %s', (kind) => {
       const { mine } = service();
       const id = await create();
       const masked = { key: 'OWN', value: `Bearer ${MASK}`, secret: true };
-      const problem = expect.stringContaining('must not hold ********');
+      const problem = expect.stringContaining('must not contain ********');
       for (const [refused, field] of [
         [await mine.patch(`/v1/checks/${id}`, { variables: [masked] }), 'variables[0].value'],
         [await mine.post('/v1/checks/api', { ...BODY, variables: [masked] }), 'variables[0].value'],

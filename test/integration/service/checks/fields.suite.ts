@@ -490,9 +490,9 @@ export function checkFieldsSuite(running: () => RunningService): void {
       const refused = await mine.post('/v1/checks/url', bodyOf('url', fields));
       expect(refused.status).toBe(400);
       expect(problemsIn(refused)).toEqual([
-        `body.name must not hold ${what === 'U+0000' ? 'the character U+0000' : what}, which cannot be stored`,
-        expect.stringContaining('body.tags[1] must not hold'),
-        expect.stringContaining('body.description must not hold'),
+        `body.name must not contain ${what === 'U+0000' ? 'the character U+0000' : what}, which cannot be stored`,
+        expect.stringContaining('body.tags[1] must not contain'),
+        expect.stringContaining('body.description must not contain'),
       ]);
     });
   });

@@ -48,7 +48,7 @@ export const AGENT_CAUSES: Readonly<Record<CodesOf<'agent'>, CauseRow>> = {
   INTERNAL_ERROR: {
     classification: 'AGENT_PROBLEM',
     cause: ({ location }) =>
-      `The agent in ${location} failed for a reason of its own, which its message names. Nothing is known of the target.`,
+      `The agent in ${location} failed for a reason of its own, which its message names. Nothing is known about the target.`,
     fix: () =>
       'If its message names a limit of the machine (open files, ports, memory), raise it. Else look into the log of the agent at the time of the run.',
     links: [],

@@ -63,7 +63,7 @@ export const DNS_CAUSES: Readonly<Record<CodesOf<'dns'>, CauseRow>> = {
   DNS_MALFORMED: {
     classification: 'DNS_FAILURE',
     cause: ({ host, resolver }) =>
-      `Asked for ${host}, ${resolver} sent bytes that are no DNS message. Likely something other than a name server listens there, or a device on the way changes the answers.`,
+      `Asked for ${host}, ${resolver} sent bytes that are not a DNS message. Likely something other than a name server listens there, or a device on the way changes the answers.`,
     fix: () =>
       'See what listens on the port of the name server, and whether a firewall or proxy on the way rewrites DNS.',
     links: [LINKS.dnsMessage],
@@ -71,7 +71,7 @@ export const DNS_CAUSES: Readonly<Record<CodesOf<'dns'>, CauseRow>> = {
   DNS_HTTP_STATUS: {
     classification: 'DNS_FAILURE',
     cause: ({ host, resolver }) =>
-      `Asked for ${host} over HTTPS, ${resolver} answered with an HTTP status that is no success. Likely the path is another, or the server that answers DNS behind it is down.`,
+      `Asked for ${host} over HTTPS, ${resolver} answered with an HTTP status that is not a success. Likely the path is another, or the server that answers DNS behind it is down.`,
     fix: () =>
       "Compare the check's dohPath and serverName with the documentation of the server, and look into its log.",
     links: [LINKS.dnsErrors],

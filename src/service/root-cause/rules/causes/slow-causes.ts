@@ -13,7 +13,7 @@ interface PhaseRow {
 
 const NO_ROW: PhaseRow = {
   what: 'the run as a whole',
-  likely: 'Which part of it was slow is not told.',
+  likely: 'It is not known which part of it was slow.',
   fix: 'Compare with the runs before, and look at the load of the target at the time.',
 };
 

@@ -46,7 +46,7 @@ export const TLS_CAUSES: Readonly<Record<CodesOf<'tls'>, CauseRow>> = {
       const of =
         names.length > 0
           ? listText(names)
-          : (certificate?.subject ?? 'other names, which are not told');
+          : (certificate?.subject ?? 'other names, which are not known');
       return `The certificate that the server showed is for ${of}, not for ${subject.host}. Likely the server answers with the certificate of another site, the name leads to another server than it should, or the name was left out when the certificate was issued.`;
     },
     fix: ({ host }) =>

@@ -43,8 +43,8 @@ export function AcknowledgeButton({
         kind: 'plain',
         text:
           by === undefined
-            ? 'Nobody has the alert any more. Reminders go on.'
-            : `${by} has the alert. Everybody who was notified is told.`,
+            ? 'The alert is no longer acknowledged. Reminders continue.'
+            : `${by} acknowledged the alert. Everybody who was notified of it is informed.`,
       });
     } catch (thrown) {
       showToast({ kind: 'fail', text: asApiError(thrown).message });

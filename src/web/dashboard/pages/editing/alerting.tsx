@@ -116,7 +116,7 @@ function Channels() {
       }
       empty={
         <>
-          There are no channels yet. <Link to="/channels">Make one</Link>, and it is notified of
+          There are no channels yet. <Link to="/channels">Create one</Link>, and it is notified of
           failures.
         </>
       }

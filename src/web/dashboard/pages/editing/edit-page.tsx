@@ -112,7 +112,7 @@ function NotReady({
       <PageHeader title={title} />
       {check !== null ? (
         <EmptyState title="This is a heartbeat">
-          It has a form of its own.{' '}
+          It has its own form.{' '}
           <Link to={`/heartbeats/${encodeURIComponent(check.id)}`}>Go to its page</Link>
         </EmptyState>
       ) : error === null ? (

@@ -125,7 +125,7 @@ function Locations() {
       onChange={(slugs) => change('privateLocations', slugs.length === 0 ? null : slugs)}
       empty={
         <>
-          There are no locations yet. <Link to="/locations">Make one</Link>: its agent runs the
+          There are no locations yet. <Link to="/locations">Create one</Link>: its agent runs the
           check.
         </>
       }

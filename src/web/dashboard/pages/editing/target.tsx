@@ -231,7 +231,7 @@ export function Variables() {
           empty={{ key: '', value: '', secret: false }}
           hint={
             <>
-              <code>{'{{NAME}}'}</code> in a field of the check stands for the value.
+              <code>{'{{NAME}}'}</code> in a field of the check is replaced by the value.
             </>
           }
           row={(at, index) => {

@@ -170,7 +170,7 @@ function EditForm({
         value={proxyUrl}
         onValue={(proxyUrl) => edited.change({ proxyUrl })}
         problem={problemOf(problems, 'proxyUrl')}
-        hint={`${PROXY_HINT} ******** stands for the stored password.`}
+        hint={`${PROXY_HINT} ******** keeps the stored password.`}
         autocomplete="off"
       />
       {edited.isOutdated ? (

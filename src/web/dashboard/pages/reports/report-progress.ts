@@ -25,7 +25,7 @@ export function progressText({ read, total, isAtLeast, isReading }: ReportProgre
 /** Why a report does not go on for a while. */
 export function waitText(waitsMs: number): string {
   const wait = duration(Math.ceil(waitsMs / 1_000) * 1_000);
-  return `As many reports as a minute allows were read. It goes on within ${wait}.`;
+  return `As many reports as a minute allows were read. Reading continues within ${wait}.`;
 }
 
 /**

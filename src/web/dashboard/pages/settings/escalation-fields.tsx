@@ -84,7 +84,7 @@ function Channels({
       <legend>Channels that get them then</legend>
       {found.entries.length === 0 && (
         <p class="muted">
-          There are no channels yet. <Link to="/channels">Make one</Link>
+          There are no channels yet. <Link to="/channels">Create one</Link>
         </p>
       )}
       {found.entries.map((channel) => (

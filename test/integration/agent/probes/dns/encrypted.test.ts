@@ -140,7 +140,7 @@ describe('DNS over TLS', () => {
         void socket.write(framed(bytes.subarray(0, bytes.length - 2)));
       },
       'DNS_MALFORMED',
-      /over TLS with \d+ bytes that are no DNS answer/,
+      /over TLS with \d+ bytes that are not a DNS answer/,
     ],
     [
       'resets the connection',
@@ -344,19 +344,19 @@ describe('DNS over HTTPS', () => {
       'answers with another id',
       [(asked) => answerTo(asked, { id: 7 })],
       'DNS_MALFORMED',
-      /no DNS answer to the question/,
+      /not a DNS answer to the question/,
     ],
     [
       'answers another question',
       [(asked) => answerTo(asked, { name: 'other.example' })],
       'DNS_MALFORMED',
-      /no DNS answer to the question/,
+      /not a DNS answer to the question/,
     ],
     [
       'answers with half a message',
       [(asked) => answer(asked).subarray(0, 30)],
       'DNS_MALFORMED',
-      /30 bytes that are no DNS answer/,
+      /30 bytes that are not a DNS answer/,
     ],
     ['answers with nothing', [() => Buffer.alloc(0)], 'DNS_MALFORMED', /0 bytes that are no DNS/],
   ])('fails for a server that %s', async (_what, server, code, message) => {

@@ -171,7 +171,7 @@ describe.each(databases)('on %s', (kind) => {
       ]) {
         expect(refused.status, refused.text).toBe(400);
         expect(problemsIn(refused)).toEqual([
-          expect.stringContaining(`body.config.${field} must not hold ********`),
+          expect.stringContaining(`body.config.${field} must not contain ********`),
         ]);
       }
       expect(await configOf(created.json.id)).toMatchObject(LOCKED.config);

@@ -79,7 +79,7 @@ describe('the text of a check file', () => {
     ['? [a]\n: 1', expect.stringMatching(/^1:3: not valid YAML/)],
     [
       'a: *b',
-      '1:4: an alias stands for nothing here: no anchor of its name comes before it; put text that starts with * in quotes',
+      '1:4: this alias is undefined: no anchor with its name comes before it; put text that starts with * in quotes',
     ],
     ['a: &a [*a]', '1:8: an alias stands inside the value that it names'],
     ['a: !secret x', '1:4: not valid YAML: tags such as !name are not supported'],
@@ -455,7 +455,7 @@ variables: [{ key: A, value: 1 }, { key: A, value: x }]
       );
       expect(others).toEqual([]);
       expect(problem).toContain(
-        `${field} of check "b" must not hold ********: API answers show it in place of a hidden value`,
+        `${field} of check "b" must not contain ********: API answers show it in place of a hidden value`,
       );
     },
   );

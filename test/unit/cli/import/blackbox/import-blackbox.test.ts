@@ -15,7 +15,7 @@ describe('modules of blackbox_exporter with the jobs of Prometheus', () => {
   it('leave a line for each thing that did not carry over', () => {
     const { lines, leftOut } = importedSources(...FILES);
     expect(lines).toEqual([
-      'prometheus.yml:5: scrape_configs[0]: note: the job does not use the exporter: what it scrapes is no check',
+      'prometheus.yml:5: scrape_configs[0]: note: the job does not use the exporter: what it scrapes is not a check',
       'prometheus.yml:9: scrape_configs[1]: changed: runs every 30 s instead of every 45 s, the nearest period of API checks',
       'prometheus.yml:32: scrape_configs[2].file_sd_configs[0].files[1]: left out: no given file has this name, so its targets are not known; give the file of targets on the command line, too',
       'prometheus.yml:33: scrape_configs[2].kubernetes_sd_configs: left out: its targets are only known to Prometheus while it runs; write them into a file of targets (its page Service discovery shows them)',
