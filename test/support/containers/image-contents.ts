@@ -1,6 +1,6 @@
 import { readDocument } from '../documents.ts';
 
-const HEADING = "### What the agent's image holds\n";
+const HEADING = "### Contents of the agent's image\n";
 const MEGABYTE = 1_000_000;
 
 /** The agent's image as docker/README.md lists it. */
