@@ -17,7 +17,7 @@ const headerPairs = z
       z
         .string()
         .max(LIMITS_CHARS.header)
-        .refine(isHeaderValue, 'must hold only visible Latin-1 characters, spaces and tabs'),
+        .refine(isHeaderValue, 'must contain only visible Latin-1 characters, spaces and tabs'),
     ]),
   )
   .max(MAX_PAIRS);

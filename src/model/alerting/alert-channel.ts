@@ -60,7 +60,7 @@ const header = pair.superRefine(({ key, value }, context) => {
   else if (OWN_HEADERS.test(key))
     refuse('key', `must not be ${key}, which the service sets itself`);
   if (!HEADER_VALUE.test(value)) {
-    refuse('value', 'must hold only visible Latin-1 characters, spaces and tabs');
+    refuse('value', 'must contain only visible Latin-1 characters, spaces and tabs');
   }
 });
 

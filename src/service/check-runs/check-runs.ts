@@ -42,7 +42,7 @@ export interface CheckRunsParts {
  * | assigned | `claim` | the agent that claimed it while its lease lasts; then the next that claims it |
  * | done | `finished`: the FINAL is stored | – |
  * | expired | `maintain`, when no agent made it in time; a late FINAL makes it done | – |
- * | cancelled | `cancel`; a FINAL changes only its result | none; the one that has it hears of it |
+ * | cancelled | `cancel`; a FINAL changes only its result | none; the agent that has it is notified |
  */
 export interface CheckRuns {
   /**

@@ -205,7 +205,7 @@ describe('vedette service', () => {
     const none = await runHere(['user', 'add', 'ann@example.com'], env);
     expect(none).toMatchObject({
       code: 2,
-      stderr: 'vedette: there is no account: make one with vedette account add NAME\n',
+      stderr: 'vedette: there is no account: create one with vedette account add NAME\n',
     });
     const made = await runHere(['account', 'add', 'Shop team'], env);
     expect(made).toMatchObject({ code: 0, stderr: '' });

@@ -112,7 +112,7 @@ async function readPem(
     if (!stats.isFile()) return problem('is not a regular file');
     if (stats.size > MAX_PEM_BYTES) return problem(`is larger than ${MAX_PEM_BYTES} bytes`);
     const text = await readFile(file, 'utf8');
-    if (!text.includes('-----BEGIN')) return problem(`holds no PEM text for ${field}`);
+    if (!text.includes('-----BEGIN')) return problem(`contains no PEM text for ${field}`);
     return text;
   } catch (thrown) {
     return problem(`cannot be read (${systemCodeOf(thrown) ?? messageOf(thrown)})`);

@@ -193,7 +193,7 @@ export class Draft {
   ): void {
     const path = (issue?.path ?? []).map((step) => (typeof step === 'symbol' ? '' : step));
     const field = path.length === 0 ? 'a field' : pathText(path);
-    const message = issue?.message ?? 'holds a mask in place of a secret';
+    const message = issue?.message ?? 'contains a mask instead of a secret';
     this.report.leftOut(
       origin,
       `no check can be made of it, as ${field} ${message}`,

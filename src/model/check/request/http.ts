@@ -44,7 +44,7 @@ const header = keyValue.superRefine(({ key, value }, context) => {
     context.addIssue({
       code: 'custom',
       path: ['value'],
-      message: 'must hold only visible Latin-1 characters, spaces and tabs',
+      message: 'must contain only visible Latin-1 characters, spaces and tabs',
     });
   }
 });

@@ -108,7 +108,7 @@ export class PlainConverter {
     }
     const { converted } = anchored;
     if (converted === null) {
-      return this.#refused(node, 'an alias stands inside the value that it names');
+      return this.#refused(node, 'an alias is inside the value that it names');
     }
     this.#targets.set(node, anchored.node);
     this.#aliasedValues += converted.size;

@@ -177,7 +177,7 @@ export function Page() {
           <EmptyState title="There is no location yet">
             <p>
               A location is a network in which agents run your checks: an office, a data centre, a
-              cluster. Make one, then start its first agent with the line that the page shows.
+              cluster. Create one, then start its first agent with the line that the page shows.
             </p>
             {may('write') ? (
               <p class="locations-first">

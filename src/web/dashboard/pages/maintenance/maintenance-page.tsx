@@ -99,7 +99,7 @@ export function Page() {
         <EmptyState title="There is no maintenance window yet">
           A window pauses checks, silences their alerts, and is announced on status pages.
           {may('write')
-            ? ' Make one here, or press Enter on a day.'
+            ? ' Create one here, or press Enter on a day.'
             : ' Somebody with the role write can make one.'}
         </EmptyState>
       )}

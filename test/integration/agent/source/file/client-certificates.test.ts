@@ -88,7 +88,7 @@ describe('client certificates of a check file', () => {
       `.cert names the PEM file "${join(folder, 'none.pem')}", which cannot be read (ENOENT)`,
     );
     expect(await problemOf({ ...valid, cert: '.' })).toContain('which is not a regular file');
-    expect(await problemOf({ ...valid, ca: 'empty.pem' })).toContain('which holds no PEM text');
+    expect(await problemOf({ ...valid, ca: 'empty.pem' })).toContain('which contains no PEM text');
     expect(await problemOf({ ...valid, key: 'locked.key' })).toContain(
       '.key cannot be used as a private key',
     );

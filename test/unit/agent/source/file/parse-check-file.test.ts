@@ -81,7 +81,7 @@ describe('the text of a check file', () => {
       'a: *b',
       '1:4: this alias is undefined: no anchor with its name comes before it; put text that starts with * in quotes',
     ],
-    ['a: &a [*a]', '1:8: an alias stands inside the value that it names'],
+    ['a: &a [*a]', '1:8: an alias is inside the value that it names'],
     ['a: !secret x', '1:4: not valid YAML: tags such as !name are not supported'],
     ['[1, 2', expect.stringMatching(/^1:6: not valid YAML/)],
     [
