@@ -103,7 +103,7 @@ export class PlainConverter {
       // Its name is not shown: it may be a password that starts with * and lacks quotes.
       return this.#refused(
         node,
-        'this alias is undefined: no anchor with its name comes before it; put text that starts with * in quotes',
+        'this alias is not defined: no anchor with its name comes before it; put text that starts with * in quotes',
       );
     }
     const { converted } = anchored;

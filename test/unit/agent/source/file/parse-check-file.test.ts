@@ -79,7 +79,7 @@ describe('the text of a check file', () => {
     ['? [a]\n: 1', expect.stringMatching(/^1:3: not valid YAML/)],
     [
       'a: *b',
-      '1:4: this alias is undefined: no anchor with its name comes before it; put text that starts with * in quotes',
+      '1:4: this alias is not defined: no anchor with its name comes before it; put text that starts with * in quotes',
     ],
     ['a: &a [*a]', '1:8: an alias is inside the value that it names'],
     ['a: !secret x', '1:4: not valid YAML: tags such as !name are not supported'],
