@@ -147,7 +147,8 @@ async function accountOf(
   const count = await countAccounts(store, 2);
   if (count > 1) throw refused('there are several accounts: name one with --account ACCOUNT');
   const first = await findFirstAccount(store);
-  if (first === null) throw refused('there is no account: create one with vedette account add NAME');
+  if (first === null)
+    throw refused('there is no account: create one with vedette account add NAME');
   return first;
 }
 

@@ -70,7 +70,9 @@ export function exchangeOverUdp(
     const who = `${serverText(server)} did not answer ${questionText(query.question)} over UDP`;
     const tried = `within ${waitedMs} ms (asked ${sent} times; ${ignored} datagrams were no answer)`;
     return ignored > 0 && onlyNoise
-      ? ending(exchangeFailed('DNS_MALFORMED', `${who} ${tried}: nothing it sent was a DNS message`))
+      ? ending(
+          exchangeFailed('DNS_MALFORMED', `${who} ${tried}: nothing it sent was a DNS message`),
+        )
       : ending(exchangeFailed('DNS_TIMEOUT', `${who} ${tried}`));
   };
 

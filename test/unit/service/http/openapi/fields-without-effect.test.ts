@@ -13,7 +13,11 @@ const WITHOUT_EFFECT: readonly (readonly [operation: string, field: string, says
   ['PUT /v1/checks/url/{id}', 'runtimeId', 'Stored but not used'],
   ['POST /v1/check-groups', 'locations', 'stored but not used, as no agent serves them'],
   ['POST /v1/check-groups', 'runtimeId', 'Stored but not used'],
-  ['GET /v1/check-results/{checkId}', 'checkType', 'There are none of AGENTIC, BROWSER, HEARTBEAT, MULTI_STEP'],
+  [
+    'GET /v1/check-results/{checkId}',
+    'checkType',
+    'There are none of AGENTIC, BROWSER, HEARTBEAT, MULTI_STEP',
+  ],
   ['GET /v1/check-results/{checkId}', 'browserCheckResult', 'Always null: no BROWSER'],
   ['GET /v1/check-results/{checkId}', 'multiStepCheckResult', 'Always null: no MULTI_STEP'],
   ['GET /v1/check-results/{checkId}', 'agenticCheckResult', 'because no AGENTIC check runs here'],
