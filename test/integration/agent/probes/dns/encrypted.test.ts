@@ -358,7 +358,12 @@ describe('DNS over HTTPS', () => {
       'DNS_MALFORMED',
       /30 bytes that are not a DNS answer/,
     ],
-    ['answers with nothing', [() => Buffer.alloc(0)], 'DNS_MALFORMED', /0 bytes that are no DNS/],
+    [
+      'answers with nothing',
+      [() => Buffer.alloc(0)],
+      'DNS_MALFORMED',
+      /0 bytes that are not a DNS/,
+    ],
   ])('fails for a server that %s', async (_what, server, code, message) => {
     const { port } = await dohServer(...server);
     const { failure, response } = await probe({ protocol: 'DOH', port });
