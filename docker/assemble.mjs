@@ -25,8 +25,8 @@ throw new VedetteError('usage', 'NOT_IN_THIS_IMAGE', 'up, service, account and u
 const IN_PLACE = {
   agent: {
     'dist/cli/up/up-command.js': REFUSE,
-    'dist/cli/commands/service.js': REFUSE,
-    'dist/cli/commands/operator.js': REFUSE,
+    'dist/cli/commands/service-command.js': REFUSE,
+    'dist/cli/commands/operator-command.js': REFUSE,
     'dist/cli/up/environment.js': 'export const UP_ENVIRONMENT = [];\n',
     'dist/service/config.js': `export const SERVICE_ENVIRONMENT = [];
 export const MAINTENANCE_ENVIRONMENT = { migrate: [], decrypt: [], account: [], accountRemoval: [], user: [] };

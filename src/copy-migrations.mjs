@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { checkFileSchema } from '../dist/model/check-file/json-schema.js';
+import { checkFileSchema } from '../dist/model/check-file/check-file-schema.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const FROM = join(ROOT, 'src/service/database/migrations');

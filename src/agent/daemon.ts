@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ClientCertificate } from '../model/check/client-certificate.ts';
-import type { CheckResult, MissedSlots } from '../model/result/result.ts';
+import type { MissedSlots } from '../model/result/missed-slots.ts';
+import type { CheckResult } from '../model/result/result.ts';
 import type { Moment } from '../runtime/boot-clock.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';

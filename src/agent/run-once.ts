@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Check } from '../model/check/check.ts';
-import type { CheckResult, MissedSlots } from '../model/result/result.ts';
+import type { MissedSlots } from '../model/result/missed-slots.ts';
+import type { CheckResult } from '../model/result/result.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { RunConfig } from './config/agent-config.ts';

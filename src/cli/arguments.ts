@@ -1,6 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { OUTPUT_FORMATS } from './print/output-format.ts';
 
+/** The argument of the commands that read a check file. */
+export const CHECK_FILE = 'the check file (YAML or JSON)';
+
 /** For arguments and options whose empty value would mean something else. */
 export function notEmpty(value: string): string {
   if (value === '') throw new InvalidArgumentError('It must not be empty.');

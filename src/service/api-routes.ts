@@ -34,7 +34,7 @@ import { clientCertificatesRoutes } from './client-certificates/routes.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import { errorGroupsRoutes } from './error-groups/routes.ts';
 import { eventsRoutes } from './events/routes.ts';
-import type { Features } from './features.ts';
+import type { Features } from './feature-types.ts';
 import { groupRunsRoutes } from './group-runs/routes.ts';
 import { heartbeatEventsRoutes } from './heartbeats/events.routes.ts';
 import { heartbeatPingsRoutes } from './heartbeats/pings/routes.ts';

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { missingPrograms } from './missing-programs.ts';
 import { inOwnNetwork } from './own-network.ts';
 import type { Part, PartContext } from './part.ts';
-import { PARTS } from './parts/index.ts';
+import { PARTS } from './parts.ts';
 import { assertSection, writeReadme } from './readme.ts';
 import { type Row, rowOf } from './row.ts';
 import { tableOf } from './table.ts';

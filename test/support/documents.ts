@@ -36,6 +36,10 @@ export function commandNames(): readonly string[] {
   const files = [
     'src/cli/program.ts',
     'src/cli/reading-commands.ts',
+    'src/cli/run/run-options.ts',
+    'src/cli/import/import-options.ts',
+    'src/cli/apply/apply-options.ts',
+    'src/cli/commands/service-options.ts',
     'src/cli/init/init-options.ts',
     'src/cli/trigger/trigger-options.ts',
   ];

@@ -21,7 +21,7 @@ import {
   type Section,
 } from '../../src/model/check-file/sections.ts';
 import { ERROR_CODES, type ErrorCode, isOwnFault } from '../../src/model/result/error-codes.ts';
-import { MISSED_REASONS } from '../../src/model/result/result.ts';
+import { MISSED_REASONS } from '../../src/model/result/missed-slots.ts';
 import { wholeUnitText } from '../../src/runtime/text/duration-text.ts';
 import { NOTICE_VARIABLES } from '../../src/service/alerts/senders/notice-variables.ts';
 import { SERVICE_ENVIRONMENT } from '../../src/service/config.ts';

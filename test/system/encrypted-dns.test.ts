@@ -4,8 +4,8 @@ import { type DnsRequest, dnsRequestSchema } from '../../src/model/check/request
 import { makeContext, NO_ROUTE } from '../support/agent/probe-context.ts';
 import { lacking } from '../support/process/system-needs.ts';
 import { startUnbound } from '../support/real-servers/unbound.ts';
-import { trusting } from '../support/secure.ts';
 import { createAuthority } from '../support/servers/certificates.ts';
+import { trusting } from '../support/tls-trust.ts';
 
 const lacks = lacking({ commands: ['unbound'], files: [] });
 

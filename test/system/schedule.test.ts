@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
-import type { CheckResult, MissedSlots } from '../../src/model/result/result.ts';
+import type { MissedSlots } from '../../src/model/result/missed-slots.ts';
+import type { CheckResult } from '../../src/model/result/result.ts';
 import { slotRuleOf } from '../../src/model/schedule/slot-rule.ts';
 import { startCli } from '../support/agent/cli.ts';
 import { makeTempFolder } from '../support/process/temp-folder.ts';

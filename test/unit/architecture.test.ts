@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readMigrations } from '../../src/service/database/migrate.ts';
-import { findCycle, type Import, importsOf, sourceFiles } from '../support/imports.ts';
+import { findCycle, type Import, importsOf, sourceFiles } from '../support/module-imports.ts';
 
 /** Which top folders of src a top folder may import from, beside itself. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -21,9 +21,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 const OPERATORS_CLI = [
   'cli/up/',
   'cli/account/',
-  'cli/commands/service.ts',
-  'cli/commands/operator.ts',
-  'cli/program.ts',
+  'cli/commands/service-command.ts',
+  'cli/commands/operator-command.ts',
+  'cli/command-variables.ts',
 ];
 
 /** Folders of the service on which features stand: what they may import of the service, beside themselves. */

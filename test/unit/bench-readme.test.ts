@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PARTS } from '../bench/parts/index.ts';
+import { PARTS } from '../bench/parts.ts';
 import { marksOf, methodOf } from '../bench/readme.ts';
 
 const README = readFileSync(join(import.meta.dirname, '../bench/README.md'), 'utf8');

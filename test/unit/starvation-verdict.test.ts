@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MissedReason, MissedSlots } from '../../src/model/result/result.ts';
+import type { MissedReason, MissedSlots } from '../../src/model/result/missed-slots.ts';
 import type { Expected, StarvationCheck } from '../break/support/starvation/starvation-checks.ts';
 import {
   causesIn,

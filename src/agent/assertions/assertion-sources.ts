@@ -4,7 +4,7 @@ import {
   patternFieldOf,
 } from '../../model/check/assertion.ts';
 import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
-import type { TlsFacts } from '../../model/result/result.ts';
+import type { TlsFacts } from '../../model/result/details/check-detail.ts';
 import { quoted, shortenedToChars } from '../../runtime/text/quoted.ts';
 
 /** The value of one assertion source. */

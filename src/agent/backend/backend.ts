@@ -1,4 +1,4 @@
-import type { MissedSlots } from '../../model/result/result.ts';
+import type { MissedSlots } from '../../model/result/missed-slots.ts';
 import type { Moment } from '../../runtime/boot-clock.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';

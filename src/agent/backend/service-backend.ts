@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { MissedSlots } from '../../model/result/result.ts';
+import type { MissedSlots } from '../../model/result/missed-slots.ts';
 import { restrictDataFolder } from '../../runtime/files/private-folder.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';

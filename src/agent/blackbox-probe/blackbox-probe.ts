@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Check } from '../../model/check/check.ts';
-import type { CheckResult, MissedReason } from '../../model/result/result.ts';
+import type { MissedReason } from '../../model/result/missed-slots.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import { detailOf } from '../../model/result/result-summary.ts';
 import { type HealthResponse, textResponse } from '../health/readiness-and-liveness.ts';
 import type { RunnerParts } from '../run/run.ts';

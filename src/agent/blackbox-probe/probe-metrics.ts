@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import type { Check } from '../../model/check/check.ts';
 import type { RunnableCheckType } from '../../model/enums.ts';
-import type { CheckResult, HttpDetail, HttpResponse } from '../../model/result/result.ts';
+import type { HttpDetail, HttpResponse } from '../../model/result/details/http-detail.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import { tlsFactsOf } from '../../model/result/tls-facts.ts';
 import { labelsText, metricText } from '../../runtime/metrics/exposition.ts';
 import { addressHash, probedAddress } from './probed-address.ts';

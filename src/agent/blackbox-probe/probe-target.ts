@@ -2,7 +2,7 @@ import { CHECK_SHAPES, type Check } from '../../model/check/check.ts';
 import { hasScripts } from '../../model/check/scripts.ts';
 import { compileTemplate } from '../../model/check/template.ts';
 import { credentialTexts } from '../../model/credentials/credential-fields.ts';
-import { targetOf } from '../../model/credentials/target.ts';
+import { targetOf } from '../../model/credentials/credential-target.ts';
 import { hostAndPort } from '../config/parsers.ts';
 import { targetOfRequest } from '../metrics/check-labels.ts';
 

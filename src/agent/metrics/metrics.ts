@@ -1,6 +1,7 @@
 import { Counter, type CounterConfiguration, Gauge, Histogram, Registry } from 'prom-client';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';
-import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
+import { MISSED_REASONS, type MissedSlots } from '../../model/result/missed-slots.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { sharedExposition } from '../../runtime/metrics/metrics-text.ts';

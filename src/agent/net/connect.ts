@@ -1,7 +1,7 @@
 import { isIP, isIPv6, type Socket } from 'node:net';
 import type { IpFamily } from '../../model/enums.ts';
+import type { FamilyOutcome } from '../../model/result/details/check-detail.ts';
 import type { Failure } from '../../model/result/error-codes.ts';
-import type { FamilyOutcome } from '../../model/result/result.ts';
 import { endpointText, withoutBrackets } from '../../runtime/net/endpoint-text.ts';
 import { millisecondsText } from '../../runtime/text/duration-text.ts';
 import type { ProbeContext } from '../probes/probe.ts';

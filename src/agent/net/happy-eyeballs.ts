@@ -1,6 +1,6 @@
 import type { IpFamily } from '../../model/enums.ts';
+import type { FamilyOutcome } from '../../model/result/details/check-detail.ts';
 import { type Failure, isOwnFault } from '../../model/result/error-codes.ts';
-import type { FamilyOutcome } from '../../model/result/result.ts';
 import { endpointText } from '../../runtime/net/endpoint-text.ts';
 import { millisecondsText } from '../../runtime/text/duration-text.ts';
 import { sleep } from '../../runtime/wait.ts';

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
-import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
+import type { MissedSlots } from '../../model/result/missed-slots.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { Queue } from '../../runtime/fifo-queue.ts';
 import type { Logger } from '../../runtime/logger.ts';

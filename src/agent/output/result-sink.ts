@@ -1,4 +1,5 @@
-import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
+import type { MissedSlots } from '../../model/result/missed-slots.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 
 /** Receives results: stdout, a terminal, or the spool for a service. */
 export interface ResultSink {

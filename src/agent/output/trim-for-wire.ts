@@ -1,4 +1,5 @@
-import type { CheckResult, LogEntry } from '../../model/result/result.ts';
+import type { LogEntry } from '../../model/result/details/check-detail.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import { storableText } from '../../runtime/text/storable-text.ts';
 import { checkResultSchema, DETAIL_FIELDS } from '../../wire/v1/check-result.ts';
 import { MAX_BATCH_BYTES } from '../../wire/v1/limits.ts';

@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../model/result/result.ts';
+import type { LogEntry } from '../../model/result/details/check-detail.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { NOT_SCRUBBED, type Scrub, shortenedText } from '../secrets/cut-scrubbed.ts';

@@ -1,4 +1,4 @@
-import type { TcpFacts } from '../../model/result/result.ts';
+import type { TcpFacts } from '../../model/result/details/check-detail.ts';
 import type { SocketState } from '../net/kernel/kernel-sockets.ts';
 
 /** null if there was no connection, or the kernel's state is not available. */

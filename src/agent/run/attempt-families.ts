@@ -1,8 +1,8 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { Check } from '../../model/check/check.ts';
 import { type FamilyChoice, IP_FAMILIES, type IpFamily } from '../../model/enums.ts';
+import type { FamilyOutcome } from '../../model/result/details/check-detail.ts';
 import type { Failure } from '../../model/result/error-codes.ts';
-import type { FamilyOutcome } from '../../model/result/result.ts';
 import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
 import { millisecondsText } from '../../runtime/text/duration-text.ts';
 import { hostHasIpv6 } from '../net/address-family.ts';

@@ -1,6 +1,6 @@
 import { nextRetryDelayMs, type RetryPlan, retryPlanOf } from '../../model/check/retry.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
-import type { MissedReason } from '../../model/result/result.ts';
+import type { MissedReason } from '../../model/result/missed-slots.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { Evidence } from '../evidence/evidence-budget.ts';
 import type { Attempt } from './attempt.ts';

@@ -1,5 +1,5 @@
 import type { RetryPlan } from '../../model/check/retry.ts';
-import type { MissedReason } from '../../model/result/result.ts';
+import type { MissedReason } from '../../model/result/missed-slots.ts';
 import { traceKeyOf, traceparentOf } from '../../model/result/trace-context.ts';
 import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import { sleep } from '../../runtime/wait.ts';

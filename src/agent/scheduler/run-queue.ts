@@ -1,5 +1,5 @@
 import type { Check } from '../../model/check/check.ts';
-import type { MissedReason, MissedSlots } from '../../model/result/result.ts';
+import type { MissedReason, MissedSlots } from '../../model/result/missed-slots.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { isRunCancelled, RUN_CANCELLED } from '../run/cancellation.ts';
 import type { Run } from '../run/run.ts';

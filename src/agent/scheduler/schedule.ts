@@ -1,5 +1,5 @@
 import type { Check } from '../../model/check/check.ts';
-import type { MissedSlots } from '../../model/result/result.ts';
+import type { MissedSlots } from '../../model/result/missed-slots.ts';
 import type { RotationRule } from '../../model/schedule/rotation.ts';
 import { lastSlotAt } from '../../model/schedule/slot-rule.ts';
 import type { Clock } from '../../runtime/clock.ts';

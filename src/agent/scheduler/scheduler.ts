@@ -1,5 +1,5 @@
 import type { Check } from '../../model/check/check.ts';
-import type { MissedSlots } from '../../model/result/result.ts';
+import type { MissedSlots } from '../../model/result/missed-slots.ts';
 import type { RotationRule } from '../../model/schedule/rotation.ts';
 import { elapsedMs, type Moment, momentOf } from '../../runtime/boot-clock.ts';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';

@@ -1,4 +1,4 @@
-import type { MissedSlots } from '../../model/result/result.ts';
+import type { MissedSlots } from '../../model/result/missed-slots.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { SpoolSlots } from '../spool/spool.ts';
 

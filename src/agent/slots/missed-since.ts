@@ -1,5 +1,5 @@
 import type { Check } from '../../model/check/check.ts';
-import type { MissedReason, MissedSlots } from '../../model/result/result.ts';
+import type { MissedReason, MissedSlots } from '../../model/result/missed-slots.ts';
 import type { PauseTimes } from '../../model/schedule/pause.ts';
 import { ownSlotsOf } from '../../model/schedule/rotation.ts';
 import type { SlotRange } from '../../model/schedule/slot-range.ts';

@@ -1,4 +1,4 @@
-import type { MissedReason } from '../../model/result/result.ts';
+import type { MissedReason } from '../../model/result/missed-slots.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 /** All clocks at one moment. */

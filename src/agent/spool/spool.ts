@@ -1,4 +1,4 @@
-import type { MissedSlots } from '../../model/result/result.ts';
+import type { MissedSlots } from '../../model/result/missed-slots.ts';
 
 /** A FINAL result, an ATTEMPT, missed slots, or a note of an artifact to send. */
 export const SPOOL_KINDS = ['result', 'attempt', 'missed', 'artifact-note'] as const;

@@ -1,4 +1,5 @@
-import type { CheckResult, MissedReason } from '../../model/result/result.ts';
+import type { MissedReason } from '../../model/result/missed-slots.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import type { Run, RunnerParts } from '../run/run.ts';
 import { runCheck } from '../run/run-check.ts';
 import type { OneOffOutcome } from '../scheduler/one-offs.ts';

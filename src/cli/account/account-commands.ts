@@ -41,8 +41,8 @@ export function addAccountCommands(
     .addHelpText('after', variableTable(variables.account, NAMED_DATABASE))
     .addHelpText('after', helpAfter('account'))
     .action(async (name: string, flags: AddAccountFlags) => {
-      loadSequentially(import.meta.url, '../commands/operator.js');
-      const { addAccountCommand } = await import('../commands/operator.ts');
+      loadSequentially(import.meta.url, '../commands/operator-command.js');
+      const { addAccountCommand } = await import('../commands/operator-command.ts');
       finished(await addAccountCommand(name, flags, terminal));
     });
   account
@@ -54,8 +54,8 @@ export function addAccountCommands(
     .addHelpText('after', variableTable(variables.account, NAMED_DATABASE))
     .addHelpText('after', helpAfter('accountList'))
     .action(async () => {
-      loadSequentially(import.meta.url, '../commands/operator.js');
-      const { listAccountsCommand } = await import('../commands/operator.ts');
+      loadSequentially(import.meta.url, '../commands/operator-command.js');
+      const { listAccountsCommand } = await import('../commands/operator-command.ts');
       finished(await listAccountsCommand(terminal));
     });
   account
@@ -69,8 +69,8 @@ export function addAccountCommands(
     .addHelpText('after', variableTable(variables.account, NAMED_DATABASE))
     .addHelpText('after', helpAfter('accountExport'))
     .action(async (idOrName: string, { output }: { output?: string }) => {
-      loadSequentially(import.meta.url, '../commands/operator.js');
-      const { exportAccountCommand } = await import('../commands/operator.ts');
+      loadSequentially(import.meta.url, '../commands/operator-command.js');
+      const { exportAccountCommand } = await import('../commands/operator-command.ts');
       finished(await exportAccountCommand(idOrName, output ?? null, terminal));
     });
   account
@@ -85,8 +85,8 @@ export function addAccountCommands(
     .addHelpText('after', variableTable(variables.accountRemoval, NAMED_DATABASE))
     .addHelpText('after', helpAfter('accountRemove'))
     .action(async (idOrName: string, { yes, keepContents }: RemoveFlags) => {
-      loadSequentially(import.meta.url, '../commands/operator.js');
-      const { removeAccountCommand } = await import('../commands/operator.ts');
+      loadSequentially(import.meta.url, '../commands/operator-command.js');
+      const { removeAccountCommand } = await import('../commands/operator-command.ts');
       const options = { yes: yes ?? null, keepContents };
       finished(await removeAccountCommand(idOrName, options, terminal, exitNow));
     });

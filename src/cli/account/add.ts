@@ -1,7 +1,7 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import { addAccountToService } from '../../service/operator/database-commands.ts';
-import { prepareService } from '../commands/service.ts';
+import { prepareService } from '../commands/service-command.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 

@@ -1,7 +1,7 @@
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import { replaceFile } from '../../runtime/files/replace-file.ts';
 import { exportAccountOfService } from '../../service/operator/account-commands.ts';
-import { prepareService } from '../commands/service.ts';
+import { prepareService } from '../commands/service-command.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 

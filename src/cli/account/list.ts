@@ -1,5 +1,5 @@
 import { listAccountsOfService } from '../../service/operator/account-commands.ts';
-import { prepareService } from '../commands/service.ts';
+import { prepareService } from '../commands/service-command.ts';
 import { EXIT, type Terminal, type TerminalStream } from '../terminal.ts';
 import { AccountTable, accountLines } from './list-text.ts';
 

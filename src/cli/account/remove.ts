@@ -5,7 +5,7 @@ import {
   removeAccountFromService,
 } from '../../service/operator/account-commands.ts';
 import { ask, canAsk } from '../ask.ts';
-import { prepareService } from '../commands/service.ts';
+import { prepareService } from '../commands/service-command.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { RemovalProgress } from './removal-progress.ts';

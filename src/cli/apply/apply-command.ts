@@ -1,8 +1,8 @@
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
 import { VedetteError } from '../../runtime/errors.ts';
+import { readEnvFile } from '../env-file.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
-import { readEnvFile } from '../run/env-file.ts';
 import { ApiClient, isInterrupted, waitPrinter } from '../service-api/api-client.ts';
 import { loadConnection } from '../service-api/connection.ts';
 import { EXIT, type Terminal } from '../terminal.ts';

@@ -3,7 +3,7 @@ import { importBlackbox } from './blackbox/import-blackbox.ts';
 import { importProbeModules } from './blackbox/probe-modules.ts';
 import { Draft } from './common/draft.ts';
 import type { SourceFile } from './common/source-file.ts';
-import { type FileKind, isOfFormat, kindOf } from './format.ts';
+import { type FileKind, isOfFormat, kindOf } from './file-kind.ts';
 import { importGatus } from './gatus/import-gatus.ts';
 import type { ImportFormat } from './import-formats.ts';
 import { importUptimeKuma } from './uptime-kuma/import-uptime-kuma.ts';

@@ -1,7 +1,8 @@
 import type { Check } from '../../model/check/check.ts';
 import { adviceOf } from '../../model/result/advice.ts';
+import { MISSED_REASONS, type MissedSlots } from '../../model/result/missed-slots.ts';
 import { reasonsOf } from '../../model/result/reasons.ts';
-import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import { responseSummaryOf, shownPhases } from '../../model/result/result-summary.ts';
 import { type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';

@@ -8,11 +8,11 @@ import { loadCheckFile, requireChecks } from '../../agent/source/file/load-check
 import type { Check } from '../../model/check/check.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
 import type { TestSessionFacts } from '../../model/result/test-session.ts';
+import { readEnvFile } from '../env-file.ts';
 import { watchForInterruption } from '../interruption.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import type { Terminal } from '../terminal.ts';
 import { createTerminalLog, logLevelOr } from '../terminal-log.ts';
-import { readEnvFile } from './env-file.ts';
 import { type JunitFile, openJunitFile } from './junit-file.ts';
 import { exitCodeOf } from './run-outcome.ts';
 import { RunPrinter } from './run-printer.ts';

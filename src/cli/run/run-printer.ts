@@ -1,5 +1,6 @@
 import type { Check } from '../../model/check/check.ts';
-import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
+import type { MissedSlots } from '../../model/result/missed-slots.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import { runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';

@@ -1,5 +1,6 @@
 import { trimForWire } from '../../agent/output/trim-for-wire.ts';
-import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
+import type { MissedSlots } from '../../model/result/missed-slots.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import {
   MAX_SESSION_MISSED,
   MAX_SESSION_REQUEST_BYTES,

@@ -1,7 +1,7 @@
 import { Backoff } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { sleep } from '../../runtime/wait.ts';
-import { LineSplitter } from '../up/line-splitter.ts';
+import { LineSplitter } from '../line-splitter.ts';
 import type { ApiClient } from './api-client.ts';
 
 export interface FollowOptions {

@@ -6,7 +6,7 @@ import { harmless, harmlessJsonLine } from '../print/harmless.ts';
 import { type Cell, tableLines } from '../print/table.ts';
 import { ageText, whenText } from '../print/time-text.ts';
 import type { Board, ListedStatus, SilentLocation } from './board.ts';
-import { alertRemarksOf, locationsOf, whyOf } from './why.ts';
+import { alertRemarksOf, locationsOf, whyOf } from './status-reasons.ts';
 
 const LABELS = { failing: 'FAIL', degraded: 'SLOW', unknown: 'UNKNOWN' } as const;
 const SILENT_LABEL = 'SILENT';

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../runtime/config/variable.ts';
+import { LineSplitter } from '../line-splitter.ts';
 import { EXIT } from '../terminal.ts';
-import { LineSplitter } from './line-splitter.ts';
 import type { AttemptMessage, ListeningMessage } from './parent-watch.ts';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));

@@ -1,5 +1,6 @@
 import type { Check } from '../../model/check/check.ts';
-import type { CheckResult, MissedReason, MissedSlots } from '../../model/result/result.ts';
+import type { MissedReason, MissedSlots } from '../../model/result/missed-slots.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 

@@ -1,13 +1,14 @@
 import type { LineKind } from '../../agent/output/line-queue.ts';
 import type { NotificationAttempt } from '../../model/alerting/notification-attempt.ts';
 import type { Check } from '../../model/check/check.ts';
-import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
+import type { MissedSlots } from '../../model/result/missed-slots.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import { systemCodeOf } from '../../runtime/errors.ts';
 import type { StopSignals } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { PrettySink } from '../pretty-sink.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import type { Terminal } from '../terminal.ts';
+import { PrettySink } from './pretty-sink.ts';
 import { ResultFilter, type ResultFilterOptions } from './result-filter.ts';
 
 export interface ResultPrinterParts extends ResultFilterOptions {

@@ -9,10 +9,10 @@ import {
   isFields,
   mapCredentials,
 } from './credential-fields.ts';
+import type { TargetChange } from './credential-target.ts';
 import { isCredential } from './credential-text.ts';
 import { holdsMask, MASK } from './mask.ts';
 import { isSensitiveHeader } from './sensitive-headers.ts';
-import type { TargetChange } from './target.ts';
 import { mapUrlSecret, urlSecretOf } from './url-secret.ts';
 
 /** One thing wrong with a request; the path starts inside it. */

@@ -1,6 +1,10 @@
 import type { Check } from '../check/check.ts';
 import { isPassingLoss } from '../check/thresholds.ts';
-import type { CheckResult, DnsDetail, HttpDetail, IcmpDetail, TcpDetail } from './result.ts';
+import type { DnsDetail } from './details/dns-detail.ts';
+import type { HttpDetail } from './details/http-detail.ts';
+import type { IcmpDetail } from './details/icmp-detail.ts';
+import type { TcpDetail } from './details/tcp-detail.ts';
+import type { CheckResult } from './result.ts';
 
 const TURNED = '(shouldFail)';
 

@@ -1,4 +1,5 @@
-import type { CheckResult, HttpDetail } from './result.ts';
+import type { HttpDetail } from './details/http-detail.ts';
+import type { CheckResult } from './result.ts';
 
 export type DetailField =
   | 'apiCheckResult'

@@ -1,4 +1,4 @@
-import type { CertificateFacts, TlsFacts } from './result.ts';
+import type { CertificateFacts, TlsFacts } from './details/check-detail.ts';
 
 /** The parts of a result that TLS facts are in. */
 interface Details {

@@ -3,7 +3,7 @@ import type { ChannelView } from '../alerts/channels/alert-channels.ts';
 import type { GroupView } from '../check-groups/check-groups.ts';
 import type { CheckCriteria } from '../checks/check-selection.ts';
 import type { CheckView } from '../checks/checks.ts';
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-types.ts';
 import { type Page, WHOLE_LIST } from '../http/resources/paging.ts';
 import type { StoredWindow } from '../maintenance-windows/maintenance-windows.ts';
 import type { StoredSnippet } from '../snippets/snippets.ts';

@@ -17,7 +17,7 @@ export type SeenCertificate = {
   readonly location: string | null;
   readonly authorized: boolean | null;
   readonly protocol: string | null;
-  /** As in the result (src/model/result/result.ts, CertificateFacts). */
+  /** As in the result (src/model/result/details/check-detail.ts, CertificateFacts). */
   readonly certificate: unknown;
 };
 

@@ -1,4 +1,4 @@
-import { MISSED_REASONS } from '../../model/result/result.ts';
+import { MISSED_REASONS } from '../../model/result/missed-slots.ts';
 
 /** Why a trial expired, in words for whoever asked for it. */
 export const EXPIRED = {

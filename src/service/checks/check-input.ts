@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { assertionProblems } from '../../model/check/assertion-problems.ts';
 import { type Check, checkBodySchema } from '../../model/check/check.ts';
 import { credentialTexts, URL_FIELDS } from '../../model/credentials/credential-fields.ts';
+import { targetChange, targetOf } from '../../model/credentials/credential-target.ts';
 import { MASK } from '../../model/credentials/mask.ts';
 import {
   type CredentialProblem,
   maskProblems,
   withRetainedCredentials,
 } from '../../model/credentials/retained-credentials.ts';
-import { targetChange, targetOf } from '../../model/credentials/target.ts';
 import { urlSecretOf } from '../../model/credentials/url-secret.ts';
 import type { RunnableCheckType } from '../../model/enums.ts';
 import type { AccountKey } from '../database/account-key.ts';

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { checkFileSchema } from '../../model/check-file/json-schema.ts';
+import { checkFileSchema } from '../../model/check-file/check-file-schema.ts';
 import { type Encoded, encoded, sendEncoded } from './handbook/responses.ts';
 
 /** The JSON Schema of the check file, for editors: they fetch it without a key. */

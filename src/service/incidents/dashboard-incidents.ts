@@ -1,10 +1,10 @@
-import { instantMsOf, spacedTime } from '../../model/instant.ts';
 import {
   type IncidentFields,
   incidentChangesSchema,
   incidentSchema,
   incidentUpdateSchema,
-} from '../../model/status-page/dashboard-incident.ts';
+} from '../../model/incident/dashboard-incident.ts';
+import { instantMsOf, spacedTime } from '../../model/instant.ts';
 import { SECOND_MS } from '../../model/time-units.ts';
 import type { StoredIncident } from './incidents.sql.ts';
 import {

@@ -1,5 +1,5 @@
-import type { IncidentStatus } from '../../model/status-page/dashboard-incident.ts';
-import type { IncidentSeverity } from '../../model/status-page/status-page-incident.ts';
+import type { IncidentStatus } from '../../model/incident/dashboard-incident.ts';
+import type { IncidentSeverity } from '../../model/incident/status-page-incident.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 

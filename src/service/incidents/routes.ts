@@ -4,11 +4,11 @@ import {
   INCIDENT_STATUSES,
   incidentChangesSchema,
   incidentUpdateSchema,
-} from '../../model/status-page/dashboard-incident.ts';
+} from '../../model/incident/dashboard-incident.ts';
 import {
   pageIncidentChangesSchema,
   pageIncidentUpdateSchema,
-} from '../../model/status-page/status-page-incident.ts';
+} from '../../model/incident/status-page-incident.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import type { RawBody } from '../http/resources/given-fields.ts';
 import type { Page } from '../http/resources/paging.ts';

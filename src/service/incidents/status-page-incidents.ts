@@ -1,10 +1,10 @@
-import type { IncidentStatus } from '../../model/status-page/dashboard-incident.ts';
+import type { IncidentStatus } from '../../model/incident/dashboard-incident.ts';
 import {
   type PageIncidentFields,
   pageIncidentChangesSchema,
   pageIncidentSchema,
   pageIncidentUpdateSchema,
-} from '../../model/status-page/status-page-incident.ts';
+} from '../../model/incident/status-page-incident.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { everyHour, removeInBatches, removePastRetention } from '../database/retention.ts';
 import { conflict, invalid } from '../errors.ts';

@@ -1,4 +1,4 @@
-import type { IncidentSeverity } from '../../model/status-page/status-page-incident.ts';
+import type { IncidentSeverity } from '../../model/incident/status-page-incident.ts';
 import type { Sql } from '../database/store.ts';
 
 export interface IncidentToOpen {

@@ -1,4 +1,4 @@
-import type { IncidentStatus } from '../../model/status-page/dashboard-incident.ts';
+import type { IncidentStatus } from '../../model/incident/dashboard-incident.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { instantMsOf } from '../../model/instant.ts';
 import {
   type IncidentUpdate,
   MAX_INCIDENT_UPDATES,
-} from '../../model/status-page/dashboard-incident.ts';
-import type { PageIncidentUpdate } from '../../model/status-page/status-page-incident.ts';
+} from '../../model/incident/dashboard-incident.ts';
+import type { PageIncidentUpdate } from '../../model/incident/status-page-incident.ts';
+import { instantMsOf } from '../../model/instant.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';

@@ -1,4 +1,4 @@
-import type { ServiceState } from '../../model/status-page/status-page-incident.ts';
+import type { ServiceState } from '../../model/incident/status-page-incident.ts';
 import type { Store } from '../database/store.ts';
 import { notFound } from '../errors.ts';
 import { openIncidentsOfPage, type StoredPageIncident } from '../incidents/shared.sql.ts';

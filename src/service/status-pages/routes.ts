@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { SERVICE_STATES } from '../../model/incident/status-page-incident.ts';
 import { changedStatusPageSchema, statusPageSchema } from '../../model/status-page/status-page.ts';
-import { SERVICE_STATES } from '../../model/status-page/status-page-incident.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';

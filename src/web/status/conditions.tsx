@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { ServiceCondition } from '../../model/status-page/status-page-incident.ts';
+import type { ServiceCondition } from '../../model/incident/status-page-incident.ts';
 
 /** The condition itself is the class that gives its colours: style.ts. */
 export const CONDITION_WORDS: Readonly<Record<ServiceCondition, string>> = {

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import type { ServiceCondition } from '../../model/incident/status-page-incident.ts';
 import type { StatusPage } from '../../model/status-page/status-page.ts';
-import type { ServiceCondition } from '../../model/status-page/status-page-incident.ts';
 import { stateIcon } from './conditions.tsx';
 import { type PageColors, styleOf } from './style.ts';
 

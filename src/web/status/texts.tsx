@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { IncidentStatus } from '../../model/status-page/dashboard-incident.ts';
+import type { IncidentStatus } from '../../model/incident/dashboard-incident.ts';
 import { DAY_MS } from '../../model/time-units.ts';
 
 const UTC = { timeZone: 'UTC' } as const;

@@ -6,8 +6,8 @@ import {
   COMPARISONS,
 } from '../../model/check/assertion.ts';
 import { IP_FAMILIES } from '../../model/enums.ts';
+import { FAMILY_OUTCOMES } from '../../model/result/details/check-detail.ts';
 import type { ErrorCode } from '../../model/result/error-codes.ts';
-import { FAMILY_OUTCOMES } from '../../model/result/result.ts';
 import { MAX_HOPS } from '../../model/result/traceroute.ts';
 import { duration, durationOrNull } from './durations.ts';
 import { boundedList, count, instant, openCode, recordOf, text } from './fields.ts';

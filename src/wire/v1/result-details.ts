@@ -8,7 +8,7 @@ import {
   DNS_TEXT_FIELDS,
   type DnsNumberField,
   type DnsTextField,
-} from '../../model/result/dns-answer.ts';
+} from '../../model/result/details/dns-answer.ts';
 import {
   commonDetail,
   echoedPairs,

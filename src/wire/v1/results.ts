@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { stableId } from '../../model/ids.ts';
-import type { MissedSlots } from '../../model/result/result.ts';
+import type { MissedSlots } from '../../model/result/missed-slots.ts';
 import { type YieldWhenDue, yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { checkResultSchema, type ReceivedResult } from './check-result.ts';
 import { boundedList, count, id, instant, openCode, text } from './fields.ts';

@@ -1,4 +1,4 @@
-import type { Features } from '../../../src/service/features.ts';
+import type { Features } from '../../../src/service/feature-types.ts';
 import type { ServiceApp } from '../../support/service/service-app.ts';
 import type { Measured } from '../part.ts';
 import { newKeyFor, percentiles } from './percentiles.ts';

@@ -1,4 +1,4 @@
-import type { Features } from '../../../src/service/features.ts';
+import type { Features } from '../../../src/service/feature-types.ts';
 import { quantile } from '../row.ts';
 
 /** A round is the 95th percentile of these. */

@@ -5,7 +5,7 @@ import { apiRoutes } from '../../../src/service/api-routes.ts';
 import { migrate } from '../../../src/service/database/migrate.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
 import type { Store } from '../../../src/service/database/store.ts';
-import type { Features } from '../../../src/service/features.ts';
+import type { Features } from '../../../src/service/feature-types.ts';
 import { silentLog, storeConfig } from '../../support/database/silent-store.ts';
 import { startServiceApp } from '../../support/service/service-app.ts';
 import { testFeatures } from '../../support/service/service-features.ts';

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { migrate } from '../../../src/service/database/migrate.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
-import { addManyChecks } from '../../browser/dashboard/overview-samples.ts';
+import { addManyChecks } from '../../browser/dashboard/overview/overview-samples.ts';
 import { launchBrowser } from '../../browser/support/browser.ts';
 import {
   type DashboardAccount,

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { resultIdOf, sequenceIdOf } from '../../../src/model/ids.ts';
-import type { CheckResult, HttpDetail } from '../../../src/model/result/result.ts';
+import type { HttpDetail } from '../../../src/model/result/details/http-detail.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
 
 /** One upload of an agent, as sent. */
 export interface Upload {

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EXACT_MS } from '../../../src/agent/net/deadline-extension.ts';
-import type { CheckResult, MissedSlots, Timing } from '../../../src/model/result/result.ts';
+import type { Timing } from '../../../src/model/result/details/check-detail.ts';
+import type { MissedSlots } from '../../../src/model/result/missed-slots.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
 import { PERIOD_MS, withLoadedAgent } from '../support/agent.ts';
 import { manyChecks } from '../support/many-checks.ts';
 import type { Condition, LoadWithConditions } from './conditions.ts';

@@ -5,18 +5,18 @@ import type {
   OpenDashboard,
 } from '../support/dashboard-service.ts';
 import { addSampleChecks, addSampleLocation } from '../support/sample-account.ts';
-import { ALERTING_SCENES } from './alerting-scenes.ts';
-import { CHECK_SCENES } from './check-scenes.ts';
-import { EDITING_SCENES } from './editing-scenes.ts';
-import { LOCATION_SCENES } from './location-scenes.ts';
-import { GUEST_SCENES } from './more/guest-scenes.ts';
-import { MORE_SCENES } from './more/scenes.ts';
-import { addBadDay, addManyChecks, addQuietChecks } from './overview-samples.ts';
-import { HEARTBEAT_SCENES } from './planned/heartbeat-scenes.ts';
-import { INCIDENT_SCENES } from './planned/incident-scenes.ts';
-import { MAINTENANCE_SCENES } from './planned/maintenance-scenes.ts';
-import { STATUS_PAGE_SCENES } from './planned/status-page-scenes.ts';
-import { SETTINGS_SCENES } from './settings-scenes.ts';
+import { ALERTING_SCENES } from './alerting/alerting-scenes.ts';
+import { CHECK_SCENES } from './check/check-scenes.ts';
+import { EDITING_SCENES } from './editing/editing-scenes.ts';
+import { GUEST_SCENES } from './guest-scenes.ts';
+import { HEARTBEAT_SCENES } from './heartbeats/heartbeat-scenes.ts';
+import { INCIDENT_SCENES } from './incidents/incident-scenes.ts';
+import { LOCATION_SCENES } from './locations/location-scenes.ts';
+import { MAINTENANCE_SCENES } from './maintenance/maintenance-scenes.ts';
+import { MORE_SCENES } from './more-scenes.ts';
+import { addBadDay, addManyChecks, addQuietChecks } from './overview/overview-samples.ts';
+import { SETTINGS_SCENES } from './settings/settings-scenes.ts';
+import { STATUS_PAGE_SCENES } from './status-pages/status-page-scenes.ts';
 
 /** A view of the dashboard that `npm run screenshots` makes pictures of. */
 export interface Scene {

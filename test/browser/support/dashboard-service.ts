@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import { apiRoutes } from '../../../src/service/api-routes.ts';
 import type { Store } from '../../../src/service/database/store.ts';
-import type { Features } from '../../../src/service/features.ts';
+import type { Features } from '../../../src/service/feature-types.ts';
 import { insertMembership, insertUser } from '../../../src/service/users/sql.ts';
 import { type Reply, type ServiceApp, startServiceApp } from '../../support/service/service-app.ts';
 import { testFeatures } from '../../support/service/service-features.ts';

@@ -7,7 +7,8 @@ import { NO_REPORTS } from '../../../src/agent/error-reports/disabled-reports.ts
 import { runAgent } from '../../../src/agent/main.ts';
 import type { CheckListener, CheckSet } from '../../../src/agent/source/check-source.ts';
 import { resultIdOf } from '../../../src/model/ids.ts';
-import type { CheckResult, MissedSlots } from '../../../src/model/result/result.ts';
+import type { MissedSlots } from '../../../src/model/result/missed-slots.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
 import { StopSignals } from '../../../src/runtime/lifecycle.ts';
 import { eventually } from '../../support/eventually.ts';

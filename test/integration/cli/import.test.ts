@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runHere } from '../../support/agent/cli.ts';
-import { importSource } from '../../support/imported.ts';
+import { importSource } from '../../support/import-sources.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const BLACKBOX = ['blackbox.yml', 'prometheus.yml', 'targets.json'].map(importSource);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { HttpDetail } from '../../../src/model/result/result.ts';
+import type { HttpDetail } from '../../../src/model/result/details/http-detail.ts';
 import { HTTP_DETAIL } from '../samples/http-results.ts';
 import { tlsWith } from '../samples/root-cause-cases.ts';
 import { resultOfRun } from '../service/results-fixture.ts';

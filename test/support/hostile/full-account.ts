@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import type { Store } from '../../../src/service/database/store.ts';
-import type { Features } from '../../../src/service/features.ts';
+import type { Features } from '../../../src/service/feature-types.ts';
 import { insertIdentity } from '../../../src/service/oidc/sql.ts';
 import { useModelOnce } from '../../../src/service/root-cause/claims.sql.ts';
 import {

@@ -1,5 +1,6 @@
 import type { AssertionResult } from '../../../src/model/check/assertion.ts';
-import type { CheckResult, HttpDetail, HttpResponse } from '../../../src/model/result/result.ts';
+import type { HttpDetail, HttpResponse } from '../../../src/model/result/details/http-detail.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
 import { resultFor } from './results.ts';
 
 const TIMING_PHASES = {

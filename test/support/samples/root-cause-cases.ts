@@ -1,12 +1,9 @@
 import type { Check } from '../../../src/model/check/check.ts';
 import { checkBodySchema } from '../../../src/model/check/check.ts';
+import type { TlsFacts } from '../../../src/model/result/details/check-detail.ts';
+import type { HttpDetail, HttpResponse } from '../../../src/model/result/details/http-detail.ts';
 import type { ErrorCode } from '../../../src/model/result/error-codes.ts';
-import type {
-  CheckResult,
-  HttpDetail,
-  HttpResponse,
-  TlsFacts,
-} from '../../../src/model/result/result.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
 import {
   type AnalysisInput,
   type FailureContext,

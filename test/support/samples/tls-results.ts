@@ -1,4 +1,5 @@
-import type { CheckResult, TlsFacts } from '../../../src/model/result/result.ts';
+import type { TlsFacts } from '../../../src/model/result/details/check-detail.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
 
 const DETAIL = {
   assertions: [],

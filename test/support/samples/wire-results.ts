@@ -1,5 +1,6 @@
 import { resultIdOf } from '../../../src/model/ids.ts';
-import type { CheckResult, HttpDetail } from '../../../src/model/result/result.ts';
+import type { HttpDetail } from '../../../src/model/result/details/http-detail.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
 import { resultFor } from './results.ts';
 
 /** A result that a service accepts: its id contains its sequence and attempt. */

@@ -5,7 +5,8 @@ import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
 import { createLocationWake } from '../../../src/service/agents/assignment/location-wake.ts';
 import { createCheckVariables } from '../../../src/service/checks/variables/check-variables.ts';
 import type { Store } from '../../../src/service/database/store.ts';
-import { createFeatures, type FeatureParts, type Features } from '../../../src/service/features.ts';
+import type { FeatureParts, Features } from '../../../src/service/feature-types.ts';
+import { createFeatures } from '../../../src/service/features.ts';
 import { openArtifactStore } from '../../../src/service/object-store/artifacts-config.ts';
 import { createProxyPasswords } from '../../../src/service/private-locations/proxy-passwords.ts';
 import {

@@ -4,7 +4,7 @@ import type { Role } from '../../../src/model/enums.ts';
 import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import { apiRoutes } from '../../../src/service/api-routes.ts';
 import type { Store } from '../../../src/service/database/store.ts';
-import type { Features } from '../../../src/service/features.ts';
+import type { Features } from '../../../src/service/feature-types.ts';
 import { type DatabaseKind, openMigratedStore } from '../database/databases.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { type Reply, type ServiceApp, startServiceApp } from './service-app.ts';

@@ -1,5 +1,5 @@
+import type { ServiceCondition } from '../../../src/model/incident/status-page-incident.ts';
 import { statusPageSchema } from '../../../src/model/status-page/status-page.ts';
-import type { ServiceCondition } from '../../../src/model/status-page/status-page-incident.ts';
 import type {
   DayOnPage,
   ServiceHistory,

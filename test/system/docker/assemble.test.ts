@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type BillOfMaterials, problemsOf } from '../../support/containers/bill-of-materials.ts';
 import { agentImageContents } from '../../support/containers/image-contents.ts';
 import { type CommandEnd, runToEnd } from '../../support/containers/run-command.ts';
-import { importsOf, sourceFiles } from '../../support/imports.ts';
+import { importsOf, sourceFiles } from '../../support/module-imports.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../docker/assemble.mjs');
@@ -66,7 +66,7 @@ it("the agent's image contains the imports of its commands and nothing of the se
   expect(assembled).toMatchObject({ code: 0, stderr: '' });
 
   const commands = [
-    'cli/commands/agent.ts',
+    'cli/commands/agent-command.ts',
     ...['run', 'validate', 'import', 'apply'].map((name) => `cli/${name}/${name}-command.ts`),
   ];
   const needed = [...commands, 'cli/main.ts'].flatMap((start) =>

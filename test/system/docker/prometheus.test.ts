@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { ALERT_CASES, alertTests } from '../../support/compose/alert-cases.ts';
-import { DASHBOARDS, dashboardExpressions } from '../../support/compose/dashboard.ts';
+import { DASHBOARDS, dashboardExpressions } from '../../support/compose/grafana-dashboards.ts';
 import { PROMETHEUS_NEEDS, startPrometheus } from '../../support/compose/prometheus.ts';
 import {
   alertRules,

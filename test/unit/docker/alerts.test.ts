@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT } from '../../../src/agent/config/agent-config.ts';
-import { MISSED_REASONS } from '../../../src/model/result/result.ts';
+import { MISSED_REASONS } from '../../../src/model/result/missed-slots.ts';
 import { SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 import { exposedMetrics, misuseOf } from '../../support/compose/exposed-metrics.ts';
 import { alertRules, alertsTable, scrapeJobs } from '../../support/compose/prometheus-files.ts';

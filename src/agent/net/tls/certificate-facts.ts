@@ -1,6 +1,6 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
-import type { CertificateFacts, TlsFacts } from '../../../model/result/result.ts';
+import type { CertificateFacts, TlsFacts } from '../../../model/result/details/check-detail.ts';
 import { DAY_MS } from '../../../model/time-units.ts';
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 

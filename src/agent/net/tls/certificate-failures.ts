@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { checkServerIdentity, type PeerCertificate, type TLSSocket } from 'node:tls';
+import type { CertificateFacts } from '../../../model/result/details/check-detail.ts';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
-import type { CertificateFacts } from '../../../model/result/result.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { certificateFacts, type FactsOptions, type Leaf } from './certificate-facts.ts';
 

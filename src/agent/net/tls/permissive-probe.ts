@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { TlsFacts } from '../../../model/result/result.ts';
+import type { TlsFacts } from '../../../model/result/details/check-detail.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import type { Limits } from '../limited-wait.ts';
 import { leafCertificate, readTlsFacts } from './certificate-facts.ts';

@@ -1,8 +1,8 @@
 import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import type { TlsFacts } from '../../../model/result/details/check-detail.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
-import type { TlsFacts } from '../../../model/result/result.ts';
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import type { ProbeContext } from '../../probes/probe.ts';

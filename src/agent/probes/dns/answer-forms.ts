@@ -4,7 +4,7 @@ import type {
   DnsAnswer,
   DnsAnswerRecord,
   DnsRecordFields,
-} from '../../../model/result/dns-answer.ts';
+} from '../../../model/result/details/dns-answer.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { DnsMessage, DnsRecord } from '../../net/dns/message/message.ts';
 import { className, opcodeName, TYPE_NUMBERS, typeName } from '../../net/dns/message/parameters.ts';

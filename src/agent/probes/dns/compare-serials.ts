@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 import type { DnsRequest } from '../../../model/check/request/dns.ts';
 import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
+import type { DnsResponse } from '../../../model/result/details/dns-detail.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
-import type { DnsResponse } from '../../../model/result/result.ts';
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { isNear } from '../../net/address-family.ts';
 import { type Exchanged, exchange } from '../../net/dns/exchange.ts';

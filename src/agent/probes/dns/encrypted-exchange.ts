@@ -1,6 +1,6 @@
 import type { IpFamily } from '../../../model/enums.ts';
+import type { TlsFacts } from '../../../model/result/details/check-detail.ts';
 import { ERROR_CODES, type Failure } from '../../../model/result/error-codes.ts';
-import type { TlsFacts } from '../../../model/result/result.ts';
 import type { ExchangeFailed } from '../../net/dns/exchange-failures.ts';
 import type { DnsMessage } from '../../net/dns/message/message.ts';
 import type { Endpoint } from '../endpoint.ts';

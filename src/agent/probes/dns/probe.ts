@@ -1,14 +1,13 @@
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { type DnsProtocol, type DnsRequest, dnsPortOf } from '../../../model/check/request/dns.ts';
 import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
-import type { Failure } from '../../../model/result/error-codes.ts';
+import type { TimingClock, TlsFacts } from '../../../model/result/details/check-detail.ts';
 import type {
   DnsDetail,
   DnsResponse,
   DnsTimingPhases,
-  TimingClock,
-  TlsFacts,
-} from '../../../model/result/result.ts';
+} from '../../../model/result/details/dns-detail.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
 import { endpointText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { parseProxy } from '../../../runtime/net/proxy/proxy-url.ts';
 import { countText } from '../../../runtime/text/count-text.ts';

@@ -1,7 +1,11 @@
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import type { IpFamily } from '../../../model/enums.ts';
+import type {
+  FamilyOutcome,
+  TcpFacts,
+  TlsFacts,
+} from '../../../model/result/details/check-detail.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
-import type { FamilyOutcome, TcpFacts, TlsFacts } from '../../../model/result/result.ts';
 import type { HttpProxy } from '../../../runtime/net/proxy/proxy-url.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { familyFor, type SoughtFamily } from '../../net/address-family.ts';

@@ -1,4 +1,4 @@
-import type { HttpTimingPhases, HttpTimings } from '../../../model/result/result.ts';
+import type { HttpTimingPhases, HttpTimings } from '../../../model/result/details/http-detail.ts';
 import { roundMs } from '../probe.ts';
 import type { Hop } from './hop.ts';
 

@@ -2,7 +2,7 @@ import type { ApiRequest, UrlRequest } from '../../../model/check/request/http.t
 import { MASK } from '../../../model/credentials/mask.ts';
 import { isSensitiveHeader } from '../../../model/credentials/sensitive-headers.ts';
 import type { FamilyChoice } from '../../../model/enums.ts';
-import type { HttpRequestEcho } from '../../../model/result/result.ts';
+import type { HttpRequestEcho } from '../../../model/result/details/http-detail.ts';
 import { percentDecoded } from '../../../runtime/text/percent-decoded.ts';
 import { VERSION } from '../../../runtime/version.ts';
 import { cutScrubbed, NOT_SCRUBBED, type Scrub } from '../../secrets/cut-scrubbed.ts';

@@ -1,15 +1,17 @@
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { maskHeaders } from '../../../model/credentials/sensitive-headers.ts';
-import type { Failure } from '../../../model/result/error-codes.ts';
 import type {
   FamilyOutcome,
+  TcpFacts,
+  TlsFacts,
+} from '../../../model/result/details/check-detail.ts';
+import type {
   HttpRequestEcho,
   HttpResponse,
   HttpTimingPhases,
   HttpTimings,
-  TcpFacts,
-  TlsFacts,
-} from '../../../model/result/result.ts';
+} from '../../../model/result/details/http-detail.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
 import { parseProxy } from '../../../runtime/net/proxy/proxy-url.ts';
 import { millisecondsText } from '../../../runtime/text/duration-text.ts';
 import { soughtFamily } from '../../net/address-family.ts';

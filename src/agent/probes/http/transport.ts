@@ -1,5 +1,5 @@
+import type { HttpResponse } from '../../../model/result/details/http-detail.ts';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
-import type { HttpResponse } from '../../../model/result/result.ts';
 
 export interface HopRequest {
   readonly method: string;

@@ -1,5 +1,5 @@
+import type { IcmpResponse } from '../../../model/result/details/icmp-detail.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
-import type { IcmpResponse } from '../../../model/result/result.ts';
 import { roundMs } from '../probe.ts';
 import type { EchoEnd } from './echo-exchange.ts';
 import { latencyOf, packetLossPercent } from './statistics.ts';

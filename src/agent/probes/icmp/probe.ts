@@ -1,11 +1,11 @@
 import type { IcmpRequest } from '../../../model/check/request/icmp.ts';
-import type { Failure } from '../../../model/result/error-codes.ts';
+import type { TimingClock } from '../../../model/result/details/check-detail.ts';
 import type {
   IcmpDetail,
   IcmpResponse,
   IcmpTimingPhases,
-  TimingClock,
-} from '../../../model/result/result.ts';
+} from '../../../model/result/details/icmp-detail.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';

@@ -1,4 +1,4 @@
-import type { IcmpResponse } from '../../../model/result/result.ts';
+import type { IcmpResponse } from '../../../model/result/details/icmp-detail.ts';
 import { roundMs } from '../probe.ts';
 
 /**

@@ -3,14 +3,16 @@ import type { ClientCertificate } from '../../../model/check/client-certificate.
 import type { TcpRequest, TcpStep } from '../../../model/check/request/tcp.ts';
 import type {
   FamilyOutcome,
-  TcpDetail,
   TcpFacts,
+  TimingClock,
+  TlsFacts,
+} from '../../../model/result/details/check-detail.ts';
+import type {
+  TcpDetail,
   TcpResponse,
   TcpTimingPhases,
   TcpTimings,
-  TimingClock,
-  TlsFacts,
-} from '../../../model/result/result.ts';
+} from '../../../model/result/details/tcp-detail.ts';
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { soughtFamily } from '../../net/address-family.ts';
 import { connectTcp } from '../../net/connect.ts';

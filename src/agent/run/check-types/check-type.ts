@@ -1,16 +1,16 @@
 import type { AssertionResult } from '../../../model/check/assertion.ts';
 import type { CheckOf } from '../../../model/check/check.ts';
 import type { RunnableCheckType } from '../../../model/enums.ts';
-import type { Failure } from '../../../model/result/error-codes.ts';
 import type {
-  CheckResult,
   FamiliesDetail,
   FamilyOutcome,
   LogEntry,
   Timing,
   TimingClock,
   TlsFacts,
-} from '../../../model/result/result.ts';
+} from '../../../model/result/details/check-detail.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
+import type { CheckResult } from '../../../model/result/result.ts';
 import type { Observation } from '../../../model/result/verdict.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { Receiver } from '../../config/variable-targets.ts';

@@ -3,7 +3,7 @@ import type { ClientCertificate } from '../../../model/check/client-certificate.
 import { maskHeaders } from '../../../model/credentials/sensitive-headers.ts';
 import { maskUserinfo } from '../../../model/credentials/url-secret.ts';
 import { isPassingStatus } from '../../../model/result/criterion.ts';
-import type { HttpDetail, HttpResponse } from '../../../model/result/result.ts';
+import type { HttpDetail, HttpResponse } from '../../../model/result/details/http-detail.ts';
 import { parseProxy } from '../../../runtime/net/proxy/proxy-url.ts';
 import { isOfBody } from '../../assertions/assertion-sources.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';

@@ -1,5 +1,5 @@
 import { isPassingLoss } from '../../../model/check/thresholds.ts';
-import type { IcmpResponse } from '../../../model/result/result.ts';
+import type { IcmpResponse } from '../../../model/result/details/icmp-detail.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { createIcmpProbe } from '../../probes/icmp/probe.ts';
 import {

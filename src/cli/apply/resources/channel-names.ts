@@ -7,8 +7,8 @@ import type {
 } from '../../../model/check-file/sections.ts';
 import { fileEntryOf } from '../../../model/logical-id.ts';
 import { nearestName } from '../../../runtime/text/nearest-name.ts';
-import type { Fields } from './kinds.ts';
 import type { ServiceId } from './references.ts';
+import type { Fields } from './resource-fields.ts';
 
 /** A channel as the service shows it. */
 type KnownChannel = Fields & { readonly id: ServiceId; readonly logicalId: string | null };

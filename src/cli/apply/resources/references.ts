@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Check } from '../../../model/check/check.ts';
 import type { CheckReferences, Section } from '../../../model/check-file/sections.ts';
 import type { KnownCheck } from '../normal-form.ts';
-import type { Fields } from './kinds.ts';
+import type { Fields } from './resource-fields.ts';
 
 /** The id of a resource at the service. */
 export type ServiceId = string | number;

@@ -17,8 +17,8 @@ import { ownershipProblem } from '../file-ownership.ts';
 import { allPages } from '../locations.ts';
 import type { NameProblems } from './channel-names.ts';
 import { hasHidden, withHidden } from './hidden-fields.ts';
-import { type Fields, fieldsOfEntry, fieldsOfResponse, RESOURCE_PATHS } from './kinds.ts';
 import { ResourceIds, type ServiceId, withEntryIds } from './references.ts';
+import { type Fields, fieldsOfEntry, fieldsOfResponse, RESOURCE_PATHS } from './resource-fields.ts';
 
 /** One change of a resource other than a check. References are ids of the file. */
 export type ResourceStep =

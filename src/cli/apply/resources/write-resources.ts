@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { ENTRY_NOUNS, type Section } from '../../../model/check-file/sections.ts';
 import type { ApiClient, ApiRefusal, ApiResponse } from '../../service-api/api-client.ts';
 import { assignmentQuery, type Resolved } from '../write-steps.ts';
-import type { Fields } from './kinds.ts';
-import { RESOURCE_PATHS } from './kinds.ts';
 import { type ResourceIds, type ServiceId, withServiceIds } from './references.ts';
+import type { Fields } from './resource-fields.ts';
+import { RESOURCE_PATHS } from './resource-fields.ts';
 import { bodyOf, comparedFields, type ResourceStep } from './resource-plan.ts';
 
 type Client = Pick<ApiClient, 'send'>;

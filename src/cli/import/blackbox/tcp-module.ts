@@ -1,8 +1,8 @@
 import { isTrue, mappingOf, reportOthers, textOf } from '../common/fields.ts';
 import { hostAndPort } from '../common/probe.ts';
 import { below } from '../common/source-file.ts';
-import { readConversation } from './conversation.ts';
 import { familyOf, type ModuleReader, SHARED_REASONS, TLS_REASONS } from './module-parts.ts';
+import { readConversation } from './query-response.ts';
 
 export const tcpModule: ModuleReader = (section, context) => {
   const { origin, draft } = context;

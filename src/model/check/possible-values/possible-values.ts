@@ -1,7 +1,7 @@
 import { type JSONPathQuery, jsonpath } from 'json-p3';
 import { MIN_FINAL_STATUS } from '../../result/criterion.ts';
-import type { DnsAnswer } from '../../result/dns-answer.ts';
-import type { IcmpResponse } from '../../result/result.ts';
+import type { DnsAnswer } from '../../result/details/dns-answer.ts';
+import type { IcmpResponse } from '../../result/details/icmp-detail.ts';
 import { type Assertion, type CertificateProperty, patternFieldOf } from '../assertion.ts';
 import { parseJsonPath } from '../expressions.ts';
 import { HEADER_NAME } from '../request/http.ts';

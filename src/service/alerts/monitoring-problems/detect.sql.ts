@@ -1,5 +1,5 @@
 import type { AlertChannelType } from '../../../model/alerting/alert-channel.ts';
-import type { MissedReason } from '../../../model/result/result.ts';
+import type { MissedReason } from '../../../model/result/missed-slots.ts';
 import type { Sql } from '../../database/store.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 

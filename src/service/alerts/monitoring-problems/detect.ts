@@ -4,7 +4,7 @@ import {
   PROBLEM_LIMITS,
 } from '../../../model/alerting/monitoring-problems.ts';
 import { stableId } from '../../../model/ids.ts';
-import { MISSED_REASONS, type MissedReason } from '../../../model/result/result.ts';
+import { MISSED_REASONS, type MissedReason } from '../../../model/result/missed-slots.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../model/time-units.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { durationText, twoUnitText } from '../../../runtime/text/duration-text.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { INCIDENT_STATUSES } from '../../../model/status-page/dashboard-incident.ts';
+import { INCIDENT_STATUSES } from '../../../model/incident/dashboard-incident.ts';
 import {
   INCIDENT_SEVERITIES,
   SERVICE_STATES,
-} from '../../../model/status-page/status-page-incident.ts';
+} from '../../../model/incident/status-page-incident.ts';
 import type { RequestedPage } from '../site/requested-page.ts';
 import type { PageState } from '../state/page-state.ts';
 

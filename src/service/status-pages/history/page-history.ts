@@ -1,6 +1,6 @@
+import { MAX_INCIDENT_UPDATES } from '../../../model/incident/dashboard-incident.ts';
+import type { IncidentSeverity } from '../../../model/incident/status-page-incident.ts';
 import { type Recurrence, spanAt } from '../../../model/schedule/recurrence.ts';
-import { MAX_INCIDENT_UPDATES } from '../../../model/status-page/dashboard-incident.ts';
-import type { IncidentSeverity } from '../../../model/status-page/status-page-incident.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { readSnapshot } from '../../database/read-snapshot.ts';
 import type { Sql, Store } from '../../database/store.ts';

@@ -1,10 +1,10 @@
-import type { CheckState } from '../../../model/result/check-state.ts';
-import type { FailureRule } from '../../../model/status-page/status-page.ts';
 import {
   type IncidentSeverity,
   type ServiceCondition,
   stateUnder,
-} from '../../../model/status-page/status-page-incident.ts';
+} from '../../../model/incident/status-page-incident.ts';
+import type { CheckState } from '../../../model/result/check-state.ts';
+import type { FailureRule } from '../../../model/status-page/status-page.ts';
 
 /** Best first. */
 export const SERVICE_CONDITIONS: readonly ServiceCondition[] = [

@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type ServiceCondition,
-  stateUnder,
-} from '../../../model/status-page/status-page-incident.ts';
+import { type ServiceCondition, stateUnder } from '../../../model/incident/status-page-incident.ts';
 import { DAY_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Sql } from '../../database/store.ts';

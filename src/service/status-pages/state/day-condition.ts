@@ -1,5 +1,5 @@
+import type { ServiceCondition } from '../../../model/incident/status-page-incident.ts';
 import type { FailureRule } from '../../../model/status-page/status-page.ts';
-import type { ServiceCondition } from '../../../model/status-page/status-page-incident.ts';
 
 /** The runs of a service on a day. */
 export interface DayRuns {

@@ -1,4 +1,4 @@
-import type { ServiceCondition } from '../../../model/status-page/status-page-incident.ts';
+import type { ServiceCondition } from '../../../model/incident/status-page-incident.ts';
 import { DAY_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
@@ -36,7 +36,7 @@ import { type Measurement, readMeasurements } from './measurements.ts';
 import { measuredServicesOf } from './sql.ts';
 import { createUsualTimes } from './usual-response-times.ts';
 
-export type { ServiceCondition } from '../../../model/status-page/status-page-incident.ts';
+export type { ServiceCondition } from '../../../model/incident/status-page-incident.ts';
 export type { ServiceHistory } from './daily-history.ts';
 export type { IncidentOnPage, MaintenanceOnPage } from './events-on-page.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { MissedSlots } from '../../../../src/model/result/result.ts';
+import type { MissedSlots } from '../../../../src/model/result/missed-slots.ts';
 import { type CpuGroup, HAS_CPU_CGROUP, makeCpuGroup } from '../../../support/process/cpu-limit.ts';
 import { endChild } from '../../../support/process/end-child.ts';
 import { makeTestFolder } from '../../../support/process/test-folder.ts';

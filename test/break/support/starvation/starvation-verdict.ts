@@ -1,4 +1,5 @@
-import type { CheckResult, MissedSlots } from '../../../../src/model/result/result.ts';
+import type { MissedSlots } from '../../../../src/model/result/missed-slots.ts';
+import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { nextSlotAfter } from '../../../../src/model/schedule/slot-rule.ts';
 import type { Expected, StarvationCheck } from './starvation-checks.ts';
 

@@ -1,4 +1,4 @@
-import type { MissedSlots } from '../../../../src/model/result/result.ts';
+import type { MissedSlots } from '../../../../src/model/result/missed-slots.ts';
 import type { StormCheck } from './storm-checks.ts';
 import type { Group } from './storm-fixture.ts';
 import type { Span, StormRecords, StormResult } from './storm-records.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../../../src/agent/config/agent-config.ts';
 import { createErrorReports } from '../../../../src/agent/error-reports/error-reports.ts';
-import { runDaemon } from '../../../../src/cli/daemon.ts';
+import { runDaemon } from '../../../../src/cli/commands/run-daemon.ts';
 import { VedetteError } from '../../../../src/runtime/errors.ts';
 import { memoryTerminal } from '../../../support/agent/memory-terminal.ts';
 import { captureLog } from '../../../support/log-capture.ts';

@@ -6,7 +6,7 @@ import {
   EvidenceBudget,
 } from '../../../../src/agent/evidence/evidence-budget.ts';
 import type { Tracer } from '../../../../src/agent/evidence/traceroute/tracer.ts';
-import { stubCapturer, stubTracer } from '../../../support/agent/evidence-parts.ts';
+import { stubCapturer, stubTracer } from '../../../support/agent/fake-evidence.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { openEvidence } from '../../../../src/agent/evidence/open-evidence.ts';
 import { createSystemResolver } from '../../../../src/agent/net/dns/system/system-resolver.ts';
-import { stubCapturer, stubTracer } from '../../../support/agent/evidence-parts.ts';
+import { stubCapturer, stubTracer } from '../../../support/agent/fake-evidence.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';

@@ -14,7 +14,7 @@ import {
   type StubTracer,
   stubCapturer,
   stubTracer,
-} from '../../../support/agent/evidence-parts.ts';
+} from '../../../support/agent/fake-evidence.ts';
 import { loopbackResolver } from '../../../support/agent/probe-context.ts';
 import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.ts';
 import { scriptTools } from '../../../support/agent/script-fixture.ts';

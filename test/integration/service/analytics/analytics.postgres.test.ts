@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ANALYTICS_METRICS } from '../../../../src/model/result/analytics.ts';
-import type { HttpTimingPhases } from '../../../../src/model/result/result.ts';
+import type { HttpTimingPhases } from '../../../../src/model/result/details/http-detail.ts';
 import { createAnalytics } from '../../../../src/service/analytics/analytics.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE } from '../../../support/samples/http-results.ts';

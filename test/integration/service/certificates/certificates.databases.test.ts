@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CertificateFacts } from '../../../../src/model/result/result.ts';
+import type { CertificateFacts } from '../../../../src/model/result/details/check-detail.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE } from '../../../support/samples/http-results.ts';
 import { resultOverTls } from '../../../support/samples/tls-results.ts';

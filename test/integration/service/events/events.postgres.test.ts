@@ -8,7 +8,7 @@ import { apiRoutes } from '../../../../src/service/api-routes.ts';
 import { openStore } from '../../../../src/service/database/open-store.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
 import { deleteEventsBefore } from '../../../../src/service/events/sql.ts';
-import type { Features } from '../../../../src/service/features.ts';
+import type { Features } from '../../../../src/service/feature-types.ts';
 import { insertSnippet } from '../../../../src/service/snippets/sql.ts';
 import {
   databases,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MAX_INCIDENT_UPDATES } from '../../../../src/model/status-page/dashboard-incident.ts';
+import { MAX_INCIDENT_UPDATES } from '../../../../src/model/incident/dashboard-incident.ts';
 import { databases } from '../../../support/database/databases.ts';
 import {
   type Client,

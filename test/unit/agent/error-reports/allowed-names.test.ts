@@ -3,7 +3,7 @@ import { errors } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { classOf, codeOf } from '../../../../src/agent/error-reports/allowed-names.ts';
 import { VedetteError } from '../../../../src/runtime/errors.ts';
-import { sourceFiles } from '../../../support/imports.ts';
+import { sourceFiles } from '../../../support/module-imports.ts';
 
 function thrownBy(run: () => unknown): unknown {
   try {

@@ -5,7 +5,7 @@ import {
   type AgentMetrics,
   createMetrics,
 } from '../../../../src/agent/metrics/metrics.ts';
-import { MISSED_REASONS } from '../../../../src/model/result/result.ts';
+import { MISSED_REASONS } from '../../../../src/model/result/missed-slots.ts';
 import { metricsText } from '../../../support/agent/metrics-text.ts';
 import { resultFor } from '../../../support/samples/results.ts';
 

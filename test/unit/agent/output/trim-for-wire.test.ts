@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_RESULT_BYTES, trimForWire } from '../../../../src/agent/output/trim-for-wire.ts';
-import type {
-  CheckResult,
-  DnsDetail,
-  HttpDetail,
-  TcpDetail,
-} from '../../../../src/model/result/result.ts';
+import type { DnsDetail } from '../../../../src/model/result/details/dns-detail.ts';
+import type { HttpDetail } from '../../../../src/model/result/details/http-detail.ts';
+import type { TcpDetail } from '../../../../src/model/result/details/tcp-detail.ts';
+import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { checkResultSchema } from '../../../../src/wire/v1/check-result.ts';
 import {
   type HttpResponseFields,

@@ -4,7 +4,7 @@ import type { RunKind } from '../../../../src/agent/scheduler/run-queue.ts';
 import { Scheduler } from '../../../../src/agent/scheduler/scheduler.ts';
 import { type Check, checkBodySchema } from '../../../../src/model/check/check.ts';
 import type { Frequency } from '../../../../src/model/enums.ts';
-import type { MissedSlots } from '../../../../src/model/result/result.ts';
+import type { MissedSlots } from '../../../../src/model/result/missed-slots.ts';
 import type { Moment } from '../../../../src/runtime/boot-clock.ts';
 import { sleep } from '../../../../src/runtime/wait.ts';
 import type { OneOff } from '../../../../src/wire/v1/assignment.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Check } from '../../../../src/model/check/check.ts';
-import type { MissedSlots } from '../../../../src/model/result/result.ts';
+import type { MissedSlots } from '../../../../src/model/result/missed-slots.ts';
 import { type Pause, pausedAt } from '../../../../src/model/schedule/pause.ts';
 import { ownSlotsOf, type RotationRule } from '../../../../src/model/schedule/rotation.ts';
 import {

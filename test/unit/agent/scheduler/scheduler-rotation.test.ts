@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Check } from '../../../../src/model/check/check.ts';
-import type { MissedSlots } from '../../../../src/model/result/result.ts';
+import type { MissedSlots } from '../../../../src/model/result/missed-slots.ts';
 import {
   nextOwnSlotAfter,
   type RotationRule,

@@ -5,13 +5,11 @@ import {
   prettyResult,
   prettySkipped,
 } from '../../../../src/cli/print/pretty-result.ts';
+import type { DnsDetail } from '../../../../src/model/result/details/dns-detail.ts';
+import type { IcmpDetail } from '../../../../src/model/result/details/icmp-detail.ts';
+import type { TcpDetail } from '../../../../src/model/result/details/tcp-detail.ts';
 import { ERROR_CODES } from '../../../../src/model/result/error-codes.ts';
-import type {
-  CheckResult,
-  DnsDetail,
-  IcmpDetail,
-  TcpDetail,
-} from '../../../../src/model/result/result.ts';
+import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
 import {
   ASSERTION,

@@ -21,7 +21,7 @@ import { assertionProblems } from '../../../../src/model/check/assertion-problem
 import { CHECK_SHAPES } from '../../../../src/model/check/check.ts';
 import { rcodeName } from '../../../../src/model/check/response-codes.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../../../src/model/enums.ts';
-import type { TlsFacts } from '../../../../src/model/result/result.ts';
+import type { TlsFacts } from '../../../../src/model/result/details/check-detail.ts';
 import { caseCount } from '../../../support/nightly.ts';
 
 type Given = Partial<Assertion> & Pick<Assertion, 'source' | 'comparison'>;

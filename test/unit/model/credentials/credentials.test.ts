@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OwnVariable } from '../../../../src/model/check/variable.ts';
 import { maskRequest } from '../../../../src/model/credentials/credential-fields.ts';
+import { targetChange, targetOf } from '../../../../src/model/credentials/credential-target.ts';
 import { isCredential } from '../../../../src/model/credentials/credential-text.ts';
 import { MASK } from '../../../../src/model/credentials/mask.ts';
 import {
@@ -11,7 +12,6 @@ import {
   maskProblems,
   withRetainedCredentials,
 } from '../../../../src/model/credentials/retained-credentials.ts';
-import { targetChange, targetOf } from '../../../../src/model/credentials/target.ts';
 import {
   mapUrlSecret,
   maskUserinfo,

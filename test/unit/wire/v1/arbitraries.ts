@@ -1,13 +1,10 @@
 import fc from 'fast-check';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../../src/model/enums.ts';
 import { resultIdOf } from '../../../../src/model/ids.ts';
+import type { CheckDetail, TlsFacts } from '../../../../src/model/result/details/check-detail.ts';
+import type { HttpTimings } from '../../../../src/model/result/details/http-detail.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../../src/model/result/error-codes.ts';
-import type {
-  CheckDetail,
-  CheckResult,
-  HttpTimings,
-  TlsFacts,
-} from '../../../../src/model/result/result.ts';
+import type { CheckResult } from '../../../../src/model/result/result.ts';
 
 /** What the agent can make of what targets send, up to the limits that it keeps. */
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { resultIdOf } from '../../../../src/model/ids.ts';
-import type { CheckResult, HttpDetail } from '../../../../src/model/result/result.ts';
+import type { HttpDetail } from '../../../../src/model/result/details/http-detail.ts';
+import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { checkResultSchema } from '../../../../src/wire/v1/check-result.ts';
 import { caseCount } from '../../../support/nightly.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE, resultOf } from '../../../support/samples/http-results.ts';

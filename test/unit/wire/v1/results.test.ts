@@ -5,7 +5,7 @@ import {
   MISSED_REASONS,
   type MissedReason,
   type MissedSlots,
-} from '../../../../src/model/result/result.ts';
+} from '../../../../src/model/result/missed-slots.ts';
 import { responseHeaders } from '../../../../src/wire/v1/common-detail.ts';
 import { MAX_RECORD_VALUES } from '../../../../src/wire/v1/limits.ts';
 import {

@@ -1,4 +1,4 @@
-import type { DnsRecordFields } from '../../../../model/result/dns-answer.ts';
+import type { DnsRecordFields } from '../../../../model/result/details/dns-answer.ts';
 import { TYPE_NUMBERS } from './parameters.ts';
 import { readRdata } from './rdata.ts';
 import { WireReader } from './wire-reader.ts';

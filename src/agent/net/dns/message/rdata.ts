@@ -4,7 +4,7 @@ import type {
   DnsNumberField,
   DnsRecordFields,
   DnsTextField,
-} from '../../../../model/result/dns-answer.ts';
+} from '../../../../model/result/details/dns-answer.ts';
 import { decimalEscape } from './names.ts';
 import { CLASS_IN, TYPE_NUMBERS } from './parameters.ts';
 import { WireReader } from './wire-reader.ts';

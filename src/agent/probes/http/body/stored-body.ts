@@ -1,4 +1,4 @@
-import type { StoredBody } from '../../../../model/result/result.ts';
+import type { StoredBody } from '../../../../model/result/details/http-detail.ts';
 import { cutScrubbed, MARGIN_CHARS, type Scrub } from '../../../secrets/cut-scrubbed.ts';
 import { charsetOf, decodeText, markedEncoding } from './decode-text.ts';
 

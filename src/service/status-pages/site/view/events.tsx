@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import type { IncidentSeverity } from '../../../../model/status-page/status-page-incident.ts';
-import { stateUnder } from '../../../../model/status-page/status-page-incident.ts';
+import type { IncidentSeverity } from '../../../../model/incident/status-page-incident.ts';
+import { stateUnder } from '../../../../model/incident/status-page-incident.ts';
 import { twoUnitText } from '../../../../runtime/text/duration-text.ts';
 import { CONDITION_WORDS, ConditionIcon } from '../../../../web/status/conditions.tsx';
 import { dateText, INCIDENT_STATUS_WORDS, Instant, Period } from '../../../../web/status/texts.tsx';

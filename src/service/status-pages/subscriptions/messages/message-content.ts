@@ -1,8 +1,8 @@
-import type { IncidentStatus } from '../../../../model/status-page/dashboard-incident.ts';
+import type { IncidentStatus } from '../../../../model/incident/dashboard-incident.ts';
 import {
   type IncidentSeverity,
   stateUnder,
-} from '../../../../model/status-page/status-page-incident.ts';
+} from '../../../../model/incident/status-page-incident.ts';
 import { shortenedToBytes } from '../../../../runtime/text/cut-text.ts';
 import { htmlEscaped } from '../../../../runtime/text/html-escaped.ts';
 import { onOneLine } from '../../../../runtime/text/one-line.ts';

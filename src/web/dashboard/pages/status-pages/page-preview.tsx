@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ServiceCondition } from '../../../../model/status-page/status-page-incident.ts';
+import type { ServiceCondition } from '../../../../model/incident/status-page-incident.ts';
 import { CONDITION_WORDS } from '../../../status/conditions.tsx';
 import { Button } from '../../parts/button.tsx';
 import { useServices } from '../incidents/queries.ts';

@@ -1,4 +1,4 @@
-import type { ServiceCondition } from '../../../../model/status-page/status-page-incident.ts';
+import type { ServiceCondition } from '../../../../model/incident/status-page-incident.ts';
 import { api, pageOf } from '../../api/client.ts';
 import { errorOf } from '../../api/errors.ts';
 import type { components, operations } from '../../api/openapi.d.ts';

@@ -5,7 +5,7 @@ import { createLogger, type Logger } from '../../../../../src/runtime/logger.ts'
 import { apiRoutes } from '../../../../../src/service/api-routes.ts';
 import type { Store } from '../../../../../src/service/database/store.ts';
 import { StoreError } from '../../../../../src/service/database/store-errors.ts';
-import type { Features } from '../../../../../src/service/features.ts';
+import type { Features } from '../../../../../src/service/feature-types.ts';
 import type { ArtifactStore } from '../../../../../src/service/object-store/artifact-store.ts';
 import { openArtifactStore } from '../../../../../src/service/object-store/artifacts-config.ts';
 import {

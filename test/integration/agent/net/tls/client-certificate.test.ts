@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { failureOfTlsAlert } from '../../../../../src/agent/net/tls/tls-alerts.ts';
 import type { ClientCertificate } from '../../../../../src/model/check/client-certificate.ts';
-import { refused, secured, secureTo, trusting } from '../../../../support/secure.ts';
 import {
   type Authority,
   createAuthority,
@@ -12,6 +11,7 @@ import {
 } from '../../../../support/servers/certificates.ts';
 import type { ListeningServer } from '../../../../support/servers/tcp-servers.ts';
 import { listenForClientCertificate, listenTls } from '../../../../support/servers/tls-servers.ts';
+import { refused, secured, secureTo, trusting } from '../../../../support/tls-trust.ts';
 
 let authority: Authority;
 let leaf: Identity;

@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { makeTempFolder } from '../../../../support/process/temp-folder.ts';
-import { trusting } from '../../../../support/secure.ts';
 import { createAuthority } from '../../../../support/servers/certificates.ts';
 import { listenTls, type TlsServer } from '../../../../support/servers/tls-servers.ts';
+import { trusting } from '../../../../support/tls-trust.ts';
 
 const DIST = join(import.meta.dirname, '../../../../../dist/agent/net/tls/secure-contexts.js');
 const run = promisify(execFile);

@@ -1,7 +1,6 @@
 import { createServer } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makeContext } from '../../../../support/agent/probe-context.ts';
-import { refused, secureTo } from '../../../../support/secure.ts';
 import {
   type Authority,
   createAuthority,
@@ -13,6 +12,7 @@ import {
   listenOldTls,
   listenToAlert,
 } from '../../../../support/servers/tls-servers.ts';
+import { refused, secureTo } from '../../../../support/tls-trust.ts';
 
 let authority: Authority;
 let leaf: Identity;

@@ -3,7 +3,6 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ClientCertificate } from '../../../../../src/model/check/client-certificate.ts';
 import { logText, makeContext } from '../../../../support/agent/probe-context.ts';
 import { eventually } from '../../../../support/eventually.ts';
-import { refused, secured, secureTo, trusting } from '../../../../support/secure.ts';
 import {
   type Authority,
   createAuthority,
@@ -19,6 +18,7 @@ import {
   listenToAlert,
   listenToReset,
 } from '../../../../support/servers/tls-servers.ts';
+import { refused, secured, secureTo, trusting } from '../../../../support/tls-trust.ts';
 
 let authority: Authority;
 let leaf: Identity;

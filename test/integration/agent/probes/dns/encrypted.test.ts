@@ -11,7 +11,6 @@ import {
   logText,
   makeContext,
 } from '../../../../support/agent/probe-context.ts';
-import { trusting } from '../../../../support/secure.ts';
 import {
   type Authority,
   createAuthority,
@@ -30,6 +29,7 @@ import {
   listenSilently,
   listenTls,
 } from '../../../../support/servers/tls-servers.ts';
+import { trusting } from '../../../../support/tls-trust.ts';
 
 let authority: Authority;
 let identity: Identity;

@@ -8,7 +8,7 @@ import { AccessTokenAuth } from '../../../../../src/agent/probes/http/auth/acces
 import { digestChallengeOf } from '../../../../../src/agent/probes/http/auth/digest-auth.ts';
 import { TokenCache } from '../../../../../src/agent/probes/http/auth/token-cache.ts';
 import type { Check } from '../../../../../src/model/check/check.ts';
-import type { LogEntry } from '../../../../../src/model/result/result.ts';
+import type { LogEntry } from '../../../../../src/model/result/details/check-detail.ts';
 import { denyNetworks } from '../../../../../src/runtime/net/address-guard.ts';
 import { makeContext } from '../../../../support/agent/probe-context.ts';
 import { runFixture } from '../../../../support/agent/run-fixture.ts';

@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { isNetworkError } from '../../../../../src/agent/probes/probe.ts';
 import { logText, makeContext, staticResolver } from '../../../../support/agent/probe-context.ts';
 import { realStarvation } from '../../../../support/process/held-loop.ts';
-import { trusting } from '../../../../support/secure.ts';
 import {
   type Authority,
   createAuthority,
@@ -16,6 +15,7 @@ import { answering, rawServer, response } from '../../../../support/servers/http
 import { http2Server } from '../../../../support/servers/http2/servers.ts';
 import { refusingPort } from '../../../../support/servers/tcp-servers.ts';
 import { listenOldTls } from '../../../../support/servers/tls-servers.ts';
+import { trusting } from '../../../../support/tls-trust.ts';
 
 let authority: Authority;
 let client: Identity;

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { trusting } from '../../../../support/secure.ts';
 import {
   type Authority,
   createAuthority,
@@ -16,6 +15,7 @@ import {
   listenTls,
   type TlsServer,
 } from '../../../../support/servers/tls-servers.ts';
+import { trusting } from '../../../../support/tls-trust.ts';
 
 let authority: Authority;
 let client: Identity;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectedImport, imported, importedSources } from '../../../../support/imported.ts';
+import { expectedImport, imported, importedSources } from '../../../../support/import-sources.ts';
 
 const FILES = ['blackbox.yml', 'prometheus.yml', 'targets.json'] as const;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { withTarget } from '../../../../../src/agent/blackbox-probe/probe-target.ts';
 import { parseCheckFile } from '../../../../../src/agent/source/file/parse-check-file.ts';
 import { dnsPortOf } from '../../../../../src/model/check/request/dns.ts';
-import { imported } from '../../../../support/imported.ts';
+import { imported } from '../../../../support/import-sources.ts';
 
 const MODULES = `modules:
   http_2xx: { prober: http }

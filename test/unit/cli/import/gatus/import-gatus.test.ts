@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectedImport, imported, importedSources } from '../../../../support/imported.ts';
+import { expectedImport, imported, importedSources } from '../../../../support/import-sources.ts';
 
 describe('a configuration of Gatus', () => {
   it('becomes checks, groups and heartbeats', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { apiRequestSchema } from '../../../../../src/model/check/request/http.ts';
 import { maskRequest } from '../../../../../src/model/credentials/credential-fields.ts';
+import { targetChange, targetOf } from '../../../../../src/model/credentials/credential-target.ts';
 import {
   maskProblems,
   withRetainedCredentials,
 } from '../../../../../src/model/credentials/retained-credentials.ts';
-import { targetChange, targetOf } from '../../../../../src/model/credentials/target.ts';
 
 const MASK = '********';
 const OAUTH = {

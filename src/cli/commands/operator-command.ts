@@ -1,0 +1,43 @@
+import { inviteUserToService, resetPasswordInService } from '../../service/operator/database-commands.ts';
+import { harmless } from '../print/harmless.ts';
+import { EXIT, type Terminal } from '../terminal.ts';
+import { prepareService } from './service-command.ts';
+
+export { addAccountCommand } from '../account/add.ts';
+export { exportAccountCommand } from '../account/export.ts';
+export { listAccountsCommand } from '../account/list.ts';
+export { removeAccountCommand } from '../account/remove.ts';
+
+const MAX_NAME_CHARS = 255;
+
+/**
+ * Invites a user, and prints the link.
+ *
+ * @throws VedetteError where a variable or the database is unusable, or the user cannot be invited
+ */
+export async function addUserCommand(
+  given: Parameters<typeof inviteUserToService>[1],
+  terminal: Terminal,
+): Promise<number> {
+  const { url, accountName, expiresAt } = await inviteUserToService(
+    prepareService(terminal),
+    given,
+  );
+  terminal.stdout.write(
+    `${url}\nInvites ${given.email} to ${harmless(accountName, MAX_NAME_CHARS)} with the role ${given.role}. The link works once, until ${expiresAt.toISOString()}.\n`,
+  );
+  return EXIT.ok;
+}
+
+/**
+ * Makes a link for a new password, and prints it.
+ *
+ * @throws VedetteError where a variable or the database is unusable, or no user has the email
+ */
+export async function resetPasswordCommand(email: string, terminal: Terminal): Promise<number> {
+  const { url, expiresAt } = await resetPasswordInService(prepareService(terminal), email);
+  terminal.stdout.write(
+    `${url}\nLets ${email} choose a new password. The link works once, until ${expiresAt.toISOString()}.\n`,
+  );
+  return EXIT.ok;
+}
