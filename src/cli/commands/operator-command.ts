@@ -1,4 +1,7 @@
-import { inviteUserToService, resetPasswordInService } from '../../service/operator/database-commands.ts';
+import {
+  inviteUserToService,
+  resetPasswordInService,
+} from '../../service/operator/database-commands.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { prepareService } from './service-command.ts';
