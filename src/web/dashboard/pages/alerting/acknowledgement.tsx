@@ -3,7 +3,7 @@ import { api, bodyOf } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
-import { Acknowledger } from '../../parts/quiet-marks.tsx';
+import { Acknowledger } from '../../parts/states/quiet-marks.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import type { Alert } from './alert-types.ts';
 

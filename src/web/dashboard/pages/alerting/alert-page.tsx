@@ -4,7 +4,7 @@ import { ErrorState } from '../../parts/error-state.tsx';
 import { responseTime } from '../../parts/formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';

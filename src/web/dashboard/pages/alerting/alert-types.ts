@@ -1,5 +1,5 @@
 import type { components } from '../../api/openapi.d.ts';
-import type { MarkedState } from '../../parts/state-mark.tsx';
+import type { MarkedState } from '../../parts/states/state-mark.tsx';
 
 export type Alert = components['schemas']['CheckAlert'];
 export type AlertType = Alert['alertType'];

@@ -11,7 +11,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { MonitoringProblems } from '../../parts/problems/monitoring-problems.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import { Table } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { addressOf, Link } from '../../shell/link.tsx';

@@ -4,7 +4,7 @@ import { type Query, useQuery } from '../../api/query.ts';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { counted } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import { Link } from '../../shell/link.tsx';
 import { CHANNEL_WORDS } from './channel-form.ts';
 import './alerting.css';

@@ -1,5 +1,5 @@
 import { count, counted } from '../../parts/formats.ts';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import type { Facts } from './queries.ts';

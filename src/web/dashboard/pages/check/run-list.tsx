@@ -5,7 +5,7 @@ import { ErrorState } from '../../parts/error-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { counted, responseTime, totalText } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import { nowMs, TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import { useUrlState } from '../../shell/url-state.ts';

@@ -1,7 +1,7 @@
 import { count } from '../../parts/formats.ts';
 import { ListPanel } from '../../parts/lists/list-panel.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';

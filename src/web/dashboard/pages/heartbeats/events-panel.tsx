@@ -3,7 +3,7 @@ import { ErrorState } from '../../parts/error-state.tsx';
 import { counted } from '../../parts/formats.ts';
 import { Pager } from '../../parts/pager.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { type MarkedState, StateMark } from '../../parts/state-mark.tsx';
+import { type MarkedState, StateMark } from '../../parts/states/state-mark.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { useRefresh } from '../locations/use-refresh.ts';

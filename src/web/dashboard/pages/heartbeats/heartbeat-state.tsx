@@ -1,5 +1,5 @@
 import { duration } from '../../parts/formats.ts';
-import { type MarkedState, StateMark } from '../../parts/state-mark.tsx';
+import { type MarkedState, StateMark } from '../../parts/states/state-mark.tsx';
 import { nowMs, TimeText } from '../../parts/time-text.tsx';
 import type { HeartbeatStatus } from './queries.ts';
 

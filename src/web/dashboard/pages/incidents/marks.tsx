@@ -1,4 +1,4 @@
-import { type MarkedState, StateMark } from '../../parts/state-mark.tsx';
+import { type MarkedState, StateMark } from '../../parts/states/state-mark.tsx';
 import type { Severity, Status } from './queries.ts';
 
 export const STATUSES: readonly { readonly value: Status; readonly label: string }[] = [

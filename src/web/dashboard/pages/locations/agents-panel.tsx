@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { bytes, count, counted, duration, responseTime } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';

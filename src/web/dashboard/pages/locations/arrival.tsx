@@ -1,4 +1,4 @@
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { shortId } from './agents-panel.tsx';
 import type { Agent } from './queries.ts';

@@ -1,5 +1,5 @@
 import { duration } from '../../parts/formats.ts';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import type { LocationStatus } from './queries.ts';
 
 const MARKS = {

@@ -1,7 +1,7 @@
 import { Cells, cellsLabel } from '../../parts/cells.tsx';
 import { responseTime } from '../../parts/formats.ts';
-import { Acknowledger, QuietMarks } from '../../parts/quiet-marks.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { Acknowledger, QuietMarks } from '../../parts/states/quiet-marks.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import { TYPE_LABELS } from './check-filter.ts';

@@ -2,7 +2,7 @@ import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { count, counted } from '../../parts/formats.ts';
 import { CaretIcon } from '../../parts/icons.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import { type BlockRange, type RowBlock, VirtualBlocks } from '../../parts/virtual-list.tsx';
 import { useUrlState } from '../../shell/url-state.ts';
 import { type GroupBy, STATES } from './check-filter.ts';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { api, bodyOf } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
 import { Button } from '../../parts/button.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import type { StatusPage } from './queries.ts';
 
 interface Answer {

@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { counted } from '../../parts/formats.ts';
 import { ListPanel } from '../../parts/lists/list-panel.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';

@@ -1,5 +1,5 @@
 import { Button } from '../../parts/button.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/states/state-mark.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import type { VariableUse } from './queries.ts';
 import { UsedBy } from './used-by.tsx';

@@ -5,7 +5,7 @@ import { useQuery } from '../../api/query.ts';
 import { Link } from '../../shell/link.tsx';
 import { ChoicesError } from '../error-state.tsx';
 import { count } from '../formats.ts';
-import { StateMark } from '../state-mark.tsx';
+import { StateMark } from '../states/state-mark.tsx';
 import { TimeText } from '../time-text.tsx';
 import { PROBLEM_WORDS } from './problem-words.ts';
 

@@ -1,4 +1,4 @@
-import { StateMark } from '../../../parts/state-mark.tsx';
+import { StateMark } from '../../../parts/states/state-mark.tsx';
 import type { AssertionResult } from '../model.ts';
 import { differenceOf } from './text-difference.ts';
 

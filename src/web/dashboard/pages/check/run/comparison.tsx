@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { ErrorState } from '../../../parts/error-state.tsx';
 import { responseTime } from '../../../parts/formats.ts';
 import { Skeleton } from '../../../parts/skeleton.tsx';
-import { StateMark } from '../../../parts/state-mark.tsx';
+import { StateMark } from '../../../parts/states/state-mark.tsx';
 import { TimeText } from '../../../parts/time-text.tsx';
 import { Link } from '../../../shell/link.tsx';
 import {

@@ -3,7 +3,7 @@ import type { FieldProblem } from '../../../api/errors.ts';
 import { Button } from '../../../parts/button.tsx';
 import { problemOf, SelectField } from '../../../parts/field.tsx';
 import { responseTime } from '../../../parts/formats.ts';
-import { StateMark } from '../../../parts/state-mark.tsx';
+import { StateMark } from '../../../parts/states/state-mark.tsx';
 import { TimeText } from '../../../parts/time-text.tsx';
 import '../../check/check.css';
 import {

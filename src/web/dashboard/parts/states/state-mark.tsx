@@ -1,4 +1,4 @@
-import { STATE_SHAPES } from './icons.tsx';
+import { STATE_SHAPES } from '../icons.tsx';
 
 export type MarkedState = keyof typeof STATE_SHAPES;
 

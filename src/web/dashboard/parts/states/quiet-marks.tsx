@@ -1,5 +1,5 @@
-import type { components } from '../api/openapi.d.ts';
-import { TimeText } from './time-text.tsx';
+import type { components } from '../../api/openapi.d.ts';
+import { TimeText } from '../time-text.tsx';
 
 type Status = components['schemas']['CheckStatus'];
 type Taken = NonNullable<Status['acknowledgement']>;
