@@ -329,7 +329,7 @@ describe('the bound in bytes of spool and artifacts', () => {
     expect(new Set(readdirSync(folder.file('artifacts')))).toEqual(new Set([3, 4, 5].map(idOf)));
     expect([0, 3].map((n) => spool.has('artifact-note', idOf(n)))).toEqual([false, true]);
     expect(dropped).toEqual(Array(3).fill({ kind: 'artifact-note', count: 1, reason: 'space' }));
-    expect(records()).toMatchObject([{ level: 'warn', msg: expect.stringContaining('no room') }]);
+    expect(records()).toMatchObject([{ level: 'warn', msg: expect.stringContaining('no space') }]);
     const huge = await outbox.add(numbered(9, 1100 * KIB));
     expect(huge).toMatchObject({ ok: false, note: expect.stringContaining('no room') });
     expect(readdirSync(folder.file('artifacts'))).toHaveLength(3);

@@ -267,7 +267,7 @@ describe.each(databases)('a list read by cursors on %s', (kind) => {
       expect(problemsIn(reply)).toEqual([expect.stringContaining('is of another list')]);
     }
     expect(problemsIn(await mine.get(`${LIST}?cursor=start&page=2`))).toEqual([
-      expect.stringContaining('query.page must be left out'),
+      expect.stringContaining('query.page must be omitted'),
     ]);
   });
 
