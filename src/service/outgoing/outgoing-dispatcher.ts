@@ -74,7 +74,8 @@ export function outgoingDispatcher({
   };
 
   return new Agent({ ...options, connect }).compose((dispatch) => (request, handler) => {
-    const url = new URL(request.path, request.origin);
+    // Without the path: a URL parser takes a host from a path that begins with //.
+    const url = new URL(request.origin ?? '');
     const proxy = url.protocol === 'http:' ? chooseProxy(proxies, url) : null;
     if (proxy === null || !needsNoLookup(withoutBrackets(url.hostname))) {
       return dispatch(request, handler);

@@ -125,6 +125,24 @@ describe('requests of the service through a proxy', () => {
     expect(peer.requests[0]?.headers['proxy-authorization']).toBeUndefined();
   });
 
+  it('go to the host of the URL, though its path looks like another host', async () => {
+    const receiver = await hookServer();
+    const proxy = await httpProxy();
+    const send = senderOf({ ...OPEN, HTTP_PROXY: proxy.url(CREDENTIALS) });
+    const forwarded = `http://127.0.0.1:${receiver.port}//192.0.2.1/a`;
+    expect(await send(forwarded)).toMatchObject({ ok: true });
+    const tunnelled = `http://localhost:${receiver.port}//127.0.0.1/b`;
+    expect(await send(tunnelled)).toMatchObject({ ok: true });
+    expect(proxy.requests).toMatchObject([
+      { method: 'POST', target: forwarded },
+      { method: 'CONNECT' },
+    ]);
+    expect(receiver.requests.map(({ path }) => path)).toEqual(['//192.0.2.1/a', '//127.0.0.1/b']);
+    for (const { headers } of receiver.requests) {
+      expect(headers['proxy-authorization']).toBeUndefined();
+    }
+  });
+
   it('go directly to hosts of NO_PROXY', async () => {
     const receiver = await hookServer();
     const proxy = await httpProxy();
