@@ -1,5 +1,6 @@
-import type { Socket } from 'node:net';
+import { isIPv6, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
+import { systemClock } from '../../runtime/clock.ts';
 import { endpointText } from '../../runtime/net/endpoint-text.ts';
 import type { ChosenProxy } from '../../runtime/net/proxy/choose-proxy.ts';
 import { ASKS_FOR_CREDENTIALS } from '../../runtime/net/proxy/connect-response.ts';
@@ -82,8 +83,7 @@ function tunnelOver(
     const settle = (given: Answer): void => {
       if (answer !== null) return;
       answer = given;
-      socket.setTimeout(0);
-      socket.off('timeout', onTimeout);
+      cancel();
       release?.();
       resolve(given);
     };
@@ -93,7 +93,8 @@ function tunnelOver(
         ended: 'broken',
         what: `it did not answer within ${timeoutMs / 1000} s`,
       });
-    socket.setTimeout(timeoutMs, onTimeout);
+    // For the whole head: the idle timeout of the socket would start again with each byte.
+    const cancel = systemClock.after(timeoutMs, onTimeout);
     release = requestTunnel(socket, request, settle);
     if (answer !== null) release();
   });

@@ -241,6 +241,20 @@ describe('requests of the service through a proxy', () => {
     );
   });
 
+  it('do not wait longer for a proxy that never ends the head of its answer', async () => {
+    const { port } = await rawServer(({ socket, closed }) => {
+      socket.write('HTTP/1.1 200 OK\r\nx-');
+      const drip = setInterval(() => socket.write('x'), 5);
+      void closed.then(() => clearInterval(drip));
+    });
+    const { proxies } = readOutgoingConfig({ HTTPS_PROXY: `http://127.0.0.1:${port}` });
+    const proxy = chooseProxy(proxies, new URL('https://localhost/'));
+    if (proxy === null) throw new Error('there is a proxy');
+    await expect(openTunnel(proxy, { hosts: ['localhost'], port: 443 }, 50)).rejects.toThrow(
+      'no tunnel through the proxy of HTTPS_PROXY: it did not answer within 0.05 s',
+    );
+  });
+
   it('try the next address of the receiver where the proxy does not reach the first', async () => {
     const receiver = await hookServer();
     const proxy = await httpProxy({ resolve: (host) => host });
