@@ -55,7 +55,7 @@ export async function openTunnel(
   timeoutMs: number,
 ): Promise<Socket> {
   let problem = '';
-  for (const hostname of hosts.slice(0, MAX_HOSTS)) {
+  for (const hostname of alternatingFamilies(hosts).slice(0, MAX_HOSTS)) {
     const socket = await connectToProxy(proxy, timeoutMs);
     const { authorization } = proxy;
     const answer = await tunnelOver(socket, { hostname, port, authorization }, timeoutMs);
@@ -69,6 +69,15 @@ export async function openTunnel(
 
 /** More would take longer than a notice may. */
 const MAX_HOSTS = 3;
+
+/** As in RFC 8305 4: a name may have many addresses of the family that the proxy cannot reach. */
+function alternatingFamilies(hosts: readonly string[]): readonly string[] {
+  const isV6 = isIPv6(hosts[0] ?? '');
+  const first = hosts.filter((host) => isIPv6(host) === isV6);
+  const other = hosts.filter((host) => isIPv6(host) !== isV6);
+  const pairs = first.flatMap((host, n) => [host, ...other.slice(n, n + 1)]);
+  return [...pairs, ...other.slice(first.length)];
+}
 
 type Answer = Parameters<Parameters<typeof requestTunnel>[2]>[0];
 

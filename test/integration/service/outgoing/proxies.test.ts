@@ -269,6 +269,23 @@ describe('requests of the service through a proxy', () => {
       hosts.map((host) => `${host}:${receiver.port}`),
     );
   });
+
+  it('try an IPv4 address of the receiver after the first IPv6 one', async () => {
+    const receiver = await hookServer();
+    // Nothing listens at this port of 127.0.0.2.
+    const resolve = (host: string) => (host.includes(':') ? '127.0.0.2' : host);
+    const proxy = await httpProxy({ resolve });
+    const { proxies } = readOutgoingConfig({ HTTPS_PROXY: proxy.url() });
+    const chosen = chooseProxy(proxies, new URL('https://localhost/'));
+    if (chosen === null) throw new Error('there is a proxy');
+    const hosts = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '127.0.0.1'];
+    const socket = await openTunnel(chosen, { hosts, port: receiver.port }, 5_000);
+    socket.destroy();
+    expect(proxy.requests.map(({ target }) => target)).toEqual([
+      `[2001:db8::1]:${receiver.port}`,
+      `127.0.0.1:${receiver.port}`,
+    ]);
+  });
 });
 
 describe('DELIVERY_ALLOW', () => {
