@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from 'undici';
-import type { Proxies } from '../../runtime/net/proxy/choose-proxy.ts';
+import { chooseProxy, type Proxies } from '../../runtime/net/proxy/choose-proxy.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { connectionCode, connectionReason } from './connection-reasons.ts';
 import { DENIED_CODE } from './guarded-lookup.ts';
@@ -64,8 +64,13 @@ export function createOutgoingHttp(
           // A new connection for each request: a reused one may be dead.
           reset: true,
         });
-        const outcome = outcomeOf(answer, await startOf(answer.body));
-        return { ...outcome, isOfReceiver: !outcome.ok };
+        // RFC 9110 15.5.8: only proxies answer so.
+        const isOfProxy =
+          answer.statusCode === 407 &&
+          url.protocol === 'http:' &&
+          chooseProxy(proxies, url) !== null;
+        const outcome = outcomeOf(answer, await startOf(answer.body), isOfProxy);
+        return { ...outcome, isOfReceiver: !outcome.ok && !isOfProxy };
       } catch (thrown) {
         const isOfReceiver =
           !signal.aborted && RECEIVER_CODES.includes(connectionCode(thrown) ?? '');
@@ -116,15 +121,14 @@ async function startOf(body: Dispatcher.ResponseData['body']): Promise<string> {
 function outcomeOf(
   { statusCode, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
   answer: string,
+  isOfProxy: boolean,
 ): SendOutcome {
   if (statusCode < 300) return { ok: true, status: statusCode, remark: null, answer };
   if (statusCode <= 399) {
     const error = `the answer was the redirect ${statusCode}, which is not followed: configure its target instead`;
     return { ok: false, status: statusCode, error, answer, isFinal: true, retryAfterMs: null };
   }
-  // RFC 9110 15.5.8: only proxies answer so.
-  const by =
-    statusCode === 407 ? ': the proxy of HTTP_PROXY requires another user and password' : '';
+  const by = isOfProxy ? ': the proxy of HTTP_PROXY requires another user and password' : '';
   return {
     ok: false,
     status: statusCode,

@@ -7,7 +7,7 @@ import { createOutgoingHttp } from '../../../../src/service/outgoing/outgoing-ht
 import { openTunnel } from '../../../../src/service/outgoing/proxy-connection.ts';
 import { reachableAddresses } from '../../../../src/service/outgoing/reachable-addresses.ts';
 import { createSelfSigned } from '../../../support/servers/certificates.ts';
-import { hookServer } from '../../../support/servers/hook-server.ts';
+import { hookServer, statuses } from '../../../support/servers/hook-server.ts';
 import { httpProxy } from '../../../support/servers/http-proxy.ts';
 import { answering, listen, rawServer } from '../../../support/servers/http-servers.ts';
 import { refusingPort } from '../../../support/servers/tcp-servers.ts';
@@ -197,7 +197,16 @@ describe('requests of the service through a proxy', () => {
     const proxy = await httpProxy({ authorization: AUTHORIZATION });
     const outcome = await senderOf({ ...OPEN, HTTP_PROXY: proxy.url() })('http://127.0.0.1/');
     const error = expect.stringContaining('407: the proxy of HTTP_PROXY requires');
-    expect(outcome).toMatchObject({ ok: false, isFinal: false, error });
+    expect(outcome).toMatchObject({ ok: false, isFinal: false, isOfReceiver: false, error });
+  });
+
+  it('name no proxy where there is none and the receiver answers 407', async () => {
+    const receiver = await hookServer(statuses(407));
+    expect(await senderOf(OPEN)(receiver.url)).toMatchObject({
+      ok: false,
+      isOfReceiver: true,
+      error: 'the answer was the status 407',
+    });
   });
 
   it('fail for now, in one line, while the proxy is away', async () => {
