@@ -38,7 +38,7 @@ export function tunnelAgents(
       if (way === null) return super.createConnection(options, onCreated);
       tunnel(way).then(
         (socket) => onCreated?.(null, socket),
-        (error) => onCreated?.(error, failed),
+        (error: Error) => onCreated?.(retryable(error), failed),
       );
       return undefined;
     }
@@ -50,13 +50,18 @@ export function tunnelAgents(
       if (way === null) return super.createConnection(options, onCreated);
       tunnel(way).then(
         (socket) => onCreated?.(null, connectTls({ ...(options as ConnectionOptions), socket })),
-        (error) => onCreated?.(error, failed),
+        (error: Error) => onCreated?.(retryable(error), failed),
       );
       return undefined;
     }
   }
 
   return { httpAgent: new TunnelHttpAgent(OPTIONS), httpsAgent: new TunnelHttpsAgent(OPTIONS) };
+}
+
+/** The SDK repeats a request that could not connect, but does not know the code of a ProxyError. */
+function retryable(error: Error): Error {
+  return Object.assign(error, { $retryable: {} });
 }
 
 /** Node ignores the stream beside an error. */

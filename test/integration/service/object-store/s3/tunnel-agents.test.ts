@@ -10,15 +10,15 @@ import { tunnelAgents } from '../../../../../src/service/object-store/s3/tunnel-
 import { createSelfSigned } from '../../../../support/servers/certificates.ts';
 import { hookServer } from '../../../../support/servers/hook-server.ts';
 import { httpProxy } from '../../../../support/servers/http-proxy.ts';
-import { listen } from '../../../../support/servers/http-servers.ts';
+import { answering, listen, rawServer } from '../../../../support/servers/http-servers.ts';
 import { refusingPort } from '../../../../support/servers/tcp-servers.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-function clientOf(endpoint: string, env: Record<string, string>) {
+function clientOf(endpoint: string, env: Record<string, string>, attempts = 1) {
   const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
   const options = { bucket: 'b', prefix: '', region: 'eu', endpoint, pathStyle: true, credentials };
-  const limits = { attempts: 1 };
+  const limits = { attempts };
   const client = createS3Client({ ...options, direct: null, limits }, endpoint, readProxies(env));
   onTestFinished(() => client.destroy());
   return client;
@@ -58,6 +58,15 @@ describe('the bucket', () => {
       .catch((error: unknown) => error);
     expect(String(failure)).toContain('no connection to the proxy of HTTP_PROXY');
     expect(JSON.stringify(failure)).not.toMatch(/s3cret|YW5u/);
+  });
+
+  it('is tried again after the proxy failed', async () => {
+    const proxy = await rawServer(answering('HTTP/1.1 503 Busy\r\n\r\n'));
+    const client = clientOf('http://store.test', { HTTP_PROXY: `127.0.0.1:${proxy.port}` }, 2);
+    await expect(client.send(new HeadBucketCommand({ Bucket: 'b' }))).rejects.toThrow(
+      'answered 503 to CONNECT',
+    );
+    expect(proxy.requests).toHaveLength(2);
   });
 
   it('gets TLS through the tunnel, with its own name', async () => {
