@@ -25,7 +25,8 @@ export async function addAccountCommand(
   const { stdout, stderr } = terminal;
   let isSaved = false;
   const saveKey = async (key: string): Promise<void> => {
-    if (keyFile === undefined) return;
+    // The database may have the transaction repeated, with the same key.
+    if (keyFile === undefined || isSaved) return;
     await writeKey(keyFile, key);
     isSaved = true;
   };
