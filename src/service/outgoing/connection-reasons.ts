@@ -1,5 +1,7 @@
 import { systemCodeOf } from '../../runtime/errors.ts';
 
+const UNTRUSTED = 'no trusted authority issued the certificate';
+
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
@@ -11,6 +13,13 @@ const REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network cannot be reached',
   ETIMEDOUT: 'the connection timed out',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for other names',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the answer was not TLS',
 };
 
 /** Why there is no connection, with the code; `no response` where nothing else is known. */

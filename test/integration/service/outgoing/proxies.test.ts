@@ -81,9 +81,28 @@ describe('requests of the service through a proxy', () => {
     const proxy = await httpProxy();
     const outcome = await senderOf({ ...OPEN, https_proxy: proxy.url() })(receiver.url);
     expect(outcome).toMatchObject({ ok: false, isFinal: false });
-    expect(JSON.stringify(outcome)).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
+    expect(outcome).toMatchObject({
+      error: 'no trusted authority issued the certificate (DEPTH_ZERO_SELF_SIGNED_CERT)',
+    });
     expect(proxy.requests).toHaveLength(1);
     expect(receiver.seen).toEqual([]);
+  });
+
+  it('verify the certificate of the proxy before it gets the credentials', async () => {
+    const proxy = await httpProxy({ identity: await createSelfSigned({ names: ['localhost'] }) });
+    const url = proxy.url(CREDENTIALS);
+    const send = senderOf({ ...OPEN, HTTPS_PROXY: url, HTTP_PROXY: url });
+    for (const [target, variable] of [
+      ['https://localhost/hook', 'HTTPS_PROXY'],
+      ['http://127.0.0.1/hook', 'HTTP_PROXY'],
+    ] as const) {
+      expect(await send(target)).toMatchObject({
+        ok: false,
+        isOfReceiver: false,
+        error: `no connection to the proxy of ${variable}: no trusted authority issued the certificate (DEPTH_ZERO_SELF_SIGNED_CERT)`,
+      });
+    }
+    expect(proxy.requests).toEqual([]);
   });
 
   it('reach a proxy that speaks TLS itself', async () => {
