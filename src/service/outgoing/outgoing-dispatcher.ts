@@ -82,8 +82,8 @@ export function outgoingDispatcher({
     }
     // RFC 9112 3.2.2. Most proxies refuse a tunnel to any port but 443.
     const path = `${url.origin}${request.path}`;
-    const { authorization } = proxy;
-    const own = authorization === null ? {} : { 'proxy-authorization': authorization };
+    // Also without credentials: users of the service must not guess those of the proxy.
+    const own = { 'proxy-authorization': proxy.authorization ?? undefined };
     return dispatch({ ...request, path, headers: { ...headersOf(request), ...own } }, handler);
   });
 }

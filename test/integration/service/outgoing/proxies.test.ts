@@ -24,8 +24,9 @@ function senderOf(env: Record<string, string>) {
   const config = readOutgoingConfig(env);
   const http = createOutgoingHttp(reachableAddresses(config), config.proxies);
   onTestFinished(() => http.close());
-  return async (url: string, { isGuarded = true } = {}) => {
-    const request = { method: 'POST', url: new URL(url), headers: { 'x-team': 'ops' } } as const;
+  return async (url: string, { isGuarded = true, headers = {} } = {}) => {
+    const sent = { 'x-team': 'ops', ...headers };
+    const request = { method: 'POST', url: new URL(url), headers: sent } as const;
     const outcome = await http.send({ ...request, body: '{"a":1}', isGuarded }, NEVER);
     expect(JSON.stringify(outcome)).not.toMatch(SECRETS);
     return outcome;
@@ -160,6 +161,16 @@ describe('requests of the service through a proxy', () => {
     for (const { headers } of receiver.requests) {
       expect(headers['proxy-authorization']).toBeUndefined();
     }
+  });
+
+  it('do not send the proxy credentials that a user of the service has set as a header', async () => {
+    const receiver = await hookServer();
+    const proxy = await httpProxy();
+    const headers = { 'proxy-authorization': AUTHORIZATION };
+    const outcome = await senderOf({ ...OPEN, HTTP_PROXY: proxy.url() })(receiver.url, { headers });
+    expect(outcome).toMatchObject({ ok: true });
+    expect(proxy.requests).toMatchObject([{ method: 'POST' }]);
+    expect(proxy.requests[0]?.headers['proxy-authorization']).toBeUndefined();
   });
 
   it('go directly to hosts of NO_PROXY', async () => {
