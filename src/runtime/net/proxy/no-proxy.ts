@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { network, type Parsed } from '../../config/parsers.ts';
 import { withoutBrackets } from '../endpoint-text.ts';
-import { plainName } from '../host-names.ts';
+import { hostKey } from '../host-names.ts';
 
 /** Whether one entry of NO_PROXY matches a host; `port` is the port of the connection. */
 export type Exemption = (hostname: string, port: number) => boolean;
@@ -34,8 +34,11 @@ function hostExemption(host: string): Exemption | null {
   if (bare !== host) return null;
   // Dotted numbers that are not an address (10.0.0.256, 10.0.*) would never match.
   if (!/^(\*?\.)?[^.*\s][^*\s]*$/.test(host) || /^[\d.]+$/.test(host)) return null;
-  const name = plainName(host.replace(/^\*?\./, ''));
-  return (host) => plainName(host) === name || plainName(host).endsWith(`.${name}`);
+  const name = hostKey(host.replace(/^\*?\./, ''));
+  return (hostname) => {
+    const key = hostKey(hostname);
+    return key === name || key.endsWith(`.${name}`);
+  };
 }
 
 function networkExemption(text: string): Exemption | null {

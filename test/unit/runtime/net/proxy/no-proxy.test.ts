@@ -25,6 +25,8 @@ it.each([
   ['example.com:443', 'https://example.com'],
   ['example.com:80', 'http://example.com'],
   ['localhost', 'http://localhost:8080'],
+  ['Bücher.example', 'https://www.xn--bcher-kva.example'],
+  ['xn--bcher-kva.example', 'https://bücher.example'],
   ['192.0.2.7', 'http://192.0.2.7:8080'],
   ['192.0.2.7', 'http://0xC0000207/'],
   ['192.0.2.7:8080', 'http://192.0.2.7:8080'],
