@@ -51,7 +51,10 @@ const SCANNED = 1000;
 /** The same for repeats: what one process sends at once. */
 const SCANNED_REPEATS = 100;
 
-/** Whether the delivery `d` is an open alert that is sent again (`repeatLastNotices`). */
+/**
+ * Whether the delivery `d` is an open alert that is sent again (`repeatLastNotices`). As in the index
+ * alert_deliveries_repeats: without it, each claim would read all notices that wait.
+ */
 const IS_REPEATED = "d.notice ? 'isRepeated'";
 
 /**
@@ -73,6 +76,12 @@ function hasNone(side: '<' | '>'): string {
 const IS_ONLY_REPEAT = `${IS_REPEATED} and ${hasNone('>')}`;
 
 /**
+ * New notices in the order in which they were made, then repeats in the order in which they came due: by seq, a
+ * receiver that does not keep up would never get those of the newest alerts.
+ */
+const IN_ORDER = 'is_repeat, case when is_repeat then due_at end, seq';
+
+/**
  * The first deliveries of their lanes that are due and have room.
  *
  * @param where which of the deliveries `d`
@@ -83,7 +92,7 @@ function dueDeliveries(
   { isRepeat, limit, kept }: { isRepeat: boolean; limit: number; kept?: readonly [string, string] },
 ): string {
   const [perChannel, perAccount] = kept?.map((each) => ` - ${each}::int`) ?? ['', ''];
-  return `select d.id, d.seq, d.account_id, d.channel_id, d.attempts, d.bundle_key,
+  return `select d.id, d.seq, d.account_id, d.channel_id, d.attempts, d.bundle_key, d.due_at,
       ${isRepeat} as is_repeat,
       $5::int${perChannel} - coalesce(($7::jsonb ->> d.channel_id::text)::int, 0) as room_in_channel,
       $6::int${perAccount} - coalesce(($8::jsonb ->> d.account_id)::int, 0) as room_in_account
@@ -117,11 +126,11 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
        from due order by channel_id, coalesce(bundle_key, id), seq
      ), ranked as (
        select heads.*,
-         row_number() over (partition by channel_id order by is_repeat, seq) as place_in_channel,
-         row_number() over (partition by account_id order by is_repeat, seq) as place_in_account
+         row_number() over (partition by channel_id order by ${IN_ORDER}) as place_in_channel,
+         row_number() over (partition by account_id order by ${IN_ORDER}) as place_in_account
        from heads
      ), chosen as (
-       select id, attempts, is_repeat, row_number() over (order by is_repeat, seq) as place
+       select id, attempts, is_repeat, row_number() over (order by ${IN_ORDER}) as place
        from ranked
        where place_in_channel <= room_in_channel and place_in_account <= room_in_account
      ), locked as (

@@ -343,6 +343,25 @@ describe.each(databases)('on %s', (kind) => {
       await sent(id, 7);
     });
 
+    it('that has waited longest comes first, also if it is newer than the others', async () => {
+      const server = await slowServer();
+      const id = await channelTo(server);
+      const { store } = fixture();
+      await giveProblems(id, 6);
+      expect(await repeat()).toBe(6);
+      await store.query(
+        "update alert_deliveries set due_at = due_at - interval '1 s' where check_id = 'p5'",
+      );
+      startWorker(fixture());
+      await eventually(() => server.requests.length === 3);
+      const sending = await store.query<{ checkId: string }>(
+        "select check_id from alert_deliveries where state = 'sending' order by seq",
+      );
+      expect(sending.map(({ checkId }) => checkId)).toEqual(['p0', 'p1', 'p5']);
+      server.release();
+      await sent(id, 6);
+    });
+
     it('goes before the others once its end waits for it, and its end comes next', async () => {
       const server = await slowServer();
       const { run } = alertsFixtureOf(fixture());
