@@ -219,7 +219,7 @@ describe.skipIf(LACKING !== null)('the overview', () => {
         page.getByRole('listitem').filter({ has: page.getByRole('link', { name, exact: true }) });
       const orders = row('Orders API').getByText(/^Acknowledged by/);
       await orders.waitFor();
-      expect(await orders.textContent()).toMatch(/^Acknowledged by \S.* (?:just now|\d+ s ago)$/);
+      expect(await orders.textContent()).toMatch(/^Acknowledged by \S.* (?:just now|.+ ago)$/);
       await page
         .getByText(/^Acknowledged by/)
         .nth(1)
