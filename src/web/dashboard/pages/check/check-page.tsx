@@ -11,6 +11,7 @@ import { Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
 import { OpenAlert } from '../alerting/open-alert.tsx';
 import { Recipients, WhyNoAlert } from '../alerting/recipients.tsx';
+import { useRefresh } from '../locations/use-refresh.ts';
 import type { PageProps } from '../page-props.ts';
 import { CheckActions } from './actions.tsx';
 import { AvailabilityPanel } from './availability.tsx';
@@ -77,6 +78,8 @@ function CheckView({
   readonly query: ReturnType<typeof useCheck>;
 }) {
   const statusQuery = useStatus(check.id);
+  // No event says that a maintenance window begins or ends.
+  useRefresh(statusQuery, MINUTE_MS);
   const run = useRunNow(check.id);
   const known = statusQuery.data.value;
   const statusError = statusQuery.error.value;
