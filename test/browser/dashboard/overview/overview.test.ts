@@ -295,6 +295,21 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     },
   );
 
+  it('shows a group that was made or deleted, also without live events', async () => {
+    const { page, goto } = await open(await newAccount());
+    await page.route('**/v1/events', (route) => route.abort());
+    await goto('/?group-by=group');
+    await page.getByRole('button', { name: 'New group' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('Shop');
+    await dialog.getByRole('button', { name: 'Make the group' }).click();
+    const edit = page.getByRole('button', { name: 'Edit group Shop' });
+    await edit.click();
+    await dialog.getByRole('button', { name: 'Delete the group…' }).click();
+    await dialog.getByRole('button', { name: 'Delete the group', exact: true }).click();
+    await edit.waitFor({ state: 'detached' });
+  });
+
   it('offers as filters all tags, groups and locations that checks have', async () => {
     const { page, goto } = await open(await sharedBadDay());
     await goto('/?state=paused');

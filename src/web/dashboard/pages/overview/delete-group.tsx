@@ -6,14 +6,18 @@ import { showToast } from '../../parts/toast.tsx';
 export function DeleteGroup({
   id,
   name,
+  onChanged,
   onClose,
 }: {
   readonly id: number;
   readonly name: string;
+  /** Called once it is deleted. */
+  readonly onChanged: () => void;
   readonly onClose: () => void;
 }) {
   const run = async (): Promise<void> => {
     await api.DELETE('/v1/check-groups/{id}', { params: { path: { id } } });
+    onChanged();
     showToast({ kind: 'plain', text: `The group ${name} is deleted.` });
   };
   return (

@@ -58,6 +58,8 @@ interface GroupDialogProps {
   readonly id: number | null;
   /** Called in place of `onClose` if the user wants to delete the group. */
   readonly onDelete: (group: { readonly id: number; readonly name: string }) => void;
+  /** Called once it is saved. */
+  readonly onChanged: () => void;
   readonly onClose: () => void;
 }
 
@@ -83,6 +85,7 @@ function Editor({
   query,
   loaded,
   onDelete,
+  onChanged,
   onClose,
 }: Omit<GroupDialogProps, 'id'> & {
   /** Null: a new one. */
@@ -118,6 +121,7 @@ function Editor({
       return { resource: data as Group, etag: response.headers.get('etag') };
     });
     if (!isSaved) return;
+    onChanged();
     onClose();
     showToast({ kind: 'pass', text: `The group ${form.name} is saved.` });
   };

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, pageOf } from '../../api/client.ts';
-import { useQuery } from '../../api/query.ts';
+import { invalidate, useQuery } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ChoicesError } from '../../parts/error-state.tsx';
@@ -23,20 +23,31 @@ interface GroupDialogs {
   readonly view: ComponentChildren;
 }
 
-/** The dialogs that make, edit and delete groups. */
-export function useGroupDialogs(): GroupDialogs {
+const KEY = 'groups of the overview';
+
+/**
+ * The dialogs that make, edit and delete groups.
+ *
+ * @param changed called after each change: events may not arrive
+ */
+export function useGroupDialogs(changed: () => void): GroupDialogs {
   const [open, setOpen] = useState<Open | null>(null);
   const close = (): void => setOpen(null);
+  const onChanged = (): void => {
+    invalidate((key) => key === KEY);
+    changed();
+  };
   return {
     make: () => setOpen({ kind: 'new' }),
     edit: (id) => setOpen({ kind: 'edit', id }),
     view:
       open === null ? null : open.kind === 'delete' ? (
-        <DeleteGroup id={open.id} name={open.name} onClose={close} />
+        <DeleteGroup id={open.id} name={open.name} onChanged={onChanged} onClose={close} />
       ) : (
         <GroupDialog
           id={open.kind === 'new' ? null : open.id}
           onDelete={(group) => setOpen({ kind: 'delete', ...group })}
+          onChanged={onChanged}
           onClose={close}
         />
       ),
@@ -57,7 +68,7 @@ export function GroupsWithoutChecks({
   readonly edit: GroupDialogs['edit'];
 }) {
   const { data, error, reload } = useQuery(
-    'groups of the overview',
+    KEY,
     async (signal) => {
       const all: { readonly id: number; readonly name: string }[] = [];
       for (let page = 1; page <= MAX_PAGES; page += 1) {

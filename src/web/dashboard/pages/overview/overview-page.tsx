@@ -30,7 +30,7 @@ export function Page() {
   useEffect(() => data.start(), [data]);
   const selection = useSelection(data);
   const heights = useHeights();
-  const groups = useGroupDialogs();
+  const groups = useGroupDialogs(() => void data.refresh());
 
   const counts = data.counts.value;
   const { listCounts } = data;
