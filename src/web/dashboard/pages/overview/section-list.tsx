@@ -105,6 +105,7 @@ export function SectionList({
         <p class="panel-body muted">
           {count(found.omitted)} more {PLURAL[by]} are not shown: those with fewer failing checks.
           Filter the checks to see them.
+          {by === 'group' && ' Groups without checks are not shown either.'}
         </p>
       )}
     </section>
