@@ -25,7 +25,7 @@ const ENDLESS: Readonly<Record<string, string>> = {
 };
 
 /** Most of the memory at once: taking all of it in small parts needs seconds of CPU. */
-const HELD = 'const held = [new Uint8Array(5e7)];';
+const HELD = 'const held = [new Uint8Array(6e7)];';
 
 const MEMORY: Readonly<Record<string, string>> = {
   'allocates without an end': `${HELD} for (;;) held.push(new Array(1000).fill(held.length));`,
