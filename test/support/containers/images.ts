@@ -10,7 +10,7 @@ const MIRROR = 'http://deb.debian.org/debian';
 const BASE = 'localhost/base:test';
 const NODE = 'localhost/node:test';
 
-/** Requirements of container tests on the machine; see test/support/system-needs.ts. */
+/** Requirements of container tests on the machine; see test/support/process/system-needs.ts. */
 export const CONTAINER_COMMANDS = [
   ...['podman', 'runc', 'debootstrap', 'unshare', 'nsenter', 'ip', 'iptables', 'npx'],
 ] as const;

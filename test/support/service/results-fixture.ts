@@ -10,7 +10,7 @@ import { type RunningService, type TestService, useAccounts } from './service-fi
 export const DAY_MS = 86_400_000;
 /** The start of the service's clock. */
 export const NOW = Date.UTC(2026, 0, 1);
-/** As in test/support/service-features.ts. */
+/** As in test/support/service/service-features.ts. */
 export const RETENTION_DAYS = 30;
 const MINUTE_MS = 60_000;
 
