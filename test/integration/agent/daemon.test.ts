@@ -15,7 +15,7 @@ import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
 import { checkOf } from '../../support/samples/checks.ts';
-import { EMPTY_VAULT } from '../../support/samples/secrets.ts';
+import { EMPTY_SECRETS } from '../../support/samples/secrets.ts';
 import { listenTcp } from '../../support/servers/tcp-servers.ts';
 
 const GRACE_MS = 1000;
@@ -58,7 +58,7 @@ async function startAgent(parts: (missed: MissedSlots[]) => Partial<Backend> = (
     config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0', EVIDENCE: 'off' }),
     openBackend: async () => ({ ...createFileBackend({ source, sink }), ...parts(missed) }),
     log,
-    secrets: EMPTY_VAULT,
+    secrets: EMPTY_SECRETS,
     reports: NO_REPORTS,
     stop,
     onListening: () => {},

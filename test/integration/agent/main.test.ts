@@ -13,7 +13,7 @@ import type { OneOff } from '../../../src/wire/v1/assignment.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
 import { checkOf } from '../../support/samples/checks.ts';
-import { EMPTY_VAULT } from '../../support/samples/secrets.ts';
+import { EMPTY_SECRETS } from '../../support/samples/secrets.ts';
 import { listenOtlp } from '../../support/servers/otlp/receiver.ts';
 import { listenTcp } from '../../support/servers/tcp-servers.ts';
 
@@ -81,7 +81,7 @@ async function startAgent(env: Environment = {}) {
         },
       }),
     log,
-    secrets: EMPTY_VAULT,
+    secrets: EMPTY_SECRETS,
     reports: NO_REPORTS,
     stop,
     onListening: (port) => void listening.emit('port', port),
@@ -121,7 +121,7 @@ it('ends at a signal even while it is starting', async () => {
       return new Promise(() => {});
     },
     log,
-    secrets: EMPTY_VAULT,
+    secrets: EMPTY_SECRETS,
     reports: NO_REPORTS,
     stop,
     onListening: () => {},

@@ -13,7 +13,7 @@ import type { CheckResult } from '../../../src/model/result/result.ts';
 import { StopSignals } from '../../../src/runtime/lifecycle.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
-import { EMPTY_VAULT } from '../samples/secrets.ts';
+import { EMPTY_SECRETS } from '../samples/secrets.ts';
 import { listenTcp } from '../servers/tcp-servers.ts';
 
 interface DaemonFixtureOptions {
@@ -39,7 +39,7 @@ export async function startDaemon({ env = {}, waiting }: DaemonFixtureOptions = 
     log,
     clientCertificates: () => [],
     proxyUrl: () => null,
-    secrets: EMPTY_VAULT,
+    secrets: EMPTY_SECRETS,
     traceSalt: null,
     starvation: { threadDelay: null, sockets: null, loopIdleMs: null },
   });
@@ -64,7 +64,7 @@ export async function startDaemon({ env = {}, waiting }: DaemonFixtureOptions = 
     metrics,
     backend: createFileBackend({ source, sink }),
     tools: tools.parts,
-    secrets: EMPTY_VAULT,
+    secrets: EMPTY_SECRETS,
     evidence: null,
     ready: Promise.resolve(),
   });

@@ -11,7 +11,7 @@ import type { CheckResult } from '../../../src/model/result/result.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
 import { eventually } from '../eventually.ts';
 import { captureLog } from '../log-capture.ts';
-import { EMPTY_VAULT } from '../samples/secrets.ts';
+import { EMPTY_SECRETS } from '../samples/secrets.ts';
 
 export const SLOT_MS = Date.UTC(2026, 0, 1, 12);
 
@@ -55,7 +55,7 @@ export function runFixture(options: RunFixtureOptions): RunFixture {
     log,
     clientCertificates: () => [],
     proxyUrl: () => null,
-    secrets: EMPTY_VAULT,
+    secrets: EMPTY_SECRETS,
     traceSalt: null,
     starvation: { threadDelay: null, sockets: null, loopIdleMs: null },
   });

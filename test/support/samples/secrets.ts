@@ -12,7 +12,7 @@ import { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
 
 /** For tests of something else: no variables and no secrets. */
-export const EMPTY_VAULT: AgentSecrets = {
+export const EMPTY_SECRETS: AgentSecrets = {
   scrubber: NO_SECRETS,
   take: async () => {},
   admit: async () => {},

@@ -20,7 +20,7 @@ import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.
 import { scriptTools } from '../../../support/agent/script-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
-import { EMPTY_VAULT, operatorSecretsOf } from '../../../support/samples/secrets.ts';
+import { EMPTY_SECRETS, operatorSecretsOf } from '../../../support/samples/secrets.ts';
 import { createSelfSigned } from '../../../support/servers/certificates.ts';
 import { listen } from '../../../support/servers/http-servers.ts';
 import { listenTcp, refusingPort } from '../../../support/servers/tcp-servers.ts';
@@ -279,7 +279,7 @@ it('makes no pass if the attempt had no endpoint', async () => {
 it('masks secrets in the trace, its file and the job log', async () => {
   const scrubber = createScrubber(['hush-hush']);
   const fixture = fixtureOf(stubTracer('at once', 'hush-hush.example'), {
-    secrets: { ...EMPTY_VAULT, scrubberWith: async () => scrubber },
+    secrets: { ...EMPTY_SECRETS, scrubberWith: async () => scrubber },
   });
   const request = { hostname: '127.0.0.1', port: await refused() };
   await fixture.run(checkOf('TCP', { retryStrategy: null, request }));
