@@ -129,7 +129,7 @@ export interface AlertNotice {
    * false if the time before it had failed.
    */
   readonly isRepeated?: boolean;
-  /** Of what the channel gets again: whether it was delivered at any time before. */
+  /** Only in a notice that is sent again: whether the channel has received it before. */
   readonly wasDelivered?: boolean;
   /** The page that acknowledges the alert, added when it is sent; null or left out if there is none. */
   readonly acknowledgeLink?: string | null;

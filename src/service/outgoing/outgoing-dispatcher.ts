@@ -1,14 +1,14 @@
 import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { systemCodeOf } from '../../runtime/errors.ts';
-import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
+import { endpointText, withoutBrackets } from '../../runtime/net/endpoint-text.ts';
 import {
   type ChosenProxy,
   chooseProxy,
   type Proxies,
 } from '../../runtime/net/proxy/choose-proxy.ts';
 import { checkedAddresses, DENIED_CODE, guardedLookup, refuseDenied } from './guarded-lookup.ts';
-import { connectToProxy, openTunnel, ProxyError } from './proxy-connection.ts';
+import { connectThroughProxy, connectToProxy, ProxyError } from './proxy-connection.ts';
 import type { ReachableAddresses } from './reachable-addresses.ts';
 
 export interface DispatcherOptions extends Omit<Agent.Options, 'connect'> {
@@ -35,7 +35,7 @@ export function outgoingDispatcher({
   const direct = buildConnector({ timeout, ...lookup });
   const secure = buildConnector({ timeout });
 
-  /** Whether the proxy gets the host as it stands in the URL. */
+  /** Whether the proxy gets the host unchanged from the URL. */
   const needsNoLookup = (hostname: string): boolean =>
     reachable === null || isIP(hostname) !== 0 || reachable.allowsName(hostname);
 
@@ -47,8 +47,8 @@ export function outgoingDispatcher({
     if (asIs && !isTls) return await connectToProxy(proxy, timeout);
     const hosts =
       asIs || reachable === null ? [hostname] : await addressesOf(hostname, reachable, proxy);
-    const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port);
-    return await openTunnel(proxy, { hosts, port }, timeout);
+    const port = url.port === '' ? defaultPortOf(url.protocol) : Number(url.port);
+    return await connectThroughProxy(proxy, { hosts, port }, timeout);
   }
 
   const connect: buildConnector.connector = (target, callback) => {
@@ -105,10 +105,11 @@ async function addressesOf(
   }
 }
 
+const defaultPortOf = (protocol: string): number => (protocol === 'https:' ? 443 : 80);
+
 function urlOf({ protocol, hostname, port }: buildConnector.Options): URL {
-  const bare = withoutBrackets(hostname);
-  const host = isIP(bare) === 6 ? `[${bare}]` : bare;
-  return new URL(`${protocol}//${host}${port === '' ? '' : `:${port}`}`);
+  const number = port === '' ? defaultPortOf(protocol) : Number(port);
+  return new URL(`${protocol}//${endpointText(withoutBrackets(hostname), number)}`);
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -49,7 +49,7 @@ export function connectToProxy(proxy: ChosenProxy, timeoutMs: number): Promise<S
  * @param timeoutMs for the connection, and again for each tunnel
  * @throws ProxyError
  */
-export async function openTunnel(
+export async function connectThroughProxy(
   proxy: ChosenProxy,
   { hosts, port }: { readonly hosts: readonly string[]; readonly port: number },
   timeoutMs: number,

@@ -25,7 +25,7 @@ export function withHidden(known: unknown, given: unknown): unknown {
 function mayBeSame(known: string, given: string): boolean {
   if (known === UNKNOWN_SECRET) return true;
   if (!known.endsWith(MASK)) return false;
-  // Of the URL of a hook the origin is shown: src/service/checks/masked-channels.ts.
+  // The service shows the origin of the URL of a hook: src/service/checks/masked-channels.ts.
   const shown = known.slice(0, -MASK.length);
   const comparable = URL.canParse(given) && shown !== '' ? new URL(given).href : given;
   return comparable.startsWith(shown) && comparable.length > shown.length;

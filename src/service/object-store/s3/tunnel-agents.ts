@@ -8,7 +8,7 @@ import {
   chooseProxy,
   type Proxies,
 } from '../../../runtime/net/proxy/choose-proxy.ts';
-import { openTunnel } from '../../outgoing/proxy-connection.ts';
+import { connectThroughProxy } from '../../outgoing/proxy-connection.ts';
 
 type OnCreated = (error: Error | null, stream: Duplex) => void;
 
@@ -30,7 +30,7 @@ export function tunnelAgents(
     return proxy === null ? null : { proxy, hosts: [hostname], port: number };
   };
   const tunnel = (way: { proxy: ChosenProxy; hosts: readonly string[]; port: number }) =>
-    openTunnel(way.proxy, way, timeoutMs);
+    connectThroughProxy(way.proxy, way, timeoutMs);
 
   class TunnelHttpAgent extends HttpAgent {
     override createConnection(options: ClientRequestArgs, onCreated?: OnCreated) {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { chooseProxy } from '../../../../src/runtime/net/proxy/choose-proxy.ts';
 import { readOutgoingConfig } from '../../../../src/service/outgoing/outgoing-config.ts';
 import { createOutgoingHttp } from '../../../../src/service/outgoing/outgoing-http.ts';
-import { openTunnel } from '../../../../src/service/outgoing/proxy-connection.ts';
+import { connectThroughProxy } from '../../../../src/service/outgoing/proxy-connection.ts';
 import { reachableAddresses } from '../../../../src/service/outgoing/reachable-addresses.ts';
 import { createSelfSigned } from '../../../support/servers/certificates.ts';
 import { hookServer, statuses } from '../../../support/servers/hook-server.ts';
@@ -275,7 +275,7 @@ describe('requests of the service through a proxy', () => {
     const { proxies } = readOutgoingConfig({ HTTPS_PROXY: `http://127.0.0.1:${port}` });
     const proxy = chooseProxy(proxies, new URL('https://localhost/'));
     if (proxy === null) throw new Error('there is a proxy');
-    await expect(openTunnel(proxy, { hosts: ['localhost'], port: 443 }, 50)).rejects.toThrow(
+    await expect(connectThroughProxy(proxy, { hosts: ['localhost'], port: 443 }, 50)).rejects.toThrow(
       'no tunnel through the proxy of HTTPS_PROXY: it did not answer within 0.05 s',
     );
   });
@@ -289,7 +289,7 @@ describe('requests of the service through a proxy', () => {
     const { proxies } = readOutgoingConfig({ HTTPS_PROXY: `http://127.0.0.1:${port}` });
     const proxy = chooseProxy(proxies, new URL('https://localhost/'));
     if (proxy === null) throw new Error('there is a proxy');
-    await expect(openTunnel(proxy, { hosts: ['localhost'], port: 443 }, 50)).rejects.toThrow(
+    await expect(connectThroughProxy(proxy, { hosts: ['localhost'], port: 443 }, 50)).rejects.toThrow(
       'no tunnel through the proxy of HTTPS_PROXY: it did not answer within 0.05 s',
     );
   });
@@ -302,7 +302,7 @@ describe('requests of the service through a proxy', () => {
     if (chosen === null) throw new Error('there is a proxy');
     // Nothing listens at this port of the first address.
     const hosts = ['127.0.0.2', '127.0.0.1'];
-    const socket = await openTunnel(chosen, { hosts, port: receiver.port }, 5_000);
+    const socket = await connectThroughProxy(chosen, { hosts, port: receiver.port }, 5_000);
     socket.destroy();
     expect(proxy.requests.map(({ target }) => target)).toEqual(
       hosts.map((host) => `${host}:${receiver.port}`),
@@ -318,7 +318,7 @@ describe('requests of the service through a proxy', () => {
     const chosen = chooseProxy(proxies, new URL('https://localhost/'));
     if (chosen === null) throw new Error('there is a proxy');
     const hosts = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '127.0.0.1'];
-    const socket = await openTunnel(chosen, { hosts, port: receiver.port }, 5_000);
+    const socket = await connectThroughProxy(chosen, { hosts, port: receiver.port }, 5_000);
     socket.destroy();
     expect(proxy.requests.map(({ target }) => target)).toEqual([
       `[2001:db8::1]:${receiver.port}`,
