@@ -275,7 +275,9 @@ describe('requests of the service through a proxy', () => {
     const { proxies } = readOutgoingConfig({ HTTPS_PROXY: `http://127.0.0.1:${port}` });
     const proxy = chooseProxy(proxies, new URL('https://localhost/'));
     if (proxy === null) throw new Error('there is a proxy');
-    await expect(connectThroughProxy(proxy, { hosts: ['localhost'], port: 443 }, 50)).rejects.toThrow(
+    await expect(
+      connectThroughProxy(proxy, { hosts: ['localhost'], port: 443 }, 50),
+    ).rejects.toThrow(
       'no tunnel through the proxy of HTTPS_PROXY: it did not answer within 0.05 s',
     );
   });
@@ -289,7 +291,9 @@ describe('requests of the service through a proxy', () => {
     const { proxies } = readOutgoingConfig({ HTTPS_PROXY: `http://127.0.0.1:${port}` });
     const proxy = chooseProxy(proxies, new URL('https://localhost/'));
     if (proxy === null) throw new Error('there is a proxy');
-    await expect(connectThroughProxy(proxy, { hosts: ['localhost'], port: 443 }, 50)).rejects.toThrow(
+    await expect(
+      connectThroughProxy(proxy, { hosts: ['localhost'], port: 443 }, 50),
+    ).rejects.toThrow(
       'no tunnel through the proxy of HTTPS_PROXY: it did not answer within 0.05 s',
     );
   });
