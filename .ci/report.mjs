@@ -132,7 +132,9 @@ function describe({ file, name, message, command }) {
     .map((setting) => `${setting}=${process.env[setting]} `)
     .join('');
   const run = `${settings}${command} ${file}${only}`;
-  return [name ?? `${file} as a whole`, lines[0], ...seeds, run].join('\n    ');
+  // Vitest's word for a test whose time limit ended it.
+  const error = lines[0].replace('STACK_TRACE_ERROR', 'the time limit ended it');
+  return [name ?? `${file} as a whole`, error, ...seeds, run].join('\n    ');
 }
 
 /** The name as a regular expression, in single quotes of a shell. */

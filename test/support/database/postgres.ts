@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import {
   chmodSync,
   chownSync,
@@ -13,6 +13,8 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { makeTempFolder } from '../process/temp-folder.ts';
 import type { Identity } from '../servers/certificates.ts';
+
+const KEPT_LOG_CHARS = 20_000;
 
 /** A separate PostgreSQL server, on a free port of the loopback. */
 export interface TestPostgres {
@@ -141,12 +143,16 @@ export async function startPostgres(
   };
 }
 
-/** Reads its log to the end as well: a full pipe would block it. */
-function ready(server: ChildProcess): Promise<void> {
+/**
+ * Resolves when the server accepts connections; rejects with its log if it ends before. Reads the log
+ * to the end as well: a full pipe would block the server.
+ */
+export function ready(server: EventEmitter & Pick<ChildProcess, 'stderr'>): Promise<void> {
   return new Promise((resolve, reject) => {
+    // While it recovers, it logs each connection that it refuses: its last lines count.
     let log = '';
     server.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-      if (log.length < 20_000) log += chunk;
+      log = (log + chunk).slice(-KEPT_LOG_CHARS);
       if (log.includes('ready to accept connections')) resolve();
     });
     server.once('error', reject);

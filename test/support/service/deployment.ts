@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { inspect } from 'node:util';
-import { inject, onTestFailed, onTestFinished } from 'vitest';
+import { inject, onTestFailed, onTestFinished, TestRunner } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
 import type { Row, Store } from '../../../src/service/database/store.ts';
@@ -17,8 +17,6 @@ import { type Ask, askService, type Reply } from './service-app.ts';
 const ENCRYPTION_KEY = randomBytes(32).toString('hex');
 /** What is shown of each process of a failed test. */
 const SHOWN_LOG_LINES = 40;
-/** How often `until` says what it still waits for. */
-const STILL_WAITING_MS = 60_000;
 const SHOWN_ANSWER_CHARS = 1_000;
 
 /** A process of the compiled product. It is killed with the test. */
@@ -248,22 +246,29 @@ export async function withDatabase<Result>(
 }
 
 /**
- * Polls, at most every 50 ms, until the answer is as wanted, and returns it. Otherwise the test's
- * time limit ends it; before that it prints the latest answer each minute, which the limit's error
- * does not contain.
+ * Polls, at most every 50 ms, until the answer is as wanted, and returns it. If the test's time limit
+ * ends first, its error shows the latest answer, and the polling ends.
  */
 export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean): Promise<T> {
   const { stack } = new Error('until was called here');
-  let printedAtMs = performance.now();
-  for (;;) {
-    const answer = await ask();
-    if (wanted(answer)) return answer;
-    if (performance.now() - printedAtMs > STILL_WAITING_MS) {
-      printedAtMs = performance.now();
-      const shown = inspect(answer, { depth: 4 }).slice(0, SHOWN_ANSWER_CHARS);
-      console.info(`still not as wanted: ${shown}\n${stack}`);
+  const signal = TestRunner.getCurrentTest()?.context.signal;
+  let shown = 'no answer so far';
+  const explain = (): void => {
+    if (!(signal?.reason instanceof Error)) return;
+    signal.reason.message = `${signal.reason.message.split('\n')[0]} Still not as wanted: ${shown}`;
+    signal.reason.stack = `Error: ${signal.reason.message}\n${stack}`;
+  };
+  signal?.addEventListener('abort', explain);
+  try {
+    for (;;) {
+      const answer = await ask();
+      if (wanted(answer)) return answer;
+      shown = inspect(answer, { depth: 4, breakLength: Infinity }).slice(0, SHOWN_ANSWER_CHARS);
+      signal?.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  } finally {
+    signal?.removeEventListener('abort', explain);
   }
 }
 
