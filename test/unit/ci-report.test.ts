@@ -7,19 +7,20 @@ import { makeTestFolder } from '../support/process/test-folder.ts';
 const CI = join(import.meta.dirname, '../../.ci');
 const ROOT = join(CI, '..');
 const NAMES = ['test', 'lts', 'system', 'containers', 'browser', 'break', 'bench'];
-const LAST = { 'npm test': 100, 'system tests': 200, 'break tests': 100 };
+const LAST = { 'npm test': 100, 'system tests': 200, 'break tests': 100, 'in all': 400 };
 const FILE = 'test/system/icmp.test.ts';
 
 interface Test {
   readonly name: string;
   readonly status: 'passed' | 'failed' | 'pending';
+  readonly message?: string;
 }
 
 /**
  * @param hook what a hook failed with, so that its tests were skipped
  * @param seconds how long the file took
  */
-function reportOf(tests: readonly Test[], hook = '', seconds = 1): object {
+function reportOf(tests: readonly Test[], hook = '', seconds = 1) {
   const hasFailed = hook !== '' || tests.some(({ status }) => status === 'failed');
   return {
     testResults: [
@@ -29,10 +30,10 @@ function reportOf(tests: readonly Test[], hook = '', seconds = 1): object {
         message: hook,
         startTime: 1_000,
         endTime: 1_000 + seconds * 1000,
-        assertionResults: tests.map(({ name, status }) => ({
+        assertionResults: tests.map(({ name, status, message = 'AssertionError: 1 is not 2' }) => ({
           fullName: name,
           status,
-          failureMessages: ['AssertionError: 1 is not 2\n    at somewhere'],
+          failureMessages: [`${message}\n    at somewhere`],
         })),
       },
     ],
@@ -57,7 +58,11 @@ function report(
     ['system tests', 100, 0],
     ['break tests', 50, 0],
   ],
-  { options = [] as readonly string[], folder = makeTestFolder() } = {},
+  {
+    options = [] as readonly string[],
+    folder = makeTestFolder(),
+    settings = {} as Readonly<Record<string, string>>,
+  } = {},
 ): { readonly code: number | null; readonly text: string } {
   writeFileSync(
     join(folder, 'parts.tsv'),
@@ -74,6 +79,7 @@ function report(
     FUZZ_SEED: '7',
     LAST_TIMES: join(folder, 'last.json'),
     LONG_FILES: join(folder, 'long.json'),
+    ...settings,
   };
   const args = [join(CI, 'report.mjs'), folder, ...options];
   const { status, stdout } = spawnSync(process.execPath, args, {
@@ -92,6 +98,19 @@ describe('the report of a run of CI', () => {
     expect(text).toContain('   50 s  npm test (last 100 s; cores 87 % busy)\n');
     expect(text).toContain('  200 s  in all (last 400 s)\n');
     expect(text).not.toMatch(/Failed|Flaky|twice/);
+  });
+
+  it('counts parts that ran side by side once', () => {
+    const { text } = report({}, undefined, { settings: { WHOLE_SECONDS: '160' } });
+    expect(text).toContain('  160 s  in all (last 400 s)\n');
+  });
+
+  it('says of a test that the time limit ended that it did', () => {
+    const timedOut = reportOf([
+      { name: 'a waits', status: 'failed', message: 'Error: STACK_TRACE_ERROR' },
+    ]);
+    const { text } = report({ system: timedOut });
+    expect(text).toContain('  a waits\n    Error: the time limit ended it\n');
   });
 
   it('names a failed test, its file, its reason, and the command that runs it alone', () => {
@@ -177,7 +196,7 @@ describe('the report of a run of CI', () => {
     const recorded = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
     const reports = { test: long(7), system: long(12), lts: long(4) };
     expect(report(reports, [['npm test', 90, 0]], { options: ['--record'], folder }).code).toBe(0);
-    expect(recorded('last.json')).toEqual({ 'npm test': 90 });
+    expect(recorded('last.json')).toEqual({ 'npm test': 90, 'in all': 90 });
     expect(recorded('long.json')).toEqual({ [FILE]: 12 });
     const none = Object.fromEntries(NAMES.map((name) => [name, long(4)]));
     report(none, [['npm test', 90, 0]], { options: ['--record'], folder });
