@@ -40,6 +40,9 @@ export async function loadHandbook(): Promise<Handbook> {
 }
 
 /**
+ * Its pages are made when they are first read: that takes 0.2 s of CPU time, and a service
+ * that is never asked for them starts without it.
+ *
  * @param documents the texts of the documents by their paths in the package
  * @param topics others than those of Vedette, for tests
  */
@@ -47,6 +50,19 @@ export function createHandbook(
   documents: ReadonlyMap<string, string>,
   topics: readonly Topic[] = TOPICS,
 ): Handbook {
+  let pages: readonly TopicPage[] | null = null;
+  return {
+    get pages() {
+      pages ??= createPages(documents, topics);
+      return pages;
+    },
+  };
+}
+
+function createPages(
+  documents: ReadonlyMap<string, string>,
+  topics: readonly Topic[],
+): readonly TopicPage[] {
   const placed = [...documents].flatMap(([document, text]) =>
     placeSections(document, text, topics),
   );
@@ -55,13 +71,12 @@ export function createHandbook(
     const anchor = anchorOf(source);
     byAddress.set(`${document}#${anchor}`, { kind: 'topic', topic, anchor });
   }
-  const pages = topics.map((topic) => {
+  return topics.map((topic) => {
     const sections = placed.filter((each) => each.topic === topic.name);
     const resolve = (href: string): LinkTarget | null =>
       linkTarget(href, topic.document, byAddress, topics);
     return { topic, sections: pageSections(sections, topic, resolve) };
   });
-  return { pages };
 }
 
 /** The page of a topic by its name; null if there is none. */
