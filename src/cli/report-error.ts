@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { FileProblemsError } from '../agent/source/common/file-problem.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../runtime/errors.ts';
-import { descriptorLimit } from '../runtime/files/descriptors.ts';
+import { descriptorLimit } from '../runtime/process/descriptors.ts';
 import { harmless } from './print/harmless.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 

@@ -1,6 +1,6 @@
 import type { Assertion } from '../../model/check/assertion.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { hadCpuTime } from '../../runtime/files/thread-cpu-time.ts';
+import { hadCpuTime } from '../../runtime/process/thread-cpu-time.ts';
 import { LruCache } from '../../runtime/lru-cache.ts';
 import { EvaluationThread, type ThreadReply } from './evaluation-thread.ts';
 

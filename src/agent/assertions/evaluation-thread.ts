@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
-import { hadCpuTime, threadCpuMs } from '../../runtime/files/thread-cpu-time.ts';
+import { hadCpuTime, threadCpuMs } from '../../runtime/process/thread-cpu-time.ts';
 import type { Outcome } from './evaluate-assertion.ts';
 import type { WorkerReady, WorkerReply, WorkerStart, WorkerStep } from './worker-protocol.ts';
 

@@ -5,7 +5,7 @@
 import { createContext, Script } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemCodeOf } from '../../runtime/errors.ts';
-import { hadCpuTime, sharedPathOf, threadCpuMs } from '../../runtime/files/thread-cpu-time.ts';
+import { hadCpuTime, sharedPathOf, threadCpuMs } from '../../runtime/process/thread-cpu-time.ts';
 import {
   evaluateAssertion,
   type Outcome,

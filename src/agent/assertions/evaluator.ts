@@ -1,7 +1,7 @@
 import type { Assertion, AssertionResult } from '../../model/check/assertion.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
-import { OWN_SCHEDSTAT } from '../../runtime/files/thread-cpu-time.ts';
+import { OWN_SCHEDSTAT } from '../../runtime/process/thread-cpu-time.ts';
 import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
 import {
   type AssertionInput,

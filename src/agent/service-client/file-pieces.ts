@@ -1,5 +1,5 @@
 import { VedetteError } from '../../runtime/errors.ts';
-import { closeQuietly, type Disk, readFully, systemDisk } from '../spool/disk/disk.ts';
+import { closeQuietly, type FileSystem, readFully, systemFiles } from '../../runtime/files/file-system.ts';
 
 /** Bytes in pieces, each valid until the next one is requested. */
 export type Pieces = AsyncGenerator<Uint8Array, void, undefined>;
@@ -19,7 +19,7 @@ export interface FileRange {
 export async function* piecesOfFile(
   path: string,
   range: FileRange,
-  disk: Disk = systemDisk,
+  disk: FileSystem = systemFiles,
 ): Pieces {
   const { fromByte, bytes, pieceBytes } = range;
   const handle = await disk.open(path, 'r');

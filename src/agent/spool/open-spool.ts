@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { type Disk, systemDisk } from './disk/disk.ts';
+import { type FileSystem, systemFiles } from '../../runtime/files/file-system.ts';
 import { DiskSpool } from './disk/disk-spool.ts';
 import { DEFAULT_MAX_MEMORY_BYTES } from './disk/pending-writes.ts';
 import { MemorySpool } from './memory-spool.ts';
@@ -26,7 +26,7 @@ export interface SpoolParts {
   readonly onDropped: SpoolDropped;
   readonly onLost: SpoolLost;
   /** The disk of DATA_DIR. Default: the machine's. */
-  readonly disk?: Disk;
+  readonly disk?: FileSystem;
 }
 
 const MIB = 1024 * 1024;
@@ -41,7 +41,7 @@ const MIN_BYTES = MIB / 2;
  */
 export async function openSpool(
   options: SpoolOptions,
-  { disk = systemDisk, ...deps }: SpoolParts,
+  { disk = systemFiles, ...deps }: SpoolParts,
 ): Promise<Spool> {
   const { dataDir, maxBytes = 512 * MIB, maxAgeMs = 7 * DAY_MS } = options;
   const { maxMemoryBytes = DEFAULT_MAX_MEMORY_BYTES, commitDelayMs = 25 } = options;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import { type Pieces, piecesOfFile } from '../service-client/file-pieces.ts';
-import { type Disk, systemDisk, writeFully } from '../spool/disk/disk.ts';
-import { syncNames } from '../spool/disk/durable-folder.ts';
+import { type FileSystem, systemFiles, writeFully } from '../../runtime/files/file-system.ts';
+import { syncNames } from '../../runtime/files/durable-folder.ts';
 
 /** Stores the bytes of waiting artifacts in files or memory. Ids are those of `artifactIdOf`. */
 export interface ArtifactFiles {
@@ -37,7 +37,7 @@ const ID = /^[0-9a-f-]{36}$/;
 const UNFINISHED = /^[0-9a-f-]{36}\.part$/;
 
 /** Artifacts of an agent without DATA_DIR: 32 MiB together, lost with the process. */
-export function memoryArtifactFiles(disk: Disk = systemDisk): ArtifactFiles {
+export function memoryArtifactFiles(disk: FileSystem = systemFiles): ArtifactFiles {
   const contents = new Map<string, Uint8Array>();
   async function write(id: string, bytes: Uint8Array): Promise<string> {
     const sha256 = await digestOf(inPieces(bytes, PIECE_BYTES), () => yieldToEventLoop());
@@ -70,7 +70,7 @@ export function memoryArtifactFiles(disk: Disk = systemDisk): ArtifactFiles {
 }
 
 /** Artifacts in DATA_DIR/artifacts, each as a whole file or not at all. */
-export function diskArtifactFiles(dataDir: string, disk: Disk = systemDisk): ArtifactFiles {
+export function diskArtifactFiles(dataDir: string, disk: FileSystem = systemFiles): ArtifactFiles {
   const folder = join(dataDir, 'artifacts');
   const pathOf = (id: string): string => join(folder, id);
   async function write(id: string, content: Pieces): Promise<string> {
@@ -103,7 +103,7 @@ export function diskArtifactFiles(dataDir: string, disk: Disk = systemDisk): Art
 
 async function findFiles(
   folder: string,
-  disk: Disk,
+  disk: FileSystem,
 ): Promise<readonly { readonly id: string; readonly bytes: number }[]> {
   const found: { id: string; bytes: number; atMs: number }[] = [];
   try {
@@ -125,7 +125,7 @@ async function findFiles(
   return found.sort((one, other) => one.atMs - other.atMs);
 }
 
-async function namesIn(folder: string, disk: Disk): Promise<readonly string[]> {
+async function namesIn(folder: string, disk: FileSystem): Promise<readonly string[]> {
   try {
     return await disk.readdir(folder);
   } catch (error) {
@@ -134,7 +134,7 @@ async function namesIn(folder: string, disk: Disk): Promise<readonly string[]> {
   }
 }
 
-async function writeFile(path: string, content: Pieces, disk: Disk): Promise<string> {
+async function writeFile(path: string, content: Pieces, disk: FileSystem): Promise<string> {
   const handle = await disk.open(path, 'w', 0o600);
   try {
     let atByte = 0;
@@ -149,7 +149,7 @@ async function writeFile(path: string, content: Pieces, disk: Disk): Promise<str
   }
 }
 
-async function sizeOf(path: string, disk: Disk): Promise<number | null> {
+async function sizeOf(path: string, disk: FileSystem): Promise<number | null> {
   try {
     return (await disk.stat(path)).size;
   } catch (error) {
@@ -170,7 +170,7 @@ async function digestOf(
   return hash.digest('hex');
 }
 
-function fromStart(path: string, bytes: number, disk: Disk): Pieces {
+function fromStart(path: string, bytes: number, disk: FileSystem): Pieces {
   return piecesOfFile(path, { fromByte: 0, bytes, pieceBytes: PIECE_BYTES }, disk);
 }
 

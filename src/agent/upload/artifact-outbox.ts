@@ -10,7 +10,7 @@ import {
 } from '../../wire/v1/artifacts.ts';
 import { MAX_ARTIFACT_BYTES } from '../../wire/v1/limits.ts';
 import type { Pieces } from '../service-client/file-pieces.ts';
-import { type Disk, systemDisk } from '../spool/disk/disk.ts';
+import { type FileSystem, systemFiles } from '../../runtime/files/file-system.ts';
 import type { SharedSpoolSpace, Spool } from '../spool/spool.ts';
 import { type ArtifactFiles, diskArtifactFiles, memoryArtifactFiles } from './artifact-files.ts';
 
@@ -69,7 +69,7 @@ export interface OutboxOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Default: the machine's own. */
-  readonly disk?: Disk;
+  readonly disk?: FileSystem;
 }
 
 /** The bytes of a new artifact, in memory or in a file. */
@@ -91,7 +91,7 @@ const WITHOUT_DIGEST = artifactBeginSchema.omit({ sha256: true });
 export async function openArtifactOutbox(
   options: OutboxOptions,
 ): Promise<ArtifactOutbox & ArtifactContents> {
-  const { dataDir, disk = systemDisk } = options;
+  const { dataDir, disk = systemFiles } = options;
   const files = dataDir === null ? memoryArtifactFiles(disk) : diskArtifactFiles(dataDir, disk);
   const outbox = new Outbox({ ...options, disk }, files);
   await outbox.readExisting();

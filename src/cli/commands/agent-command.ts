@@ -11,7 +11,7 @@ import { scrubError } from '../../agent/secrets/scrub-error.ts';
 import type { CheckSource } from '../../agent/source/check-source.ts';
 import { createFileSource } from '../../agent/source/file/file-source.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { requireDescriptors } from '../../runtime/files/descriptors.ts';
+import { requireDescriptors } from '../../runtime/process/descriptors.ts';
 import { loadSequentially } from '../../runtime/load-sequentially.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
 import type { Proxies } from '../../runtime/net/proxy/choose-proxy.ts';

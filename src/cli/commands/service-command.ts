@@ -1,5 +1,5 @@
 import { guardAgainstFaults } from '../../runtime/fault-guard.ts';
-import { requireDescriptors } from '../../runtime/files/descriptors.ts';
+import { requireDescriptors } from '../../runtime/process/descriptors.ts';
 import { StopSignals } from '../../runtime/lifecycle.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
 import { countText } from '../../runtime/text/count-text.ts';

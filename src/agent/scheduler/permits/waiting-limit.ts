@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { descriptorLimit } from '../../../runtime/files/descriptors.ts';
+import { descriptorLimit } from '../../../runtime/process/descriptors.ts';
 
 /** For the service, the health port (128), the spool, evidence and libraries. */
 const OWN_DESCRIPTORS = 256;

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { Disk } from './disk.ts';
+import type { FileSystem } from '../../../runtime/files/file-system.ts';
 
 const ASIDE_NAME = /^damaged-.*\.seg$/;
 /** Damaged files that are retained for inspection; the oldest names go first. */
@@ -15,7 +15,7 @@ export function asidePath(folder: string, path: string): string {
 export async function deleteOldAside(
   folder: string,
   names: readonly string[],
-  { disk, log }: { readonly disk: Disk; readonly log: Logger },
+  { disk, log }: { readonly disk: FileSystem; readonly log: Logger },
 ): Promise<void> {
   const tooMany = names.filter((name) => ASIDE_NAME.test(name)).slice(0, -MAX_ASIDE);
   for (const name of tooMany) {

@@ -19,7 +19,7 @@ import type {
 import { SpoolIndex } from '../spool-index.ts';
 import { SpoolLog } from '../spool-log.ts';
 import { SpoolWaiters } from '../spool-waiters.ts';
-import type { Disk } from './disk.ts';
+import type { FileSystem } from '../../../runtime/files/file-system.ts';
 import { PendingWrites } from './pending-writes.ts';
 import type { RecoveredEntry } from './scan-file.ts';
 import { SegmentStore } from './segment-store.ts';
@@ -28,7 +28,7 @@ import { SpoolReader } from './spool-reader.ts';
 
 export interface DiskSpoolOptions {
   readonly dataDir: string;
-  readonly disk: Disk;
+  readonly disk: FileSystem;
   readonly clock: Clock;
   readonly log: Logger;
   readonly onDropped: SpoolDropped;

@@ -1,6 +1,6 @@
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { closeQuietly, type Disk, type DiskFile, writeFully } from './disk.ts';
+import { closeQuietly, type FileSystem, type OpenFile, writeFully } from '../../../runtime/files/file-system.ts';
 import { encodeNotes, type NotableFrame } from './manifest.ts';
 
 /**
@@ -11,7 +11,7 @@ import { encodeNotes, type NotableFrame } from './manifest.ts';
 export class ManifestWriter {
   readonly #path: string;
   readonly #log: Logger;
-  #handle: DiskFile | null = null;
+  #handle: OpenFile | null = null;
   #bytes = 0;
   /** Lines that the disk refused; at most one per frame of the segment. */
   #unwritten: Buffer[] = [];
@@ -27,7 +27,7 @@ export class ManifestWriter {
   }
 
   /** Creates the empty file. Its name is on disk with the next sync of the folder. */
-  async open(disk: Disk): Promise<void> {
+  async open(disk: FileSystem): Promise<void> {
     try {
       this.#handle = await disk.open(this.#path, 'w', 0o600);
     } catch (error) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Frame } from '../frame.ts';
 import { SPOOL_KINDS, type SpoolKind, type SpoolSlots } from '../spool.ts';
-import { closeQuietly, type Disk, readFully } from './disk.ts';
+import { closeQuietly, type FileSystem, readFully } from '../../../runtime/files/file-system.ts';
 
 /**
  * The contents of a segment, in a file beside it (`main-….manifest`): it tells what is lost when the
@@ -92,7 +92,7 @@ function crcOf(json: string): string {
 }
 
 /** Empty if the file is gone or unreadable (EIO). @throws the system's error with any other code */
-export async function readManifest(path: string, disk: Disk): Promise<NotedFrame[]> {
+export async function readManifest(path: string, disk: FileSystem): Promise<NotedFrame[]> {
   try {
     const handle = await disk.open(path, 'r');
     try {

@@ -2,7 +2,7 @@ import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.t
 import type { Content, Entry, Segment } from '../entry.ts';
 import { readFrame } from '../frame.ts';
 import type { SpoolSlots } from '../spool.ts';
-import { closeQuietly, type Disk, type DiskFile, readFully } from './disk.ts';
+import { closeQuietly, type FileSystem, type OpenFile, readFully } from '../../../runtime/files/file-system.ts';
 import { readManifest } from './manifest.ts';
 import { manifestPath } from './spool-folder.ts';
 
@@ -24,7 +24,7 @@ interface Run {
  */
 export async function readEntryContents(
   entries: readonly Entry[],
-  disk: Disk,
+  disk: FileSystem,
 ): Promise<ReadonlyMap<Entry, Content | null>> {
   const contents = new Map<Entry, Content | null>();
   for (const entry of entries) if (entry.content !== null) contents.set(entry, entry.content);
@@ -62,7 +62,7 @@ function runsOf(entries: readonly Entry[]): ReadonlyMap<Segment, readonly Run[]>
 
 async function readRun(
   run: Run,
-  handle: DiskFile | null,
+  handle: OpenFile | null,
   contents: Map<Entry, Content | null>,
 ): Promise<void> {
   const bytes = handle === null ? null : await readRange(handle, run.from, run.end);
@@ -85,7 +85,7 @@ function contentAt(bytes: Buffer, offset: number, entry: Entry): Content | null 
 }
 
 /** Null if the file is gone or unreadable for good. */
-async function openFile(path: string, disk: Disk): Promise<DiskFile | null> {
+async function openFile(path: string, disk: FileSystem): Promise<OpenFile | null> {
   try {
     return await disk.open(path, 'r');
   } catch (error) {
@@ -94,7 +94,7 @@ async function openFile(path: string, disk: Disk): Promise<DiskFile | null> {
 }
 
 /** Shorter than requested where the file ends. */
-async function readRange(handle: DiskFile, from: number, end: number): Promise<Buffer | null> {
+async function readRange(handle: OpenFile, from: number, end: number): Promise<Buffer | null> {
   const bytes = Buffer.allocUnsafe(end - from);
   try {
     return bytes.subarray(0, await readFully(handle, bytes, from));
@@ -110,7 +110,7 @@ async function readRange(handle: DiskFile, from: number, end: number): Promise<B
  */
 export async function readSlots(
   entries: readonly Entry[],
-  disk: Disk,
+  disk: FileSystem,
 ): Promise<ReadonlyMap<Entry, SpoolSlots | null>> {
   const slots = new Map<Entry, SpoolSlots | null>();
   for (const { path } of new Set(entries.flatMap(({ segment }) => segment ?? []))) {

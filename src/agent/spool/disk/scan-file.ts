@@ -2,7 +2,7 @@ import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Entry, Segment } from '../entry.ts';
 import { decodeKeys, findFrame, isTornWrite, lostKeyOf, readFrame } from '../frame.ts';
 import { asidePath } from './damaged-files.ts';
-import { closeQuietly, type Disk, readFully } from './disk.ts';
+import { closeQuietly, type FileSystem, readFully } from '../../../runtime/files/file-system.ts';
 import type { NumberRange } from './number-ranges.ts';
 import { type SpoolFolder, unusableFile } from './spool-folder.ts';
 
@@ -90,10 +90,10 @@ export class FoundRecords {
 
 /** Reads file after file into the same memory: each result is valid until the next read. */
 export class WholeFileReader {
-  readonly #disk: Disk;
+  readonly #disk: FileSystem;
   #memory = Buffer.alloc(0);
 
-  constructor(disk: Disk) {
+  constructor(disk: FileSystem) {
     this.#disk = disk;
   }
 

@@ -3,7 +3,7 @@ import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Segment } from '../entry.ts';
 import { encodeFrames, type Frame } from '../frame.ts';
 import { asidePath } from './damaged-files.ts';
-import { closeQuietly, type DiskFile, writeFully } from './disk.ts';
+import { closeQuietly, type OpenFile, writeFully } from '../../../runtime/files/file-system.ts';
 import type { NotableFrame } from './manifest.ts';
 import { ManifestWriter } from './manifest-writer.ts';
 import { manifestPath, type SpoolFolder } from './spool-folder.ts';
@@ -23,7 +23,7 @@ export interface SegmentLogOptions {
 export type NewFrame = Omit<Frame, 'number'> & Pick<NotableFrame, 'slots' | 'keys'>;
 
 interface OpenSegment {
-  readonly handle: DiskFile;
+  readonly handle: OpenFile;
   readonly segment: Segment;
   readonly manifest: ManifestWriter;
 }

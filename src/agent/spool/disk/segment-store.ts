@@ -3,7 +3,7 @@ import { LOG_PRIORITIES, type LogPriority, nextToDrop, PRIORITY_OF_KIND } from '
 import type { Entry, Segment } from '../entry.ts';
 import { encodeKeys } from '../frame.ts';
 import type { SharedSpoolSpace } from '../spool.ts';
-import type { Disk } from './disk.ts';
+import type { FileSystem } from '../../../runtime/files/file-system.ts';
 import type { LostRecords } from './lost-frames.ts';
 import { type RecoveredLog, recoverLog } from './recover.ts';
 import type { RecoveredEntry } from './scan-file.ts';
@@ -19,7 +19,7 @@ export type Removals = Record<LogPriority, number[]>;
 
 export interface StoreOptions {
   readonly dataDir: string;
-  readonly disk: Disk;
+  readonly disk: FileSystem;
   readonly maxBytes: number;
   readonly log: Logger;
 }

@@ -3,8 +3,8 @@ import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.t
 import { tryFlock } from '../../../runtime/files/flock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { deleteOldAside } from './damaged-files.ts';
-import { closeQuietly, type Disk, type DiskFile } from './disk.ts';
-import { makeDurableFolder } from './durable-folder.ts';
+import { closeQuietly, type FileSystem, type OpenFile } from '../../../runtime/files/file-system.ts';
+import { makeDurableFolder } from '../../../runtime/files/durable-folder.ts';
 
 const FILE_NAME = /^(main|spare)-(\d{16})\.(seg|manifest)$/;
 /** Errors of a full disk. It may get room later: the agent starts. */
@@ -21,7 +21,7 @@ export interface FoundFile {
 /** The spool's folder, locked for this process until it is closed. */
 export interface SpoolFolder {
   readonly path: string;
-  readonly disk: Disk;
+  readonly disk: FileSystem;
   readonly log: Logger;
   file(log: string, firstNumber: number): string;
   /** Files of the logs, oldest first in each. @throws VedetteError of code DATA_DIR_UNUSABLE */
@@ -40,11 +40,11 @@ export interface SpoolFolder {
  */
 export async function openSpoolFolder(
   dataDir: string,
-  disk: Disk,
+  disk: FileSystem,
   log: Logger,
 ): Promise<SpoolFolder> {
   const path = join(dataDir, 'spool');
-  let handle: DiskFile | null = null;
+  let handle: OpenFile | null = null;
   try {
     await makeDurableFolder(path, disk);
     handle = await disk.open(path, 'r');
@@ -109,7 +109,7 @@ function unusable(dataDir: string, error: unknown): VedetteError {
  * @throws VedetteError of kind `environment` and code DATA_DIR_IN_USE where another process has it
  */
 async function lockFolder(
-  handle: Pick<DiskFile, 'fd'>,
+  handle: Pick<OpenFile, 'fd'>,
   dataDir: string,
   log: Logger,
 ): Promise<void> {
@@ -129,7 +129,7 @@ async function lockFolder(
 }
 
 /** Only a real write shows missing rights or a read-only mount. */
-async function probeFolder(folder: string, disk: Disk): Promise<void> {
+async function probeFolder(folder: string, disk: FileSystem): Promise<void> {
   const path = join(folder, 'probe');
   try {
     const handle = await disk.open(path, 'w', 0o600);
@@ -140,7 +140,7 @@ async function probeFolder(folder: string, disk: Disk): Promise<void> {
   }
 }
 
-async function findFiles(folder: string, disk: Disk, log: Logger): Promise<FoundFile[]> {
+async function findFiles(folder: string, disk: FileSystem, log: Logger): Promise<FoundFile[]> {
   const names = (await disk.readdir(folder)).sort((one, other) => (one < other ? -1 : 1));
   await deleteOldAside(folder, names, { disk, log });
   return names.flatMap((name) => {

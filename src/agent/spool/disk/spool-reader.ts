@@ -3,13 +3,13 @@ import type { Content, Entry } from '../entry.ts';
 import type { SpooledRecord, SpoolLost, SpoolSlots } from '../spool.ts';
 import type { SpoolIndex } from '../spool-index.ts';
 import type { SpoolLog } from '../spool-log.ts';
-import type { Disk } from './disk.ts';
+import type { FileSystem } from '../../../runtime/files/file-system.ts';
 import { readEntryContents, readSlots } from './read-entries.ts';
 
 export interface SpoolReaderParts {
   readonly index: SpoolIndex;
   readonly bounds: Pick<RecordDropper, 'drop'>;
-  readonly disk: Disk;
+  readonly disk: FileSystem;
   readonly spoolLog: SpoolLog;
   readonly onLost: SpoolLost;
 }

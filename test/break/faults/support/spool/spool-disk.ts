@@ -13,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { Disk, DiskFile } from '../../../../../src/agent/spool/disk/disk.ts';
+import type { FileSystem, OpenFile } from '../../../../../src/runtime/files/file-system.ts';
 import type { PowerShadow } from './spool-power.ts';
 
 /** The fault of one call. `die`: no call is answered afterwards. */
@@ -57,7 +57,7 @@ export function systemError(code: string, name: string): Error {
  * loop iteration, so that the calls of a run are the same each time and one of them can fail. The
  * scenario can also refuse writes for any time.
  */
-export class FaultyDisk implements Disk {
+export class FaultyDisk implements FileSystem {
   readonly calls: DiskCall[] = [];
   /** Refuses the calls with these names, with this code, after half of each write. */
   refuses: { readonly code: string; readonly names: Pick<RegExp, 'test'> } | null = null;
@@ -115,7 +115,7 @@ export class FaultyDisk implements Disk {
     this.#open.clear();
   }
 
-  open(path: string, flags: string, mode?: number): Promise<DiskFile> {
+  open(path: string, flags: string, mode?: number): Promise<OpenFile> {
     return this.#call('open', path, {
       all: () => {
         const isNew = !existsSync(path);
@@ -169,7 +169,7 @@ export class FaultyDisk implements Disk {
     return this.#call('stat', path, { all: () => statSync(path) });
   }
 
-  #file(fd: number, path: string): DiskFile {
+  #file(fd: number, path: string): OpenFile {
     const read = (buffer: Uint8Array, offset: number, length: number, at: number) => ({
       bytesRead: readSync(fd, buffer, offset, length, at),
     });
@@ -293,14 +293,15 @@ function kindOf(path: string): string {
 /** Read and write whole buffers, for many callers. */
 const SHARED_CALLS = /\b(?:readFully|writeFully)\b/;
 
-/** The calling line of the product, as `spool/disk/segment-log.ts:92`. */
+/** The calling line of the product, as `agent/spool/disk/segment-log.ts:92`. */
 function siteOf(stack = ''): string | null {
   const line = stack
     .split('\n')
     .find(
       (each) =>
-        /\/src\/agent\/(?:spool|upload|service-client)\//.test(each) && !SHARED_CALLS.test(each),
+        /\/src\/(?:agent\/(?:spool|upload|service-client)|runtime\/files)\//.test(each) &&
+        !SHARED_CALLS.test(each),
     );
-  const found = /\/src\/agent\/([\w/-]+\.ts):(\d+):/.exec(line ?? '');
+  const found = /\/src\/([\w/-]+\.ts):(\d+):/.exec(line ?? '');
   return found === null ? null : `${found[1]}:${found[2]}`;
 }

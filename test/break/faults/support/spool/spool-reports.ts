@@ -25,7 +25,7 @@ const REPORTS = [
 type Report = (typeof REPORTS)[number];
 
 interface Rule {
-  /** Below src/agent. */
+  /** Below src. */
   readonly file: string;
   /** Matches the calls' names. */
   readonly calls: RegExp;
@@ -39,39 +39,39 @@ const FOR_GOOD = ['EIO', 'ENOENT'];
 
 /** The first matching rule applies. */
 const RULES: readonly Rule[] = [
-  { file: 'spool/disk/disk.ts', calls: /^close /, reported: ['nobody'] },
-  { file: 'spool/disk/durable-folder.ts', calls: / artifacts$/, reported: ['not kept'] },
-  { file: 'spool/disk/durable-folder.ts', calls: /./, reported: ['no start', 'not kept'] },
-  { file: 'spool/disk/spool-folder.ts', calls: /^sync /, reported: ['failing'] },
-  { file: 'spool/disk/damaged-files.ts', calls: /^unlink /, reported: ['nobody'] },
-  { file: 'spool/disk/spool-folder.ts', calls: /./, reported: ['no start'] },
+  { file: 'runtime/files/file-system.ts', calls: /^close /, reported: ['nobody'] },
+  { file: 'runtime/files/durable-folder.ts', calls: / artifacts$/, reported: ['not kept'] },
+  { file: 'runtime/files/durable-folder.ts', calls: /./, reported: ['no start', 'not kept'] },
+  { file: 'agent/spool/disk/spool-folder.ts', calls: /^sync /, reported: ['failing'] },
+  { file: 'agent/spool/disk/damaged-files.ts', calls: /^unlink /, reported: ['nobody'] },
+  { file: 'agent/spool/disk/spool-folder.ts', calls: /./, reported: ['no start'] },
   // A manifest may be missing: it only saves time.
-  { file: 'spool/disk/manifest.ts', calls: /./, reported: ['nobody'], codes: FOR_GOOD },
-  { file: 'spool/disk/manifest.ts', calls: /./, reported: ['no start', 'not read'] },
-  { file: 'spool/disk/manifest-writer.ts', calls: /./, reported: ['not noted'] },
-  { file: 'spool/disk/found-manifests.ts', calls: /^stat /, reported: ['nobody'] },
-  { file: 'spool/disk/recover.ts', calls: /^unlink .*manifest$/, reported: ['nobody'] },
-  { file: 'spool/disk/recover.ts', calls: /^(rename|unlink) /, reported: ['no start'] },
-  { file: 'spool/disk/scan-file.ts', calls: /^rename /, reported: ['no start'] },
-  { file: 'spool/disk/scan-file.ts', calls: /./, reported: ['damage'], codes: FOR_GOOD },
-  { file: 'spool/disk/scan-file.ts', calls: /./, reported: ['no start'] },
-  { file: 'spool/disk/read-entries.ts', calls: /^open /, reported: ['damage'], codes: FOR_GOOD },
+  { file: 'agent/spool/disk/manifest.ts', calls: /./, reported: ['nobody'], codes: FOR_GOOD },
+  { file: 'agent/spool/disk/manifest.ts', calls: /./, reported: ['no start', 'not read'] },
+  { file: 'agent/spool/disk/manifest-writer.ts', calls: /./, reported: ['not noted'] },
+  { file: 'agent/spool/disk/found-manifests.ts', calls: /^stat /, reported: ['nobody'] },
+  { file: 'agent/spool/disk/recover.ts', calls: /^unlink .*manifest$/, reported: ['nobody'] },
+  { file: 'agent/spool/disk/recover.ts', calls: /^(rename|unlink) /, reported: ['no start'] },
+  { file: 'agent/spool/disk/scan-file.ts', calls: /^rename /, reported: ['no start'] },
+  { file: 'agent/spool/disk/scan-file.ts', calls: /./, reported: ['damage'], codes: FOR_GOOD },
+  { file: 'agent/spool/disk/scan-file.ts', calls: /./, reported: ['no start'] },
+  { file: 'agent/spool/disk/read-entries.ts', calls: /^open /, reported: ['damage'], codes: FOR_GOOD },
   // A second read, record by record, finds them.
-  { file: 'spool/disk/read-entries.ts', calls: /^read /, reported: ['damage', 'nobody'] },
-  { file: 'spool/disk/read-entries.ts', calls: /./, reported: ['not read'] },
-  { file: 'spool/disk/segment-log.ts', calls: /^(rename|unlink) /, reported: ['left over'] },
-  { file: 'spool/disk/segment-log.ts', calls: /^truncate /, reported: ['nobody'] },
-  { file: 'spool/disk/segment-log.ts', calls: /./, reported: ['failing'] },
-  { file: 'upload/artifact-files.ts', calls: /^readdir /, reported: ['no start'] },
+  { file: 'agent/spool/disk/read-entries.ts', calls: /^read /, reported: ['damage', 'nobody'] },
+  { file: 'agent/spool/disk/read-entries.ts', calls: /./, reported: ['not read'] },
+  { file: 'agent/spool/disk/segment-log.ts', calls: /^(rename|unlink) /, reported: ['left over'] },
+  { file: 'agent/spool/disk/segment-log.ts', calls: /^truncate /, reported: ['nobody'] },
+  { file: 'agent/spool/disk/segment-log.ts', calls: /./, reported: ['failing'] },
+  { file: 'agent/upload/artifact-files.ts', calls: /^readdir /, reported: ['no start'] },
   // At the start to list files, later for the size to send.
-  { file: 'upload/artifact-files.ts', calls: /^stat /, reported: ['no start', 'not sent'] },
+  { file: 'agent/upload/artifact-files.ts', calls: /^stat /, reported: ['no start', 'not sent'] },
   // Remains of an interrupted write, and files that the next start deletes.
-  { file: 'upload/artifact-files.ts', calls: /^unlink .*part$/, reported: ['no start', 'nobody'] },
-  { file: 'upload/artifact-files.ts', calls: /^unlink /, reported: ['nobody'] },
-  { file: 'upload/artifact-files.ts', calls: /./, reported: ['not kept'] },
-  { file: 'upload/artifact-outbox.ts', calls: /./, reported: ['not kept'] },
-  { file: 'service-client/file-pieces.ts', calls: / capture$/, reported: ['not kept'] },
-  { file: 'service-client/file-pieces.ts', calls: /./, reported: ['not sent'] },
+  { file: 'agent/upload/artifact-files.ts', calls: /^unlink .*part$/, reported: ['no start', 'nobody'] },
+  { file: 'agent/upload/artifact-files.ts', calls: /^unlink /, reported: ['nobody'] },
+  { file: 'agent/upload/artifact-files.ts', calls: /./, reported: ['not kept'] },
+  { file: 'agent/upload/artifact-outbox.ts', calls: /./, reported: ['not kept'] },
+  { file: 'agent/service-client/file-pieces.ts', calls: / capture$/, reported: ['not kept'] },
+  { file: 'agent/service-client/file-pieces.ts', calls: /./, reported: ['not sent'] },
 ];
 
 /** The fault in the report of a failed call; null if it is correct. */

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Disk, type DiskFile, systemDisk } from '../../../../../src/agent/spool/disk/disk.ts';
+import { type FileSystem, type OpenFile, systemFiles } from '../../../../../src/runtime/files/file-system.ts';
 
-const AGENT = join(import.meta.dirname, '../../../../../src/agent');
-const PORT = 'spool/disk/disk.ts';
+const SRC = join(import.meta.dirname, '../../../../../src');
+const PORT = 'runtime/files/file-system.ts';
 
-const OF_FILES: Readonly<Record<Exclude<keyof DiskFile, 'fd'>, true>> = {
+const OF_FILES: Readonly<Record<Exclude<keyof OpenFile, 'fd'>, true>> = {
   read: true,
   write: true,
   datasync: true,
@@ -14,7 +14,7 @@ const OF_FILES: Readonly<Record<Exclude<keyof DiskFile, 'fd'>, true>> = {
   stat: true,
   close: true,
 };
-const OF_DISK = Object.keys(systemDisk) as (keyof Disk)[];
+const OF_DISK = Object.keys(systemFiles) as (keyof FileSystem)[];
 
 /** By the calls' names in a recording. */
 export const PORT_METHODS: readonly string[] = [
@@ -29,15 +29,17 @@ const CALL = new RegExp(
 const SHARED_CALL = /await file\.(?:read|write)\(/;
 
 const SOURCES: readonly string[] = [
-  ...readdirSync(join(AGENT, 'spool'), { encoding: 'utf8', recursive: true })
+  PORT,
+  'runtime/files/durable-folder.ts',
+  ...readdirSync(join(SRC, 'agent/spool'), { encoding: 'utf8', recursive: true })
     .filter((name) => name.endsWith('.ts'))
-    .map((name) => `spool/${name}`),
-  'upload/artifact-files.ts',
-  'upload/artifact-outbox.ts',
-  'service-client/file-pieces.ts',
+    .map((name) => `agent/spool/${name}`),
+  'agent/upload/artifact-files.ts',
+  'agent/upload/artifact-outbox.ts',
+  'agent/service-client/file-pieces.ts',
 ];
 
-/** The product's lines that call the port: `spool/recover.ts:87`. */
+/** The product's lines that call the port: `agent/spool/disk/recover.ts:87`. */
 export function callSites(): readonly string[] {
   return SOURCES.flatMap((source) =>
     linesOf(source).flatMap((line, index) =>
@@ -58,5 +60,5 @@ export function otherDoors(): readonly string[] {
 }
 
 function linesOf(source: string): readonly string[] {
-  return readFileSync(join(AGENT, source), 'utf8').split('\n');
+  return readFileSync(join(SRC, source), 'utf8').split('\n');
 }

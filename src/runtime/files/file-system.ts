@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 
 /** An open file. All methods throw the system's error, with its `code`. */
-export interface DiskFile {
+export interface OpenFile {
   /** The file descriptor, for locks. */
   readonly fd: number;
   /** Reads from `position` in the file to `offset` in the buffer. May read fewer bytes; none at the end. */
@@ -27,12 +27,9 @@ export interface DiskFile {
   close(): Promise<void>;
 }
 
-/**
- * The file system of the spool and the artifacts, as in `node:fs/promises`. Only the folder's lock
- * bypasses it.
- */
-export interface Disk {
-  open(path: string, flags: 'r' | 'w', mode?: number): Promise<DiskFile>;
+/** The file system as in `node:fs/promises`, so that tests can make its calls fail. */
+export interface FileSystem {
+  open(path: string, flags: 'r' | 'w', mode?: number): Promise<OpenFile>;
   /** With `recursive`, resolves with the first folder that was created. */
   mkdir(
     path: string,
@@ -44,16 +41,16 @@ export interface Disk {
   stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number }>;
 }
 
-export const systemDisk: Disk = { open, mkdir, readdir, rename, unlink, stat };
+export const systemFiles: FileSystem = { open, mkdir, readdir, rename, unlink, stat };
 
 /** Closes a file that was read or synced: an error of closing changes nothing. */
-export async function closeQuietly(file: DiskFile | null): Promise<void> {
+export async function closeQuietly(file: OpenFile | null): Promise<void> {
   await file?.close().catch(() => {});
 }
 
 /** Fills the buffer from `position` in the file on. Returns fewer bytes only at the end of the file. */
 export async function readFully(
-  file: DiskFile,
+  file: OpenFile,
   buffer: Uint8Array,
   position: number,
 ): Promise<number> {
@@ -67,7 +64,7 @@ export async function readFully(
 }
 
 export async function writeFully(
-  file: DiskFile,
+  file: OpenFile,
   bytes: Uint8Array,
   position: number,
 ): Promise<void> {

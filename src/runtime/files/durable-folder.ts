@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import { systemCodeOf } from '../../../runtime/errors.ts';
-import { closeQuietly, type Disk } from './disk.ts';
+import { systemCodeOf } from '../errors.ts';
+import { closeQuietly, type FileSystem } from './file-system.ts';
 
 /**
  * Creates a folder for the agent's user alone, with missing parents, and returns when its name is on
@@ -8,7 +8,7 @@ import { closeQuietly, type Disk } from './disk.ts';
  *
  * @throws the system's error
  */
-export async function makeDurableFolder(path: string, disk: Disk): Promise<void> {
+export async function makeDurableFolder(path: string, disk: FileSystem): Promise<void> {
   const whole = resolve(path);
   const highest = (await makeFolder(whole, disk)) ?? whole;
   // An existing one, too: the process that created it may have died before the sync.
@@ -24,7 +24,7 @@ export async function makeDurableFolder(path: string, disk: Disk): Promise<void>
  *
  * @throws the system's error
  */
-export async function syncNames(folder: string, disk: Disk): Promise<void> {
+export async function syncNames(folder: string, disk: FileSystem): Promise<void> {
   const handle = await disk.open(folder, 'r').catch((error: unknown) => {
     if (systemCodeOf(error) === 'EACCES') return null;
     throw error;
@@ -37,7 +37,7 @@ export async function syncNames(folder: string, disk: Disk): Promise<void> {
 }
 
 /** Resolves with the first missing folder; undefined if it is `path` itself, or none. */
-async function makeFolder(path: string, disk: Disk): Promise<string | undefined> {
+async function makeFolder(path: string, disk: FileSystem): Promise<string | undefined> {
   try {
     return await disk.mkdir(path, { mode: 0o700 });
   } catch (error) {
