@@ -321,11 +321,11 @@ export class Daemon implements RunProgress {
   }
 
   #warnOfWaiting(): void {
-    const { runs, cure } = this.#parts.waiting;
+    const { runs, remedy } = this.#parts.waiting;
     this.#throttled.warn(
       'waiting',
       { waiting: runs },
-      `slots are missed (agent_busy): ${countText(runs, 'run waits for its target', 'runs wait for their targets')}, the maximum: ${cure}`,
+      `slots are missed (agent_busy): ${countText(runs, 'run waits for its target', 'runs wait for their targets')}, the maximum: ${remedy}`,
     );
   }
 

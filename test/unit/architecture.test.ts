@@ -33,7 +33,7 @@ const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** An agent starts it again after each expression that does not end: loading zod takes longer than all else. */
-const PATTERN_WORKER = 'agent/assertions/evaluation-worker.ts';
+const EVALUATION_WORKER = 'agent/assertions/evaluation-worker.ts';
 
 /** Folders that compute and touch nothing: the only outside modules they may use. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
@@ -165,7 +165,7 @@ describe('the import rules', () => {
         return { path, text: text.replaceAll(/^(?:import|export) type [\s\S]*?;$/gm, '') };
       }),
     );
-    const loaded = new Set([PATTERN_WORKER]);
+    const loaded = new Set([EVALUATION_WORKER]);
     for (const module of loaded) {
       for (const { from, to } of values) if (from === module) loaded.add(to);
     }

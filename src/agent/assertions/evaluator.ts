@@ -56,7 +56,7 @@ export interface Evaluator {
    * Returns one result per assertion; `error` is null if it passed. If the signal aborts, returns
    * at once, and the errors of the remaining assertions say that they were not evaluated.
    *
-   * @throws VedetteError PATTERN_WORKER_BROKEN if the worker cannot run: a fault of the agent
+   * @throws VedetteError EVALUATION_WORKER_BROKEN if the worker cannot run: a fault of the agent
    */
   evaluate(
     assertions: readonly Assertion[],
@@ -167,7 +167,7 @@ function outcomeOf(assertion: Assertion, reply: PoolReply, limitMs: number): Out
     case 'broken':
       throw new VedetteError(
         'internal',
-        'PATTERN_WORKER_BROKEN',
+        'EVALUATION_WORKER_BROKEN',
         `The worker for regular expressions and JSONPath does not run: ${reply.problem}`,
       );
   }

@@ -103,7 +103,7 @@ export async function openServiceBackend(
       clock,
       log,
     });
-    const account = await openSlotLedger({
+    const ledger = await openSlotLedger({
       dataDir,
       clock,
       log,
@@ -157,7 +157,7 @@ export async function openServiceBackend(
       sink,
       handover: createServiceHandover({ client, agentId, epoch, log }),
       artifacts: outbox,
-      slots: account,
+      slots: ledger,
       outlivesProcess: dataDir !== null,
       status: () => ({
         spool: {
@@ -168,7 +168,7 @@ export async function openServiceBackend(
         lastContactMs: client.lastContactMs,
         clockAheadMs: source.clockAheadMs,
       }),
-      leftBefore: (startMs) => (lastSet === null ? [] : account.missedBefore(lastSet, startMs)),
+      leftBefore: (startMs) => (lastSet === null ? [] : ledger.missedBefore(lastSet, startMs)),
       ledgerIsOurs: () => markReported(),
       pollForAssignments: (since) => source.pollForAssignments(since),
       runEnded(runId, outcome) {
@@ -182,8 +182,8 @@ export async function openServiceBackend(
         source.trialDone(trialId);
       },
       async work(signal) {
-        const accounting = async (): Promise<void> => {
-          if (await isInTime(reported, signal)) await account.run(signal);
+        const saving = async (): Promise<void> => {
+          if (await isInTime(reported, signal)) await ledger.run(signal);
         };
         const reportingLost = async (): Promise<void> => {
           for (const [index, missed] of damagedSlots(lostBefore).entries()) {
@@ -195,7 +195,7 @@ export async function openServiceBackend(
         const reporting = reports.run({ client, agentId }, signal);
         await Promise.all([
           uploader.run(signal),
-          accounting(),
+          saving(),
           reportingLost(),
           refresh(key, signal, () => source.keyChanged()),
           reporting,
@@ -210,7 +210,7 @@ export async function openServiceBackend(
           await trials.close(signal);
           await isInTime(outbox.close(), inTime);
           await sink.flush(inTime);
-          await account.save(inTime);
+          await ledger.save(inTime);
           await uploader.flush(signal);
           await reports.flush(signal);
         } finally {

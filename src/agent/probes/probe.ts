@@ -62,6 +62,6 @@ export function isNetworkError(outcome: {
 }
 
 /** Rounds to the microsecond, the resolution that results have. */
-export function roundMs(durationMs: number): number {
+export function roundToMicroseconds(durationMs: number): number {
   return Math.round(durationMs * 1000) / 1000;
 }

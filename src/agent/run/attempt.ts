@@ -4,7 +4,7 @@ import { type Verdict, verdictOf } from '../../model/result/verdict.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
 import type { BodyMemory } from '../probes/http/body/body-memory.ts';
 import { JobLog } from '../probes/job-log.ts';
-import { roundMs } from '../probes/probe.ts';
+import { roundToMicroseconds } from '../probes/probe.ts';
 import type { AttemptSecrets } from '../secrets/attempt-secrets.ts';
 import { NOT_SCRUBBED } from '../secrets/cut-scrubbed.ts';
 import { NO_OPERATOR_SECRETS } from '../secrets/operator-secrets.ts';
@@ -144,7 +144,7 @@ async function attemptStarved(
   });
   const tooLongMs = tooLongAtMost(probed, uncertainMs);
   if (tooLongMs >= MIN_LOGGED_STARVED_MS) log.info(starvedText(tooLongMs));
-  const timing = { uncertaintyMs: roundMs(tooLongMs), clock: probed.clock };
+  const timing = { uncertaintyMs: roundToMicroseconds(tooLongMs), clock: probed.clock };
   const longBody = keepLongBody ? probed.longBody : null;
   const durationMs = clock.monotonicMs() - startMs;
   return {

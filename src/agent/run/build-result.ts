@@ -20,7 +20,7 @@ export async function buildResult(
   const resultId = resultIdIn(name, name.retriesMade);
   const owner = { checkId: check.id, resultId };
   const { longBody } = attempt;
-  if (longBody !== null && longBody.bytes.length < longBody.totalBytes && failed(attempt)) {
+  if (longBody !== null && longBody.bytes.length < longBody.totalBytes && hasFailed(attempt)) {
     parts.onBodyWithoutRoom('detail');
   }
   const { artifacts, log, secrets } = parts;
@@ -37,6 +37,6 @@ export async function buildResult(
   return scrubResult(toCheckResult(check, attempt, context), await scrubber());
 }
 
-export function failed({ verdict }: Attempt): boolean {
+export function hasFailed({ verdict }: Attempt): boolean {
   return verdict.hasFailures || verdict.hasErrors;
 }

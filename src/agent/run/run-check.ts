@@ -5,7 +5,7 @@ import { sleep } from '../../runtime/wait.ts';
 import type { Evidence } from '../evidence/evidence-budget.ts';
 import type { Attempt } from './attempt.ts';
 import { attemptFamilies } from './attempt-families.ts';
-import { buildResult, failed } from './build-result.ts';
+import { buildResult, hasFailed } from './build-result.ts';
 import { isRunCancelled } from './cancellation.ts';
 import type { ResultContext, RunName } from './check-result.ts';
 import { gatherEvidence, wantsEvidence } from './gather-evidence.ts';
@@ -136,7 +136,7 @@ function runDiagnostics(
 
 /** With shouldFail, a check also passes without a response, which may be the fault of the agent. */
 function passedWithResponse(attempt: Attempt): boolean {
-  return !failed(attempt) && attempt.failure === null;
+  return !hasFailed(attempt) && attempt.failure === null;
 }
 
 /** Why a failed attempt is not the fault of the target; null if it counts. */

@@ -4,7 +4,7 @@ import { traceKeyOf, traceparentOf } from '../../model/result/trace-context.ts';
 import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { BodyMemory } from '../probes/http/body/body-memory.ts';
-import { detectWaiting } from '../scheduler/permits/work-watch.ts';
+import { detectWaiting } from '../scheduler/permits/wait-detector.ts';
 import type { Attempt } from './attempt.ts';
 import { attemptFamilies } from './attempt-families.ts';
 import type { Run, RunnerParts } from './run.ts';
@@ -49,11 +49,11 @@ export async function attemptUnstarved(
     const opening = `${title}${again}`;
     const options = { opening, signal, keepLongBody, isBrief, room, traceparent };
     const attempt = await permit.attempt(async (waits) => {
-      const watch = detectWaiting(clock, parts.starvation, waits);
+      const waiting = detectWaiting(clock, parts.starvation, waits);
       try {
-        return await attemptFamilies(check, parts, { ...options, onBody: watch.received });
+        return await attemptFamilies(check, parts, { ...options, onBody: waiting.received });
       } finally {
-        watch.stop();
+        waiting.stop();
       }
     });
     room = undefined;

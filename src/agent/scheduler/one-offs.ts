@@ -63,7 +63,7 @@ export class OneOffs {
   }
 
   /** Removes and returns one that is due, or null; ends those that are too late. */
-  next(): OneOffRequest | null {
+  takeDue(): OneOffRequest | null {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs < this.#nextScanMs) return null;
     let nextScanMs = nowMs + SCAN_INTERVAL_MS;

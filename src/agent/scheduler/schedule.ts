@@ -24,7 +24,7 @@ export interface PausedSlot {
   readonly slotMs: number;
 }
 
-/** A check's slots in a stretch. Paused slots are not missed. */
+/** A check's slots in an interval. Paused slots are not missed. */
 export interface TakenSlots {
   readonly missed: readonly MissedSlots[];
   /** The slot to run now; null if it is paused, or too late for all of them. */
@@ -105,7 +105,7 @@ export class Schedule {
   }
 
   /**
-   * Takes all slots in the stretch of the check with the earliest slot. Only the last of them is
+   * Takes all slots in the interval of the check with the earliest slot. Only the last of them is
    * run, if it is not too late. null if no check has one.
    */
   takeNext({ toMs, atMonotonicMs, reason }: ClockInterval): TakenSlots | null {

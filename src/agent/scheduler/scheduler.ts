@@ -66,8 +66,8 @@ export interface SchedulerOptions {
  * | draining | every second, for liveness | none start; waiting ones are missed | last run's end |
  * | stopped | no | none | – |
  *
- * A tick takes all slots that the wall clock passed since the tick before (a stretch), earliest
- * first. If that takes too long, further ticks continue the same stretch. Its time counts as lived
+ * A tick takes all slots that the wall clock passed since the tick before (an interval), earliest
+ * first. If that takes too long, further ticks continue the same interval. Its time counts as lived
  * (src/agent/slots/time-coverage.ts) when all of its slots are taken.
  *
  * After a standstill, ticks take no slots until the current assignment is known.
@@ -156,7 +156,7 @@ export class Scheduler {
   }
 
   /**
-   * Epoch milliseconds: every slot up to this instant was started or reported, or `account.began`
+   * Epoch milliseconds: every slot up to this instant was started or reported, or `slots.began`
    * was called for it. A later slot may be due already and not taken yet.
    */
   get reachedMs(): number {
@@ -246,8 +246,8 @@ export class Scheduler {
     this.#oneOffs.stop();
     const drained = this.#queue.drain(graceSignal);
     // The queue is closed, so this reports due slots as missed: first the rest of an interrupted
-    // stretch, then the time since.
-    if (this.#timeline.stretch !== null) this.#takeUntil(Number.POSITIVE_INFINITY);
+    // interval, then the time since.
+    if (this.#timeline.openInterval !== null) this.#takeUntil(Number.POSITIVE_INFINITY);
     if (wasRunning) this.#takeUntil(Number.POSITIVE_INFINITY);
     this.#wake();
     await drained;
@@ -289,44 +289,44 @@ export class Scheduler {
     this.#tick();
   }
 
-  /** Stops at the monotonic instant; an open stretch and `#oneOffs` retain the rest. */
+  /** Stops at the monotonic instant; an open interval and `#oneOffs` retain the rest. */
   #takeUntil(endMs: number): void {
     this.#queue.expire();
-    const stretch = this.#timeline.stretch ?? this.#openStretch();
+    const interval = this.#timeline.openInterval ?? this.#openInterval();
     for (;;) {
-      const taken = this.#schedule.takeNext(stretch);
+      const taken = this.#schedule.takeNext(interval);
       if (taken === null) break;
       this.#reportMissed(taken.missed);
       if (taken.paused !== null) this.#onPaused(taken.paused.check, taken.paused.slotMs);
       if (taken.due !== null) this.#queue.submit(taken.due);
       if (this.#clock.monotonicMs() >= endMs) return;
     }
-    this.#timeline.close(stretch);
-    for (let oneOff = this.#oneOffs.next(); oneOff !== null; oneOff = this.#oneOffs.next()) {
+    this.#timeline.close(interval);
+    for (let oneOff = this.#oneOffs.takeDue(); oneOff !== null; oneOff = this.#oneOffs.takeDue()) {
       this.#queue.submitOneOff(oneOff);
       if (this.#clock.monotonicMs() >= endMs) return;
     }
   }
 
-  #openStretch(): ClockInterval {
-    const stretch = this.#timeline.open();
-    if (stretch.isNotable)
-      this.#guard(() => this.#observer.clockStepped?.(Math.round(stretch.stepMs)));
+  #openInterval(): ClockInterval {
+    const interval = this.#timeline.open();
+    if (interval.isNotable)
+      this.#guard(() => this.#observer.clockStepped?.(Math.round(interval.stepMs)));
     // The clock is back in a time that was not lived: take its slots first.
-    if (this.#timeline.isRewound) this.#schedule.reschedule(stretch.fromMs);
-    return stretch;
+    if (this.#timeline.isRewound) this.#schedule.reschedule(interval.fromMs);
+    return interval;
   }
 
   #reportMissed(all: readonly MissedSlots[]): void {
     for (const missed of all) this.#onMissed(missed);
   }
 
-  /** Sets the timer, or an immediate if a stretch is open. */
+  /** Sets the timer, or an immediate if an interval is open. */
   #wake(): void {
     this.#cancelWake?.();
     if (
       this.#state === 'running' &&
-      this.#timeline.stretch !== null &&
+      this.#timeline.openInterval !== null &&
       this.#haltedUntil === null
     ) {
       const immediate = setImmediate(() => this.#tick());

@@ -10,8 +10,8 @@ import {
 import { TimeCoverage } from '../slots/time-coverage.ts';
 
 /**
- * Cuts the wall clock's time into stretches, each from the end of the one before up to now, and
- * remembers which times are done. A stretch stays open until the scheduler closes it.
+ * Cuts the wall clock's time into intervals, each from the end of the one before up to now, and
+ * remembers which times are done. An interval stays open until the scheduler closes it.
  */
 export class Timeline {
   readonly #clock: Clock;
@@ -19,7 +19,7 @@ export class Timeline {
   /** All slots up to here are done. */
   #reached: Reading;
   #suspendedMs: number;
-  #stretch: ClockInterval | null = null;
+  #interval: ClockInterval | null = null;
   #isRewound = false;
 
   constructor(clock: Clock) {
@@ -37,7 +37,7 @@ export class Timeline {
   /** The instant after which a check that is added now has its first slot. */
   get presentMs(): number {
     const wallMs = this.#clock.wallMs();
-    return this.#stretch === null ? wallMs : Math.max(wallMs, this.#stretch.toMs);
+    return this.#interval === null ? wallMs : Math.max(wallMs, this.#interval.toMs);
   }
 
   /** Every slot up to this instant was taken. Wall clock, so it may go back. */
@@ -45,38 +45,38 @@ export class Timeline {
     return this.#reached.wallMs;
   }
 
-  /** The open stretch. */
-  get stretch(): ClockInterval | null {
-    return this.#stretch;
+  /** The open interval. */
+  get openInterval(): ClockInterval | null {
+    return this.#interval;
   }
 
-  /** The open stretch begins in a time that was not lived: next slots must be recomputed. */
+  /** The open interval begins in a time that was not lived: next slots must be recomputed. */
   get isRewound(): boolean {
     return this.#isRewound;
   }
 
   open(): ClockInterval {
     const now = readClock(this.#clock);
-    let stretch = intervalBetween(this.#reached, now, 0);
-    if (stretch.isNotable) {
+    let interval = intervalBetween(this.#reached, now, 0);
+    if (interval.isNotable) {
       // A system call, so only after a step: the machine may have slept.
       const suspendedMs = this.#clock.suspendedMs();
       const sleptMs = Math.max(0, suspendedMs - this.#suspendedMs);
       this.#suspendedMs = suspendedMs;
-      stretch = intervalBetween(this.#reached, now, sleptMs);
+      interval = intervalBetween(this.#reached, now, sleptMs);
     }
     const wallReachedMs = this.#reached.wallMs;
     this.#isRewound =
-      stretch.fromMs < wallReachedMs && !this.#coverage.isAllCovered(stretch.fromMs, wallReachedMs);
-    this.#stretch = stretch;
-    return stretch;
+      interval.fromMs < wallReachedMs && !this.#coverage.isAllCovered(interval.fromMs, wallReachedMs);
+    this.#interval = interval;
+    return interval;
   }
 
-  /** Every slot of the open stretch was run or reported. */
-  close(stretch: ClockInterval): void {
-    this.#coverage.commit(stretch);
-    this.#reached = { wallMs: stretch.toMs, monotonicMs: stretch.atMonotonicMs };
-    this.#stretch = null;
+  /** Every slot of the open interval was run or reported. */
+  close(interval: ClockInterval): void {
+    this.#coverage.commit(interval);
+    this.#reached = { wallMs: interval.toMs, monotonicMs: interval.atMonotonicMs };
+    this.#interval = null;
   }
 
   isLived(instantMs: number): boolean {

@@ -10,7 +10,7 @@ import type { SpoolLog } from './spool-log.ts';
 /** Records that expire at once, at most: more would block the event loop. */
 const MAX_EXPIRED = 2_000;
 
-export interface SpoolBoundsParts {
+export interface RecordDropperParts {
   readonly index: SpoolIndex;
   readonly pending: PendingWrites;
   readonly spoolLog: SpoolLog;
@@ -22,9 +22,9 @@ export interface SpoolBoundsParts {
 
 /** Drops, counts and logs records that were not accepted: they are too old, or there is no room. */
 export class RecordDropper {
-  readonly #parts: SpoolBoundsParts;
+  readonly #parts: RecordDropperParts;
 
-  constructor(parts: SpoolBoundsParts) {
+  constructor(parts: RecordDropperParts) {
     this.#parts = parts;
   }
 

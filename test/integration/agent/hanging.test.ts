@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AT_WORK_MS } from '../../../src/agent/scheduler/permits/work-watch.ts';
+import { AT_WORK_MS } from '../../../src/agent/scheduler/permits/wait-detector.ts';
 import { checkSetOf, startDaemon } from '../../support/agent/daemon-fixture.ts';
 import { metricsText } from '../../support/agent/metrics-text.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -13,7 +13,7 @@ it('an agent for which more targets hang than may misses slots, and says what wo
   const silent = await rawServer(() => {});
   const { clock, daemon, listener, logRecords, metrics, missed, request } = await startDaemon({
     env: { JOB_CONCURRENCY: '1' },
-    waiting: { runs: 1, cure: 'give it more memory' },
+    waiting: { runs: 1, remedy: 'give it more memory' },
   });
   const hanging = ['a', 'b'].map((id) =>
     checkOf('URL', { id, frequency: 1, frequencyOffset: 10, request: { url: silent.url() } }),

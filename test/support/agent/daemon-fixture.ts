@@ -58,7 +58,7 @@ export async function startDaemon({ env = {}, waiting }: DaemonFixtureOptions = 
   const metrics = createMetrics({ version: '1.2.3' });
   const daemon = new Daemon({
     config,
-    waiting: waiting ?? { runs: 100, cure: '' },
+    waiting: waiting ?? { runs: 100, remedy: '' },
     clock,
     log,
     metrics,

@@ -1,6 +1,6 @@
 import type { Traceroute, TracerouteHop } from '../../../model/result/traceroute.ts';
 import { latencyOf, packetLossPercent } from '../../probes/icmp/statistics.ts';
-import { roundMs } from '../../probes/probe.ts';
+import { roundToMicroseconds } from '../../probes/probe.ts';
 import { type HopAnswer, MAX_TTL, type Observed, type ProbeEnd } from './engine.ts';
 import type { TraceTarget } from './tracer.ts';
 import { type Unreachable, unreachableText } from './unreachable.ts';
@@ -62,7 +62,7 @@ function hopOf(ends: readonly ProbeEnd[], index: number): TracerouteHop {
     sent: ends.length,
     received: answers.length,
     lossPercent: packetLossPercent(ends.length, answers.length),
-    lastMs: last === undefined ? null : roundMs(last),
+    lastMs: last === undefined ? null : roundToMicroseconds(last),
     avgMs: avg,
     bestMs: min,
     worstMs: max,

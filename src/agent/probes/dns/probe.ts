@@ -21,7 +21,7 @@ import { unusableProxy } from '../../net/proxy/proxy-failures.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { JobLog } from '../job-log.ts';
-import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
+import { type ProbeContext, type ProbeOutcome, roundToMicroseconds } from '../probe.ts';
 import { digText, jsonAnswerOf, shownPartOf } from './answer-forms.ts';
 import { addressesOfServer, askServer } from './ask-server.ts';
 import { compareSerials } from './compare-serials.ts';
@@ -80,7 +80,7 @@ export async function probeDns(
     failure: Failure | null,
     totalMs = stopwatch.elapsedMs(),
   ): DnsOutcome => {
-    const total = roundMs(totalMs);
+    const total = roundToMicroseconds(totalMs);
     return {
       request: echoOf(request),
       endpoint,
@@ -151,10 +151,10 @@ async function probeEncrypted(
         ? await askOverHttps(question, server, context, { proxy, clientCertificates })
         : await askOverTls(question, server, context, clientCertificates);
   const { end, endpoint, tls, isTimedByKernel } = asked;
-  const tcp = roundMs(asked.phases.tcpMs);
-  const tlsMs = roundMs(asked.phases.tlsMs);
-  const queryMs = roundMs(asked.phases.queryMs);
-  const total = roundMs(tcp + tlsMs + queryMs);
+  const tcp = roundToMicroseconds(asked.phases.tcpMs);
+  const tlsMs = roundToMicroseconds(asked.phases.tlsMs);
+  const queryMs = roundToMicroseconds(asked.phases.queryMs);
+  const total = roundToMicroseconds(tcp + tlsMs + queryMs);
   const outcome = {
     request: echoOf(request),
     endpoint,

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { endedByReset } from '../../../runtime/net/ended-by-reset.ts';
 import { failureOfTlsAlert } from '../../net/tls/tls-alerts.ts';
-import type { Ending } from './transport.ts';
+import type { ExchangeEnd } from './transport.ts';
 
 /** What the socket itself reported, whatever a parser concludes from it. */
 export interface SocketEvidence {
@@ -84,7 +84,7 @@ export function describeConnectionEnd(
   error: unknown,
   evidence: SocketEvidence,
   responded: boolean,
-): Ending {
+): ExchangeEnd {
   const row = systemRowOf(evidence.error) ?? systemRowOf(error) ?? rowOf(error, evidence);
   const where = responded ? 'before the whole body came' : 'before a response came';
   const code = responded ? row.within : row.before;

@@ -13,7 +13,7 @@ import { ExchangeTimes, type TimedExchange } from './exchange-times.ts';
 import { FloodWatch } from './flood-watch.ts';
 import { startHttp1 } from './http1/transport.ts';
 import { startHttp2 } from './http2/transport.ts';
-import type { Ending, HopRequest, ResponseHead, Transport, TransportEvents } from './transport.ts';
+import type { ExchangeEnd, HopRequest, ResponseHead, Transport, TransportEvents } from './transport.ts';
 
 /** What to do with a response's body; decided when its head has arrived. */
 export type BodyPlan =
@@ -24,7 +24,7 @@ export interface ExchangeResult extends TimedExchange {
   readonly head: ResponseHead | null;
   /** What arrived of it, even if a failure followed; null without a head. */
   readonly body: ReadBody | null;
-  readonly ending: Ending | null;
+  readonly ending: ExchangeEnd | null;
   /** The state of the connection at the end; null if it is not available. */
   readonly connection: SocketState | null;
 }
@@ -99,7 +99,7 @@ class Exchange {
   #times: ExchangeTimes | null = null;
   #wire: Socket | null = null;
   #connection: SocketState | null = null;
-  #ending: Ending | null = null;
+  #ending: ExchangeEnd | null = null;
   #reader: BodyReader | null = null;
   #queue: Buffer[] = [];
   #queuedBytes = 0;
@@ -272,7 +272,7 @@ class Exchange {
   }
 
   /** @param byRead what was read last completed the response */
-  #end(ending: Ending | null, byRead = false): void {
+  #end(ending: ExchangeEnd | null, byRead = false): void {
     if (this.#state === 'head' || this.#state === 'body') {
       this.#state = 'ended';
       this.#reportPause();
@@ -321,16 +321,16 @@ function notSent(nowMs: number): TimedExchange {
   return { ...none, sentMs: nowMs, endMs: nowMs };
 }
 
-const CANCELLED: Ending = { code: 'CANCELLED', what: 'it was cancelled because the agent stops' };
-const NO_STATUS: Ending = {
+const CANCELLED: ExchangeEnd = { code: 'CANCELLED', what: 'it was cancelled because the agent stops' };
+const NO_STATUS: ExchangeEnd = {
   code: 'PROTOCOL_ERROR',
   what: 'the response has a status below 200, which no final response may have',
 };
-const RESPONSE_TIMEOUT: Ending = {
+const RESPONSE_TIMEOUT: ExchangeEnd = {
   code: 'RESPONSE_TIMEOUT',
   what: 'no complete response headers came in time',
 };
-const BODY_TIMEOUT: Ending = {
+const BODY_TIMEOUT: ExchangeEnd = {
   code: 'BODY_TIMEOUT',
   what: 'the response body was not complete in time',
 };

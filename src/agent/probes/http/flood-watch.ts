@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import { watchBytes } from '../../net/watch-bytes.ts';
-import type { Ending } from './transport.ts';
+import type { ExchangeEnd } from './transport.ts';
 
 const MIB = 1024 * 1024;
 /**
@@ -24,7 +24,7 @@ const MAX_READS = 500_000;
 export class FloodWatch {
   readonly #wire: Pick<Socket, 'bytesRead'>;
   readonly #startBytes: number;
-  readonly #onFlood: (ending: Ending) => void;
+  readonly #onFlood: (ending: ExchangeEnd) => void;
   readonly #stop: () => void;
   #bodyBytes = 0;
   #reads = 0;
@@ -33,7 +33,7 @@ export class FloodWatch {
    * @param wire the connection under TLS and HTTP/2, whose bytes are counted from now on
    * @param onFlood called when there is too much; it may be called again
    */
-  constructor(wire: Pick<Socket, 'bytesRead'>, clock: Clock, onFlood: (ending: Ending) => void) {
+  constructor(wire: Pick<Socket, 'bytesRead'>, clock: Clock, onFlood: (ending: ExchangeEnd) => void) {
     this.#wire = wire;
     this.#startBytes = wire.bytesRead;
     this.#onFlood = onFlood;

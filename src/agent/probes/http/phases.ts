@@ -1,5 +1,5 @@
 import type { HttpTimingPhases, HttpTimings } from '../../../model/result/details/http-detail.ts';
-import { roundMs } from '../probe.ts';
+import { roundToMicroseconds } from '../probe.ts';
 import type { Hop } from './hop.ts';
 
 /**
@@ -23,15 +23,15 @@ export function httpTimingPhases(
     exchange === null || exchange.firstByteMs === null ? 0 : exchange.endMs - exchange.firstByteMs,
   );
   const busy = dns + tcp + tls + firstByte + download;
-  const wait = Math.max(0, roundMs(endMs - startMs - busy));
-  return { wait, dns, tcp, tls, firstByte, download, total: roundMs(wait + busy) };
+  const wait = Math.max(0, roundToMicroseconds(endMs - startMs - busy));
+  return { wait, dns, tcp, tls, firstByte, download, total: roundToMicroseconds(wait + busy) };
 }
 
 /** When the phases of the last hop ended, milliseconds since `startMs`, as in httpTimingPhases. */
 export function timingsOf(hop: Hop, startMs: number): HttpTimings {
   const { exchange, reached } = hop;
   const at = (instantMs: number | null | undefined): number | null =>
-    instantMs === null || instantMs === undefined ? null : roundMs(instantMs - startMs);
+    instantMs === null || instantMs === undefined ? null : roundToMicroseconds(instantMs - startMs);
   const lookupMs = hop.startMs + hop.dnsMs;
   const connectMs = lookupMs + hop.tcpMs;
   return {
@@ -45,5 +45,5 @@ export function timingsOf(hop: Hop, startMs: number): HttpTimings {
 }
 
 function sum(hops: readonly Hop[], durationOf: (hop: Hop) => number): number {
-  return roundMs(hops.reduce((total, hop) => total + durationOf(hop), 0));
+  return roundToMicroseconds(hops.reduce((total, hop) => total + durationOf(hop), 0));
 }

@@ -14,7 +14,7 @@ export interface HopRequest {
 export type ResponseHead = Pick<HttpResponse, 'status' | 'statusText' | 'httpVersion' | 'headers'>;
 
 /** Why an exchange ended early. `what` continues a sentence that starts with the target's name. */
-export interface Ending {
+export interface ExchangeEnd {
   readonly code: ErrorCode;
   readonly what: string;
   /** The server accepts this request only over HTTP/1.1 (RFC 9113 7, HTTP_1_1_REQUIRED). */
@@ -32,7 +32,7 @@ export interface TransportEvents {
   data(chunk: Buffer): void;
   read(): void;
   end(by: 'read' | 'connection'): void;
-  failed(ending: Ending): void;
+  failed(ending: ExchangeEnd): void;
   /** Instead of either: our own code threw, which ends the exchange. */
   fault(thrown: unknown): void;
 }

@@ -1,6 +1,6 @@
 import type { IcmpResponse } from '../../../model/result/details/icmp-detail.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
-import { roundMs } from '../probe.ts';
+import { roundToMicroseconds } from '../probe.ts';
 import type { EchoEnd } from './echo-exchange.ts';
 import { latencyOf, packetLossPercent } from './statistics.ts';
 
@@ -24,7 +24,7 @@ export function echoFacts(ends: readonly EchoEnd[]): EchoFacts {
     pingResults: ends.map((end, index) => {
       const sequence = index + 1;
       return end.kind === 'answered'
-        ? { sequence, success: true, rtt: roundMs(end.rttMs), ttl: end.ttl }
+        ? { sequence, success: true, rtt: roundToMicroseconds(end.rttMs), ttl: end.ttl }
         : { sequence, success: false, rtt: null, ttl: null };
     }),
   };

@@ -8,7 +8,7 @@ import type {
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
-import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
+import { type ProbeContext, type ProbeOutcome, roundToMicroseconds } from '../probe.ts';
 import { echoFacts, echoFailure, icmpSummary, kernelUncertainMs } from './echo-facts.ts';
 import { ECHO_DATA_BYTES } from './echo-packet.ts';
 import { runEchoes } from './echo-run.ts';
@@ -72,7 +72,7 @@ async function probeIcmp(
     response: progress.response,
     failure,
     timings: null,
-    timingPhases: { dns: roundMs(dnsMs), total: roundMs(stopwatch.elapsedMs()) },
+    timingPhases: { dns: roundToMicroseconds(dnsMs), total: roundToMicroseconds(stopwatch.elapsedMs()) },
     responseTimeMs: progress.response?.latency.avg ?? 0,
     clock: progress.clock,
   };
@@ -111,7 +111,7 @@ async function pingResolved(
       ipFamily: family === 6 ? 'IPv6' : 'IPv4',
       pingCount,
       ...facts,
-      dnsResolutionTime: roundMs(dnsMs),
+      dnsResolutionTime: roundToMicroseconds(dnsMs),
     };
     const target = hostname === address ? address : `${hostname} (${address})`;
     return {

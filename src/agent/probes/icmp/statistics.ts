@@ -1,5 +1,5 @@
 import type { IcmpResponse } from '../../../model/result/details/icmp-detail.ts';
-import { roundMs } from '../probe.ts';
+import { roundToMicroseconds } from '../probe.ts';
 
 /**
  * Summarises round-trip times, all in milliseconds; stdDev is the population's
@@ -10,10 +10,10 @@ export function latencyOf(rttsMs: readonly number[]): IcmpResponse['latency'] {
   const avg = rttsMs.reduce((sum, rtt) => sum + rtt, 0) / rttsMs.length;
   const variance = rttsMs.reduce((sum, rtt) => sum + (rtt - avg) ** 2, 0) / rttsMs.length;
   return {
-    avg: roundMs(avg),
-    min: roundMs(Math.min(...rttsMs)),
-    max: roundMs(Math.max(...rttsMs)),
-    stdDev: roundMs(Math.sqrt(variance)),
+    avg: roundToMicroseconds(avg),
+    min: roundToMicroseconds(Math.min(...rttsMs)),
+    max: roundToMicroseconds(Math.max(...rttsMs)),
+    stdDev: roundToMicroseconds(Math.sqrt(variance)),
   };
 }
 

@@ -10,7 +10,7 @@ import { type Limits, limitedWait } from '../../net/limited-wait.ts';
 import { failureOfTlsAlert } from '../../net/tls/tls-alerts.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext } from '../probe.ts';
-import { type ReadingEnd, ReceiveBuffer } from './inbox.ts';
+import { type ReadingEnd, ReceiveBuffer } from './receive-buffer.ts';
 
 /** src/model/README.md, "TCP: `request`". */
 const MAX_RESPONSE_BYTES = 64 * 1024;
@@ -83,12 +83,12 @@ export async function exchangeText(
   let timedOut = false;
   let peerMs = 0;
   const startMs = clock.monotonicMs();
-  const inbox = new ReceiveBuffer(socket, MAX_RESPONSE_BYTES, clock);
+  const received = new ReceiveBuffer(socket, MAX_RESPONSE_BYTES, clock);
   const ended = (text: string, failure: Failure | null, endMs: number): Exchange => ({
     text,
     failure,
     isCutShort: failure?.code === 'STEP_FAILED' && isCutShort,
-    firstByteMs: inbox.firstByteMs === null ? null : inbox.firstByteMs - startMs,
+    firstByteMs: received.firstByteMs === null ? null : received.firstByteMs - startMs,
     durationMs: endMs - startMs,
     timedOut,
     peerMs,
@@ -105,7 +105,7 @@ export async function exchangeText(
       const step = steps[done];
       if (step === undefined) return;
       if (step.send !== null) {
-        sentAfterBytes = inbox.bytes;
+        sentAfterBytes = received.bytes;
         socket.write(step.send);
         log.info(`step ${done + 1}: sent ${countText(Buffer.byteLength(step.send), 'byte')}`);
       }
@@ -114,14 +114,14 @@ export async function exchangeText(
   };
   const isMet = async (): Promise<boolean> => {
     const matches = steps[done]?.matches ?? null;
-    if (matches === null) return (await options.satisfied?.(inbox.text())) ?? true;
-    const match = await matches(inbox.since(sentAfterBytes));
+    if (matches === null) return (await options.satisfied?.(received.text())) ?? true;
+    const match = await matches(received.since(sentAfterBytes));
     isCutShort = match === 'cut-short';
     return match === 'matches';
   };
   const unmetStep = (why: string, cause?: ErrorCode): Failure | null => {
     if (done >= steps.length) return null;
-    const bytes = inbox.since(sentAfterBytes);
+    const bytes = received.since(sentAfterBytes);
     const arrived =
       bytes.length === 0
         ? 'nothing arrived'
@@ -142,7 +142,7 @@ export async function exchangeText(
       const nowMs = clock.monotonicMs();
       if (signal.aborted) {
         const message = `Reading from ${target} was cancelled because the agent stops`;
-        return ended(inbox.text(), { code: 'CANCELLED', message }, nowMs);
+        return ended(received.text(), { code: 'CANCELLED', message }, nowMs);
       }
       if (nowMs >= untilMs) {
         const moreMs = extension.nextMs(peerActivity(starvation?.sockets ?? null, connection));
@@ -153,19 +153,19 @@ export async function exchangeText(
           continue;
         }
         timedOut = true;
-        log.info(`${inbox.bytes} bytes arrived, then the time for them was up`);
-        return ended(inbox.text(), unmetStep('the time was up'), nowMs);
+        log.info(`${received.bytes} bytes arrived, then the time for them was up`);
+        return ended(received.text(), unmetStep('the time was up'), nowMs);
       }
-      if (inbox.bytes > evaluatedBytes) {
-        evaluatedBytes = inbox.bytes;
-        const isOver = inbox.end !== null;
+      if (received.bytes > evaluatedBytes) {
+        evaluatedBytes = received.bytes;
+        const isOver = received.end !== null;
         // Only for slow answers of a starved agent: otherwise the kernel knows no more.
         if (nowMs - startMs >= MIN_PEER_MS && (starvation?.starvedMs ?? 0) >= EXACT_MS) {
           peerMs = peerTookMs(starvation?.sockets ?? null, connection);
         }
         const evaluationStartMs = clock.monotonicMs();
-        const text = inbox.text();
-        const lastByteMs = inbox.lastByteMs ?? nowMs;
+        const text = received.text();
+        const lastByteMs = received.lastByteMs ?? nowMs;
         if (await isMet()) {
           if (done >= steps.length) return ended(text, null, lastByteMs);
           log.info(`step ${done + 1}: what it expects arrived`);
@@ -187,23 +187,23 @@ export async function exchangeText(
         );
         await waitForNews(
           { clock, signal, deadlineMs: pauseEndMs },
-          inbox,
-          () => inbox.end !== null,
+          received,
+          () => received.end !== null,
         );
         continue;
       }
-      const { end } = inbox;
+      const { end } = received;
       if (end !== null) {
-        log.info(`${inbox.bytes} bytes arrived, then ${END_WORDS[end.kind]}`);
+        log.info(`${received.bytes} bytes arrived, then ${END_WORDS[end.kind]}`);
         const cause = end.kind === 'closed' ? 'CONNECTION_CLOSED' : undefined;
         const failure = failureOf(end, target) ?? unmetStep(END_WORDS[end.kind], cause);
-        return ended(inbox.text(), failure, end.atMs);
+        return ended(received.text(), failure, end.atMs);
       }
-      const hasNews = (): boolean => inbox.end !== null || inbox.bytes > evaluatedBytes;
-      await waitForNews({ clock, signal, deadlineMs: untilMs }, inbox, hasNews);
+      const hasNews = (): boolean => received.end !== null || received.bytes > evaluatedBytes;
+      await waitForNews({ clock, signal, deadlineMs: untilMs }, received, hasNews);
     }
   } finally {
-    inbox.close();
+    received.close();
   }
 }
 
@@ -219,14 +219,14 @@ const END_WORDS: Readonly<Record<ReadingEnd['kind'], string>> = {
 };
 
 /** Resolves on wanted news, at the deadline, or when the run is cancelled. */
-function waitForNews(limits: Limits, inbox: ReceiveBuffer, isWanted: () => boolean): Promise<void> {
+function waitForNews(limits: Limits, received: ReceiveBuffer, isWanted: () => boolean): Promise<void> {
   const nothing = { timedOut: () => {}, cancelled: () => {} };
   return limitedWait<void>(limits, nothing, (settle) => {
     const check = (): void => {
       if (isWanted()) settle();
     };
     check();
-    return inbox.watch(check);
+    return received.watch(check);
   });
 }
 

@@ -19,7 +19,7 @@ import { connectTcp } from '../../net/connect.ts';
 import { targetText } from '../../net/connect-failures.ts';
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
+import { type ProbeContext, type ProbeOutcome, roundToMicroseconds } from '../probe.ts';
 import { tcpFactsOf } from '../tcp-facts.ts';
 import { type ExchangeStep, exchangeText, type StepMatch } from './exchange.ts';
 import { secureTcp } from './secure-tcp.ts';
@@ -102,7 +102,7 @@ export async function probeTcp(
   if (!connection.ok) {
     const { address, failure } = connection;
     const isResolved = address !== null || failure.code === 'ADDRESS_DENIED';
-    const lookup = isResolved ? roundMs(dnsMs) : null;
+    const lookup = isResolved ? roundToMicroseconds(dnsMs) : null;
     return {
       ...silent,
       failure,
@@ -114,7 +114,7 @@ export async function probeTcp(
   }
 
   const { address, handshake, kernelMs } = connection;
-  const connect = { lookup: roundMs(dnsMs), connect: roundMs(dnsMs + tcpMs) };
+  const connect = { lookup: roundToMicroseconds(dnsMs), connect: roundToMicroseconds(dnsMs + tcpMs) };
   const secured =
     tls === 'OFF'
       ? null
@@ -134,7 +134,7 @@ export async function probeTcp(
   }
 
   const connectedMs = dnsMs + tcpMs + (tlsMs ?? 0);
-  const reached = secured === null ? connect : { ...connect, secureConnect: roundMs(connectedMs) };
+  const reached = secured === null ? connect : { ...connect, secureConnect: roundToMicroseconds(connectedMs) };
   const socket = secured?.socket ?? connection.socket;
   const responseOf = (text: string): TcpResponse => ({
     data: text,
@@ -175,7 +175,7 @@ export async function probeTcp(
     context,
   );
   const { text, failure, isCutShort, firstByteMs, durationMs, timedOut } = exchange;
-  const response = firstByteMs === null ? null : roundMs(connectedMs + firstByteMs);
+  const response = firstByteMs === null ? null : roundToMicroseconds(connectedMs + firstByteMs);
   return {
     request: echo,
     endpoint,
@@ -249,14 +249,14 @@ function timesOf(
   reached: Omit<TcpTimings, 'end'>,
   { dnsMs, tcpMs, tlsMs, dataMs = 0 }: Durations,
 ): Pick<TcpOutcome, 'timings' | 'timingPhases' | 'responseTimeMs'> {
-  const total = roundMs(dnsMs + tcpMs + (tlsMs ?? 0) + dataMs);
+  const total = roundToMicroseconds(dnsMs + tcpMs + (tlsMs ?? 0) + dataMs);
   return {
     timings: { ...reached, end: total },
     timingPhases: {
-      dns: roundMs(dnsMs),
-      connection: roundMs(tcpMs),
-      ...(tlsMs === undefined ? {} : { tls: roundMs(tlsMs) }),
-      data: roundMs(dataMs),
+      dns: roundToMicroseconds(dnsMs),
+      connection: roundToMicroseconds(tcpMs),
+      ...(tlsMs === undefined ? {} : { tls: roundToMicroseconds(tlsMs) }),
+      data: roundToMicroseconds(dataMs),
       total,
     },
     responseTimeMs: total,

@@ -26,7 +26,7 @@ export interface WaitingLimit {
   /** 0 or more. */
   readonly runs: number;
   /** What would raise it. */
-  readonly cure: string;
+  readonly remedy: string;
 }
 
 export function machineLimits(): MachineLimits {
@@ -47,10 +47,10 @@ export function waitingLimit(
   const byDescriptors = Math.max(0, Math.floor(free / DESCRIPTORS_EACH) - concurrency);
   const byMemory = Math.floor((memoryBytes * MEMORY_SHARE) / BYTES_EACH);
   const runs = Math.min(byDescriptors, byMemory, MOST);
-  if (runs === MOST) return { runs, cure: 'add an agent to the location' };
-  const cure =
+  if (runs === MOST) return { runs, remedy: 'add an agent to the location' };
+  const remedy =
     runs === byDescriptors
       ? `raise its limit of open files (ulimit -n), which is ${descriptors}`
       : `give it more memory than ${Math.floor(memoryBytes / 1024 ** 2)} MiB`;
-  return { runs, cure };
+  return { runs, remedy };
 }

@@ -447,7 +447,7 @@ describe('a worker that does not run', () => {
     for (let round = 0; round < 2; round += 1) {
       await expect(subject.evaluate(assertions(POOLED), body('ab!'), NEVER)).rejects.toMatchObject({
         kind: 'internal',
-        code: 'PATTERN_WORKER_BROKEN',
+        code: 'EVALUATION_WORKER_BROKEN',
       });
     }
     const plain = assertions({ source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'ab' });

@@ -73,7 +73,7 @@ export class SchedulerFixture {
   readonly paused: (readonly [id: string, slotS: number])[] = [];
   /** Most runs at once, in all and of any one check, not counting those asked for by name. */
   readonly most = { running: 0, ofOneCheck: 0 };
-  /** What the account was told: "began a" or "ended a", and the seconds from T0. */
+  /** What the observer was told: "began a" or "ended a", and the seconds from T0. */
   readonly accounted: (readonly [what: string, slotS: number])[] = [];
   /** By check and slot, how often it began and has not ended. */
   readonly unfinished = new Map<string, number>();
@@ -106,8 +106,8 @@ export class SchedulerFixture {
       },
       onMissed: (missed) => this.missed.push(missed),
       slots: {
-        began: (id, slotMs) => this.#account(`began ${id}`, slotMs, 1),
-        ended: (id, slotMs) => this.#account(`ended ${id}`, slotMs, -1),
+        began: (id, slotMs) => this.#record(`began ${id}`, slotMs, 1),
+        ended: (id, slotMs) => this.#record(`ended ${id}`, slotMs, -1),
       },
       onFault: (fault, check) => this.faults.push({ fault, check }),
       observer: {
@@ -165,7 +165,7 @@ export class SchedulerFixture {
     ]);
   }
 
-  #account(what: string, slotMs: number, change: number): void {
+  #record(what: string, slotMs: number, change: number): void {
     this.accounted.push([what, (slotMs - T0) / SECOND]);
     const slot = `${what.slice('began '.length)} ${slotMs}`;
     const count = (this.unfinished.get(slot) ?? 0) + change;

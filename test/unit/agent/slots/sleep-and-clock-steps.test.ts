@@ -3,14 +3,14 @@ import { intervalBetween } from '../../../../src/agent/slots/sleep-and-clock-ste
 
 const before = { wallMs: 1_000_000, monotonicMs: 500 };
 
-function stretchAfter(wallByMs: number, monotonicByMs: number, suspendedMs = 0) {
+function intervalAfter(wallByMs: number, monotonicByMs: number, suspendedMs = 0) {
   const now = { wallMs: before.wallMs + wallByMs, monotonicMs: before.monotonicMs + monotonicByMs };
   return intervalBetween(before, now, suspendedMs);
 }
 
 describe('intervalBetween', () => {
   it('continues from the last reading when both clocks moved alike', () => {
-    expect(stretchAfter(700, 700)).toEqual({
+    expect(intervalAfter(700, 700)).toEqual({
       fromMs: 1_000_000,
       toMs: 1_000_700,
       atMonotonicMs: 1200,
@@ -21,21 +21,21 @@ describe('intervalBetween', () => {
   });
 
   it('treats a pause in which both clocks moved as sleep', () => {
-    expect(stretchAfter(3_600_000, 3_600_000).reason).toBe('agent_asleep');
+    expect(intervalAfter(3_600_000, 3_600_000).reason).toBe('agent_asleep');
   });
 
   it('treats a jump of the wall clock alone as a step', () => {
-    const stretch = stretchAfter(3_600_500, 500);
-    expect(stretch).toMatchObject({ stepMs: 3_600_000, isNotable: true, reason: 'clock_jump' });
+    const interval = intervalAfter(3_600_500, 500);
+    expect(interval).toMatchObject({ stepMs: 3_600_000, isNotable: true, reason: 'clock_jump' });
   });
 
   it('treats a jump of the wall clock during suspension as sleep', () => {
-    const stretch = stretchAfter(3_600_500, 500, 3_600_000);
-    expect(stretch).toMatchObject({ stepMs: 0, isNotable: false, reason: 'agent_asleep' });
+    const interval = intervalAfter(3_600_500, 500, 3_600_000);
+    expect(interval).toMatchObject({ stepMs: 0, isNotable: false, reason: 'agent_asleep' });
   });
 
   it('begins before now by the time that passed when the clock was set back', () => {
-    expect(stretchAfter(-3_599_500, 500)).toMatchObject({
+    expect(intervalAfter(-3_599_500, 500)).toMatchObject({
       fromMs: 1_000_000 - 3_600_000,
       toMs: 1_000_500 - 3_600_000,
       stepMs: -3_600_000,
@@ -44,7 +44,7 @@ describe('intervalBetween', () => {
   });
 
   it('finds nothing notable in a clock that is slewed', () => {
-    expect(stretchAfter(1010, 1000)).toMatchObject({ fromMs: 1_000_000, isNotable: false });
-    expect(stretchAfter(990, 1000)).toMatchObject({ fromMs: 999_990, isNotable: false });
+    expect(intervalAfter(1010, 1000)).toMatchObject({ fromMs: 1_000_000, isNotable: false });
+    expect(intervalAfter(990, 1000)).toMatchObject({ fromMs: 999_990, isNotable: false });
   });
 });

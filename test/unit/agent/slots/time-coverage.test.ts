@@ -4,28 +4,28 @@ import { DAY, HOUR, MINUTE, SECOND, T0, YEAR } from '../scheduler/scheduler-fixt
 
 const minutely = { periodMs: MINUTE, phaseMs: 0 };
 
-function stretch(fromMs: number, toMs: number, reason: 'agent_asleep' | 'clock_jump') {
+function interval(fromMs: number, toMs: number, reason: 'agent_asleep' | 'clock_jump') {
   return { fromMs, toMs, atMonotonicMs: 0, stepMs: 0, isNotable: false, reason };
 }
 
 describe('the coverage of time', () => {
   it('skips the slots of a covered time', () => {
     const coverage = new TimeCoverage();
-    coverage.commit(stretch(T0, T0 + HOUR, 'agent_asleep'));
+    coverage.commit(interval(T0, T0 + HOUR, 'agent_asleep'));
     expect(coverage.nextSlotAfter(minutely, T0 + 10 * MINUTE)).toBe(T0 + HOUR + MINUTE);
     expect(coverage.nextSlotAfter(minutely, T0 - 10 * MINUTE)).toBe(T0 - 9 * MINUTE);
   });
 
   it('leaves slots that the clock skipped to be run when they come', () => {
     const coverage = new TimeCoverage();
-    coverage.commit(stretch(T0, T0 + YEAR, 'clock_jump'));
+    coverage.commit(interval(T0, T0 + YEAR, 'clock_jump'));
     expect(coverage.nextSlotAfter(minutely, T0)).toBe(T0 + MINUTE);
     expect(coverage.isReported(T0 + MINUTE)).toBe(true);
   });
 
   it('includes the last half minute of a clock step, whose slots may have run', () => {
     const coverage = new TimeCoverage();
-    coverage.commit(stretch(T0, T0 + YEAR, 'clock_jump'));
+    coverage.commit(interval(T0, T0 + YEAR, 'clock_jump'));
     expect(coverage.isCovered(T0 + YEAR - 30 * SECOND)).toBe(false);
     expect(coverage.isCovered(T0 + YEAR - 29 * SECOND)).toBe(true);
     expect(coverage.isCovered(T0 + YEAR)).toBe(true);
@@ -33,19 +33,19 @@ describe('the coverage of time', () => {
 
   it('returns each unreported slot once, in ranges', () => {
     const coverage = new TimeCoverage();
-    coverage.commit(stretch(T0 + 3 * MINUTE, T0 + 5 * MINUTE, 'agent_asleep'));
+    coverage.commit(interval(T0 + 3 * MINUTE, T0 + 5 * MINUTE, 'agent_asleep'));
     expect(coverage.unreported(minutely, T0 + MINUTE, T0 + 9 * MINUTE)).toEqual([
       { slot: T0 + MINUTE, lastSlot: T0 + 3 * MINUTE, count: 3 },
       { slot: T0 + 6 * MINUTE, lastSlot: T0 + 9 * MINUTE, count: 4 },
     ]);
-    coverage.commit(stretch(T0, T0 + DAY, 'clock_jump'));
+    coverage.commit(interval(T0, T0 + DAY, 'clock_jump'));
     expect(coverage.unreported(minutely, T0 + MINUTE, T0 + 9 * MINUTE)).toEqual([]);
   });
 
   it('returns no range where no slot lies between two covered times', () => {
     const coverage = new TimeCoverage();
-    coverage.commit(stretch(T0 - 1, T0 + 30 * SECOND, 'agent_asleep'));
-    coverage.commit(stretch(T0 + 40 * SECOND, T0 + 2 * MINUTE, 'agent_asleep'));
+    coverage.commit(interval(T0 - 1, T0 + 30 * SECOND, 'agent_asleep'));
+    coverage.commit(interval(T0 + 40 * SECOND, T0 + 2 * MINUTE, 'agent_asleep'));
     expect(coverage.unreported(minutely, T0, T0 + 2 * MINUTE)).toEqual([]);
   });
 

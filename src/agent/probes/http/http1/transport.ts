@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Scrub } from '../../../secrets/cut-scrubbed.ts';
 import { describeConnectionEnd, isCutOff, watchSocket } from '../connection-end.ts';
 import {
-  type Ending,
+  type ExchangeEnd,
   type HopRequest,
   resultHeaders,
   type Transport,
@@ -33,7 +33,7 @@ export function startHttp1(
   let over = false;
   let endsBy: 'read' | 'connection' = 'read';
 
-  const end = (ending: Ending): void => {
+  const end = (ending: ExchangeEnd): void => {
     if (over) return;
     over = true;
     events.failed(ending);

@@ -1,6 +1,6 @@
 import { constants } from 'node:http2';
 import { describeConnectionEnd, isCoded, type SocketEvidence } from '../connection-end.ts';
-import type { Ending } from '../transport.ts';
+import type { ExchangeEnd } from '../transport.ts';
 
 export interface Http2End {
   /** The stream's error; null if it only closed. */
@@ -43,7 +43,7 @@ const RULE_CODES: ReadonlySet<number> = new Set([
   constants.NGHTTP2_COMPRESSION_ERROR,
 ]);
 
-export function describeHttp2End(end: Http2End): Ending {
+export function describeHttp2End(end: Http2End): ExchangeEnd {
   const { error, resetCode, evidence, responded } = end;
   if (isCoded(error, evidence)) return describeConnectionEnd(error, evidence, responded);
   if (!responded && resetCode === constants.NGHTTP2_ENHANCE_YOUR_CALM) {

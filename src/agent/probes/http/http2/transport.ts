@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import { messageOf, systemCodeOf } from '../../../../runtime/errors.ts';
 import { describeConnectionEnd, type SocketEvidence, watchSocket } from '../connection-end.ts';
 import {
-  type Ending,
+  type ExchangeEnd,
   type HopRequest,
   resultHeaders,
   type Transport,
@@ -84,7 +84,7 @@ export function startHttp2(
   };
 }
 
-function failedBefore(socket: Socket, ending: Ending, events: TransportEvents): Transport {
+function failedBefore(socket: Socket, ending: ExchangeEnd, events: TransportEvents): Transport {
   queueMicrotask(() => events.failed(ending));
   return { pause() {}, resume() {}, destroy: () => socket.destroy() };
 }

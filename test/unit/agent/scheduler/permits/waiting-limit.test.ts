@@ -31,9 +31,9 @@ describe('waitingLimit', () => {
       10_000,
       /add an agent/,
     ],
-  ] as const)('is set by %s', (_what, concurrency, limits, runs, cure) => {
-    const bound = waitingLimit(concurrency, limits);
-    expect(bound).toEqual({ runs, cure: expect.stringMatching(cure) });
+  ] as const)('is set by %s', (_what, concurrency, limits, runs, remedy) => {
+    const limit = waitingLimit(concurrency, limits);
+    expect(limit).toEqual({ runs, remedy: expect.stringMatching(remedy) });
   });
 
   it('uses the limits of this process', () => {

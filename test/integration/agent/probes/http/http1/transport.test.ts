@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { startHttp1 } from '../../../../../../src/agent/probes/http/http1/transport.ts';
-import type { Ending } from '../../../../../../src/agent/probes/http/transport.ts';
+import type { ExchangeEnd } from '../../../../../../src/agent/probes/http/transport.ts';
 import { NOT_SCRUBBED } from '../../../../../../src/agent/secrets/cut-scrubbed.ts';
 import { answering, rawServer } from '../../../../../support/servers/http-servers.ts';
 
@@ -23,7 +23,7 @@ test('a closed socket ends the exchange at once', async () => {
   const socket = await connected(url);
   socket.destroy();
   const request = { method: 'GET', url: new URL(url), headers: [], body: null };
-  const endings: Ending[] = [];
+  const endings: ExchangeEnd[] = [];
   const unexpected = (): never => {
     throw new Error('only an ending was expected');
   };

@@ -3,7 +3,7 @@ import {
   AT_WORK_BYTES,
   AT_WORK_MS,
   detectWaiting,
-} from '../../../../../src/agent/scheduler/permits/work-watch.ts';
+} from '../../../../../src/agent/scheduler/permits/wait-detector.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
 describe('detectWaiting', () => {
