@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { clientCertificateSchema } from '../../model/check/client-certificate.ts';
 import { STORED_CHECK_TYPES } from '../../model/enums.ts';
-import { certificateFacts } from '../../wire/v1/common-detail.ts';
+import { certificateFacts } from '../../wire/v1/details/common-detail.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { READ } from '../http/access/route-roles.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';

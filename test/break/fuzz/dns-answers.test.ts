@@ -14,7 +14,7 @@ import { digText, jsonAnswerOf, shownPartOf } from '../../../src/agent/probes/dn
 import { SharedBodyMemory } from '../../../src/agent/probes/http/body/body-memory.ts';
 import { dnsRunner } from '../../../src/agent/run/check-types/dns.ts';
 import type { CheckOf } from '../../../src/model/check/check.ts';
-import { dnsDetail } from '../../../src/wire/v1/result-details.ts';
+import { dnsDetail } from '../../../src/wire/v1/details/dns-detail.ts';
 import { makeContext, NO_ROUTE } from '../../support/agent/probe-context.ts';
 import { checkOf } from '../../support/samples/checks.ts';
 import { u16, wireName } from '../../support/servers/dns-wire.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { JobLog } from '../../../../src/agent/probes/job-log.ts';
-import { commonDetail } from '../../../../src/wire/v1/common-detail.ts';
+import { commonDetail } from '../../../../src/wire/v1/details/common-detail.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 it('a job log ends with its conclusion, however long it is', () => {

@@ -6,7 +6,7 @@ import {
   type MissedReason,
   type MissedSlots,
 } from '../../../../src/model/result/missed-slots.ts';
-import { responseHeaders } from '../../../../src/wire/v1/common-detail.ts';
+import { responseHeaders } from '../../../../src/wire/v1/details/http-detail.ts';
 import { MAX_RECORD_VALUES } from '../../../../src/wire/v1/limits.ts';
 import {
   missedRecordOf,

@@ -4,13 +4,13 @@ import {
   ASSERTION_SOURCES,
   type AssertionSource,
   COMPARISONS,
-} from '../../model/check/assertion.ts';
-import { IP_FAMILIES } from '../../model/enums.ts';
-import { FAMILY_OUTCOMES } from '../../model/result/details/check-detail.ts';
-import type { ErrorCode } from '../../model/result/error-codes.ts';
-import { MAX_HOPS } from '../../model/result/traceroute.ts';
-import { duration, durationOrNull } from './durations.ts';
-import { boundedList, count, instant, openCode, recordOf, text } from './fields.ts';
+} from '../../../model/check/assertion.ts';
+import { FAMILY_CHOICES, IP_FAMILIES } from '../../../model/enums.ts';
+import { FAMILY_OUTCOMES } from '../../../model/result/details/check-detail.ts';
+import type { ErrorCode } from '../../../model/result/error-codes.ts';
+import { MAX_HOPS } from '../../../model/result/traceroute.ts';
+import { duration, durationOrNull } from '../durations.ts';
+import { boundedList, count, instant, openCode, text } from '../fields.ts';
 
 /**
  * Parts of the details that several check types have. Bounds are those of the agent, doubled where
@@ -23,11 +23,23 @@ const SOURCES = [...new Set(Object.values(ASSERTION_SOURCES).flat())] as [
 ];
 
 /** 10 KB, where each two characters may have become a mask of eight. */
-const SHOWN = 40_960;
+export const SHOWN = 40_960;
 /** A Location header of 64 KiB, percent-encoded. */
 export const url = text(262_144);
 /** Names of hosts and addresses, with room for a scope. */
 export const host = text(1024);
+
+export const ipFamily = z.enum(IP_FAMILIES).describe('The address family of the connection.');
+export const familyChoice = z.enum(FAMILY_CHOICES).describe('The address family of the check.');
+export const port = z.int().min(0).max(65_535).describe('The port, 1 to 65535.');
+export const hostname = host.describe('The host of the target.');
+export const end = duration.describe('Milliseconds from the start to the end.');
+
+/** Descriptions of fields that the details of all types have. */
+export const SENT = 'What was sent.';
+export const RECEIVED = 'What came back; null without a response.';
+export const TIMINGS = 'When each phase ended.';
+export const PHASE_TIMES = 'How long each phase took; they add up to the total within 1 ms.';
 
 export const assertionResult = z
   .object({
@@ -140,23 +152,6 @@ export type Received<T> = T extends ErrorCode
     ? { [Key in keyof T]: Received<T[Key]> }
     : T;
 
-/** Set-Cookie is a list, all others are text. */
-export const responseHeaders = recordOf(
-  65_536,
-  z.union([text(131_072), boundedList(text(131_072), 16_384)]),
-  16_384,
-  { fits: isTextOrTexts, kind: 'text or a list of texts' },
-);
-
-function isTextOrTexts(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every((item) => typeof item === 'string');
-  return typeof value === 'string';
-}
-
-/** Check headers (100), the agent's own, and query parameters; values are cut at 10 KB. */
-export const echoedPairs = recordOf(4096, text(SHOWN), 256);
-export const echoedText = text(SHOWN);
-
 export const certificateFacts = z
   .object({
     subject: text(2048).describe('The name that it was issued to, as `CN=example.com, O=Example`.'),
@@ -224,7 +219,7 @@ export const tcpFacts = z
   );
 
 /** Cumulative; null if the phase was not reached. */
-const until = (what: string) =>
+export const until = (what: string) =>
   durationOrNull.describe(`Milliseconds from the start until ${what}; null if it did not happen.`);
 
 /** Times of more than one type. */
@@ -235,17 +230,6 @@ export const UNTIL = {
   response: until('the first byte of the response'),
 };
 
-export const httpTimings = z
-  .object({
-    socket: until('the last request began'),
-    lookup: UNTIL.lookup,
-    connect: UNTIL.connect,
-    secureConnect: UNTIL.secureConnect,
-    response: UNTIL.response,
-    end: until('the response was complete'),
-  })
-  .meta({ title: 'HttpTimings' });
-
 /** Phases of more than one type, which add up to the total within 1 ms. */
 export const PHASES = {
   dns: duration.describe('Milliseconds for the look-up of the name.'),
@@ -253,17 +237,3 @@ export const PHASES = {
   tls: duration.describe('Milliseconds for TLS, including an upgrade to it.'),
   total: duration.describe('Milliseconds for the whole attempt.'),
 };
-
-export const httpTimingPhases = z
-  .object({
-    wait: duration.describe('Milliseconds that belong to no other phase.'),
-    dns: PHASES.dns,
-    tcp: PHASES.tcp,
-    tls: PHASES.tls,
-    firstByte: duration.describe(
-      'Milliseconds from sending the request to the first byte of the response.',
-    ),
-    download: duration.describe('Milliseconds from the first to the last byte of the response.'),
-    total: PHASES.total,
-  })
-  .meta({ title: 'HttpTimingPhases' });
