@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { FileProblemsError } from '../agent/source/common/file-problem.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../runtime/errors.ts';
 import { descriptorLimit } from '../runtime/process/descriptors.ts';
-import { harmless } from './print/harmless.ts';
+import { terminalSafe } from './print/terminal-safe.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 
 const MAX_LINE_CHARS = 2000;
@@ -16,11 +16,11 @@ export function reportError(thrown: unknown, { stderr, env }: Terminal): number 
   if (thrown instanceof CommanderError && thrown.code === 'commander.help') return EXIT.unusable;
   const isInternal = isOurFault(thrown);
   const line = isInternal ? `internal error: ${messageOf(thrown)}; please report it` : text(thrown);
-  stderr.write(`vedette: ${harmless(line, MAX_LINE_CHARS)}\n`);
+  stderr.write(`vedette: ${terminalSafe(line, MAX_LINE_CHARS)}\n`);
   const level = (env.LOG_LEVEL ?? '').trim().toLowerCase();
   if ((level === 'debug' || level === 'trace') && thrown instanceof Error) {
     for (const frame of (thrown.stack ?? '').split('\n')) {
-      stderr.write(`${harmless(frame, MAX_LINE_CHARS)}\n`);
+      stderr.write(`${terminalSafe(frame, MAX_LINE_CHARS)}\n`);
     }
   }
   return isInternal ? EXIT.internal : EXIT.unusable;

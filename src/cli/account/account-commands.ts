@@ -3,7 +3,7 @@ import { loadSequentially } from '../../runtime/load-sequentially.ts';
 import { notEmpty, outputOption } from '../arguments.ts';
 import { helpAfter, NAMED_DATABASE, type VariableRow, variableTable } from '../help-text.ts';
 import type { Terminal } from '../terminal.ts';
-import type { AddAccountFlags } from './add.ts';
+import type { AddAccountFlags } from './add-command.ts';
 
 const ACCOUNT = 'the id or the name of the account';
 

@@ -1,5 +1,5 @@
 import type { AccountOverview } from '../../service/accounts/overviews.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 
 const MAX_NAME_CHARS = 255;
 const MAX_COLUMN_CHARS = 40;
@@ -12,8 +12,8 @@ interface Column {
 }
 
 const COLUMNS: readonly Column[] = [
-  { heading: 'ID', isNumber: false, text: ({ id }) => harmless(id) },
-  { heading: 'NAME', isNumber: false, text: ({ name }) => harmless(name, MAX_COLUMN_CHARS) },
+  { heading: 'ID', isNumber: false, text: ({ id }) => terminalSafe(id) },
+  { heading: 'NAME', isNumber: false, text: ({ name }) => terminalSafe(name, MAX_COLUMN_CHARS) },
   { heading: 'CHECKS', isNumber: true, text: ({ checks }) => String(checks) },
   { heading: 'USERS', isNumber: true, text: ({ users }) => String(users) },
   { heading: 'LOCATIONS', isNumber: true, text: ({ locations }) => String(locations) },
@@ -69,7 +69,7 @@ export function accountLines(accounts: readonly AccountOverview[]): string {
       const { id, name, checks, users, locations, keys, lastResultAt, createdAt } = account;
       const last = lastResultAt?.toISOString() ?? NONE;
       const counts = [checks, users, locations, keys];
-      const texts = [harmless(id), harmless(name, MAX_NAME_CHARS)];
+      const texts = [terminalSafe(id), terminalSafe(name, MAX_NAME_CHARS)];
       return `${[...texts, ...counts, last, createdAt.toISOString()].join('\t')}\n`;
     })
     .join('');

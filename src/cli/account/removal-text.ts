@@ -4,7 +4,7 @@ import {
   type RemovedCounts,
 } from '../../service/account-removal/remove-account.ts';
 import type { RemovedAccount } from '../../service/operator/account-commands.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 
 const MAX_NAME_CHARS = 255;
 const MIB = 1024 * 1024;
@@ -39,7 +39,7 @@ export function countsText(removed: RemovedCounts): string {
 
 /** `Shop team (5f0c…)`, for one line. */
 export function nameAndId({ id, name }: RemovedAccount): string {
-  return `${harmless(name, MAX_NAME_CHARS)} (${harmless(id)})`;
+  return `${terminalSafe(name, MAX_NAME_CHARS)} (${terminalSafe(id)})`;
 }
 
 /** `1 check`, `50,000,000 results` */

@@ -1,7 +1,7 @@
 import { namesFromOthers } from '../../agent/secrets/render-check.ts';
 import type { CheckFile } from '../../agent/source/file/parse-check-file.ts';
 import { countText } from '../../runtime/text/count-text.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
 import type { EnvFile } from './fill-secrets.ts';
 import { allPages } from './locations.ts';
@@ -38,5 +38,5 @@ export async function envFileWarning(
   const use = count === 1 ? 'uses' : 'use';
   const [them, variable] = names.length === 1 ? ['it', 'a variable'] : ['them', 'variables'];
   const what = `${countText(count, 'check')} ${use} ${names.slice(0, MAX_NAMED).join(', ')}${more}`;
-  return `${what}, which only ${harmless(env.path)} defines: apply does not fill in checks; define ${them} as ${variable} of the file or the account, unless the agents have ${them}`;
+  return `${what}, which only ${terminalSafe(env.path)} defines: apply does not fill in checks; define ${them} as ${variable} of the file or the account, unless the agents have ${them}`;
 }

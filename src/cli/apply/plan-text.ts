@@ -2,7 +2,7 @@ import type { CheckFile } from '../../agent/source/file/parse-check-file.ts';
 import { ENTRY_NOUNS, SECTIONS, type Section } from '../../model/check-file/sections.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import { type ApplyStep, isRewriteOnly } from './check-plan.ts';
 import type { FieldChange } from './field-changes.ts';
 import type { ApplyPlan } from './plan.ts';
@@ -209,7 +209,7 @@ function hasAgain(step: ApplyStep | ResourceStep): boolean {
 
 function resourceLines(step: ResourceStep, palette: Palette): readonly string[] {
   const { kind, section, id } = step;
-  const what = `${ENTRY_NOUNS[section]} ${palette.strong(harmless(id))}`;
+  const what = `${ENTRY_NOUNS[section]} ${palette.strong(terminalSafe(id))}`;
   const head = `${markOf(step, palette)} ${what}`;
   return kind === 'update' ? [head, ...changeLines(step.changes)] : [head];
 }
@@ -237,15 +237,15 @@ function changeLines(changes: readonly FieldChange[]): readonly string[] {
 function stepLines(step: ApplyStep, palette: Palette): readonly string[] {
   const { kind } = step;
   const { id, checkType } = kind === 'delete' ? step : step.check;
-  const type = palette.faint(`(${harmless(checkType)})`);
-  const head = `${markOf(step, palette)} ${palette.strong(harmless(id))} ${type}`;
+  const type = palette.faint(`(${terminalSafe(checkType)})`);
+  const head = `${markOf(step, palette)} ${palette.strong(terminalSafe(id))} ${type}`;
   return kind === 'update' ? [head, ...changeLines(step.changes)] : [head];
 }
 
 function changeText({ path, before, after, isWrittenAgain }: FieldChange, width: number): string {
-  const field = harmless(path).padEnd(width);
-  if (isWrittenAgain) return `${field}  ${harmless(after)} (written again)`;
+  const field = terminalSafe(path).padEnd(width);
+  if (isWrittenAgain) return `${field}  ${terminalSafe(after)} (written again)`;
   // Masked values are equal before and after.
-  if (before === after) return `${field}  ${harmless(before)} (another one)`;
-  return `${field}  ${harmless(before)} -> ${harmless(after)}`;
+  if (before === after) return `${field}  ${terminalSafe(before)} (another one)`;
+  return `${field}  ${terminalSafe(before)} -> ${terminalSafe(after)}`;
 }

@@ -4,7 +4,7 @@ import { isMapping } from '../../agent/source/common/raw-mapping.ts';
 import { readCheckFileText } from '../../agent/source/file/check-file-text.ts';
 import { readDocument } from '../../agent/source/file/document/document.ts';
 import { ENTRY_NOUNS, SECTIONS } from '../../model/check-file/sections.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import type { ApplyRefusal } from './check-plan.ts';
 
 const MAX_LINE_CHARS = 1000;
@@ -19,9 +19,9 @@ export async function refusalLines(
   return refusals.flatMap((refusal) => {
     const { kind, id, reasons } = refusal;
     const line = lineOf(refusal);
-    const position = line === null ? harmless(file) : `${harmless(file)}:${line}`;
+    const position = line === null ? terminalSafe(file) : `${terminalSafe(file)}:${line}`;
     return reasons.map((reason) =>
-      harmless(`${position}: ${nounOf(kind)} ${JSON.stringify(id)} ${reason}`, MAX_LINE_CHARS),
+      terminalSafe(`${position}: ${nounOf(kind)} ${JSON.stringify(id)} ${reason}`, MAX_LINE_CHARS),
     );
   });
 }
@@ -51,14 +51,14 @@ export async function warningLines(
     if (others.length === 0) {
       ofOne.push({ kind: 'check', id, reasons: [`has a warning: ${warning}`] });
     } else {
-      const line = `${harmless(file)}: ${others.length + 1} checks have a warning: ${warning}`;
-      ofSeveral.push(harmless(line, MAX_LINE_CHARS));
+      const line = `${terminalSafe(file)}: ${others.length + 1} checks have a warning: ${warning}`;
+      ofSeveral.push(terminalSafe(line, MAX_LINE_CHARS));
     }
   }
   const lines = [...(await refusalLines(file, ofOne)), ...ofSeveral];
   const more = lines.length - MAX_WARNING_LINES;
   if (more <= 0) return lines;
-  return [...lines.slice(0, MAX_WARNING_LINES), `${harmless(file)}: ${more} more warnings`];
+  return [...lines.slice(0, MAX_WARNING_LINES), `${terminalSafe(file)}: ${more} more warnings`];
 }
 
 /**

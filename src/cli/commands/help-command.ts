@@ -7,7 +7,7 @@ import { TOPIC_GROUPS, TOPICS } from '../../handbook/topics.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { nearestName } from '../../runtime/text/nearest-name.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Longer lines are hard to read. Also the width of what goes to a file or a pipe. */
@@ -77,6 +77,6 @@ function unknownName(names: readonly string[], program: Command): VedetteError {
   return new VedetteError(
     'usage',
     'UNKNOWN_TOPIC',
-    `no command or topic is named '${harmless(given, MAX_SHOWN_CHARS)}'${hint}; vedette help lists them all`,
+    `no command or topic is named '${terminalSafe(given, MAX_SHOWN_CHARS)}'${hint}; vedette help lists them all`,
   );
 }

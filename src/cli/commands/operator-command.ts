@@ -2,14 +2,14 @@ import {
   inviteUserToService,
   resetPasswordInService,
 } from '../../service/operator/database-commands.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { prepareService } from './service-command.ts';
 
-export { addAccountCommand } from '../account/add.ts';
-export { exportAccountCommand } from '../account/export.ts';
-export { listAccountsCommand } from '../account/list.ts';
-export { removeAccountCommand } from '../account/remove.ts';
+export { addAccountCommand } from '../account/add-command.ts';
+export { exportAccountCommand } from '../account/export-command.ts';
+export { listAccountsCommand } from '../account/list-command.ts';
+export { removeAccountCommand } from '../account/remove-command.ts';
 
 const MAX_NAME_CHARS = 255;
 
@@ -27,7 +27,7 @@ export async function addUserCommand(
     given,
   );
   terminal.stdout.write(
-    `${url}\nInvites ${given.email} to ${harmless(accountName, MAX_NAME_CHARS)} with the role ${given.role}. The link works once, until ${expiresAt.toISOString()}.\n`,
+    `${url}\nInvites ${given.email} to ${terminalSafe(accountName, MAX_NAME_CHARS)} with the role ${given.role}. The link works once, until ${expiresAt.toISOString()}.\n`,
   );
   return EXIT.ok;
 }

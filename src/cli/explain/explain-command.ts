@@ -1,7 +1,7 @@
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { lineWidth } from '../print/columns.ts';
 import type { OutputFormat } from '../print/output-format.ts';
-import { askService } from '../service-api/ask-service.ts';
+import { requestService } from '../service-api/request-service.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { explainLines, jsonExplanation, plainExplanation } from './explain-text.ts';
 import { type CheckExplanation, readExplanation } from './read-explanation.ts';
@@ -22,7 +22,7 @@ export function explainCommand(
   terminal: Terminal,
   exitNow: (exitCode: number) => void,
 ): Promise<number> {
-  return askService(terminal, exitNow, async ({ client, signal }) => {
+  return requestService(terminal, exitNow, async ({ client, signal }) => {
     const nowMs = terminal.clock.wallMs();
     const explanation = await readExplanation(client, checkId, nowMs, signal);
     const lines = linesOf(explanation, output, nowMs, terminal);

@@ -1,7 +1,7 @@
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { cutToFit } from '../print/columns.ts';
-import { harmless, harmlessJsonLine } from '../print/harmless.ts';
+import { terminalSafe, terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { type Cell, tableLines } from '../print/table.ts';
 import { ageText, whenText } from '../print/time-text.ts';
 import type { ExplainedAgent } from './explained-agents.ts';
@@ -72,7 +72,7 @@ export function plainExplanation({
         : agents.map(({ id, problem }) => ['agent', slug, state, id, problem ?? '']),
     ),
   ];
-  return rows.map((fields) => fields.map((field) => harmless(field)).join('\t'));
+  return rows.map((fields) => fields.map((field) => terminalSafe(field)).join('\t'));
 }
 
 /** One object for each setting, slot and location. */
@@ -88,12 +88,12 @@ export function jsonExplanation({
     })),
     ...locations.map((location) => ({ location })),
   ];
-  return objects.map((each) => harmlessJsonLine(each).trimEnd());
+  return objects.map((each) => terminalSafeJsonLine(each).trimEnd());
 }
 
 function headingText({ id, name, checkType }: CheckExplanation['check']): string {
-  const rest = name === id ? '' : ` (${harmless(id, MAX_NAME_CHARS)})`;
-  return `${harmless(name, MAX_NAME_CHARS)}${rest}, ${harmless(checkType)}`;
+  const rest = name === id ? '' : ` (${terminalSafe(id, MAX_NAME_CHARS)})`;
+  return `${terminalSafe(name, MAX_NAME_CHARS)}${rest}, ${terminalSafe(checkType)}`;
 }
 
 function settingRow(
@@ -106,13 +106,13 @@ function settingRow(
   return [
     { text: name },
     source === 'default' ? { ...cell, paint: palette.faint } : cell,
-    { text: harmless(text) },
+    { text: terminalSafe(text) },
   ];
 }
 
 function sourceText(source: SettingSource, groupName: string | null): string {
   if (source === 'group' && groupName !== null) {
-    return `group ${harmless(groupName, MAX_NAME_CHARS)}`;
+    return `group ${terminalSafe(groupName, MAX_NAME_CHARS)}`;
   }
   return source === 'account' ? 'account default' : source;
 }
@@ -128,7 +128,7 @@ function slotLines(slots: readonly NextSlot[], style: ExplainStyle): readonly st
     {
       text: isPaused
         ? 'paused by a maintenance window'
-        : locations.map((slug) => harmless(slug, MAX_NAME_CHARS)).join(', '),
+        : locations.map((slug) => terminalSafe(slug, MAX_NAME_CHARS)).join(', '),
       paint: isPaused ? palette.warning : (text) => text,
     },
   ]);
@@ -137,8 +137,8 @@ function slotLines(slots: readonly NextSlot[], style: ExplainStyle): readonly st
 
 function locationRows({ slug, state, agents }: ExplainedLocation): readonly (readonly Cell[])[] {
   const cells = (what: string): readonly Cell[] => [
-    { text: harmless(slug, MAX_NAME_CHARS) },
-    { text: harmless(state) },
+    { text: terminalSafe(slug, MAX_NAME_CHARS) },
+    { text: terminalSafe(state) },
     { text: what },
   ];
   if (agents.length === 0) return [cells('no agent polls')];
@@ -146,8 +146,8 @@ function locationRows({ slug, state, agents }: ExplainedLocation): readonly (rea
 }
 
 function agentText({ id, checks, problem }: ExplainedAgent): string {
-  const what = problem === null ? ', this one too' : `, but not this one: ${harmless(problem)}`;
-  return `agent ${harmless(id, MAX_NAME_CHARS)} runs ${countText(checks, 'check')}${what}`;
+  const what = problem === null ? ', this one too' : `, but not this one: ${terminalSafe(problem)}`;
+  return `agent ${terminalSafe(id, MAX_NAME_CHARS)} runs ${countText(checks, 'check')}${what}`;
 }
 
 function isoOf(epochMs: number): string {

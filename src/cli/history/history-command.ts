@@ -1,7 +1,7 @@
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { lineWidth } from '../print/columns.ts';
 import type { OutputFormat } from '../print/output-format.ts';
-import { askService } from '../service-api/ask-service.ts';
+import { requestService } from '../service-api/request-service.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { historyLines, jsonHistory, plainHistory } from './history-text.ts';
 import { type History, readHistory } from './read-history.ts';
@@ -23,7 +23,7 @@ export function historyCommand(
   terminal: Terminal,
   exitNow: (exitCode: number) => void,
 ): Promise<number> {
-  return askService(terminal, exitNow, async ({ client, signal }) => {
+  return requestService(terminal, exitNow, async ({ client, signal }) => {
     const history = await readHistory(client, checkId, limit, signal);
     const lines = linesOf(history, output, terminal);
     terminal.stdout.write(lines.map((line) => `${line}\n`).join(''));

@@ -1,7 +1,7 @@
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { cutToFit } from '../print/columns.ts';
-import { harmless, harmlessJsonLine } from '../print/harmless.ts';
+import { terminalSafe, terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { paintOfRun, RUN_LABELS } from '../print/pretty-result.ts';
 import { type Cell, tableLines } from '../print/table.ts';
 import { prettyDuration, whenText } from '../print/time-text.ts';
@@ -46,18 +46,18 @@ export function plainHistory(history: History): readonly string[] {
       : history.entries.map(({ state, timestamp, pings, source }) => {
           return [state, timestamp, pings, source];
         });
-  return rows.map((fields) => fields.map((field) => harmless(String(field))).join('\t'));
+  return rows.map((fields) => fields.map((field) => terminalSafe(String(field))).join('\t'));
 }
 
 /** The runs, or the events of a heartbeat, as the API has them. */
 export function jsonHistory(history: History): readonly string[] {
   const entries: readonly object[] = history.entries;
-  return entries.map((entry) => harmlessJsonLine(entry).trimEnd());
+  return entries.map((entry) => terminalSafeJsonLine(entry).trimEnd());
 }
 
 function headingText({ id, name, checkType }: HistoryCheck): string {
-  const rest = name === id ? '' : ` (${harmless(id, MAX_NAME_CHARS)})`;
-  return `${harmless(name, MAX_NAME_CHARS)}${rest}, ${harmless(checkType)}`;
+  const rest = name === id ? '' : ` (${terminalSafe(id, MAX_NAME_CHARS)})`;
+  return `${terminalSafe(name, MAX_NAME_CHARS)}${rest}, ${terminalSafe(checkType)}`;
 }
 
 function runRow(run: ListedRun, { palette, nowMs }: HistoryStyle): readonly Cell[] {
@@ -66,21 +66,21 @@ function runRow(run: ListedRun, { palette, nowMs }: HistoryStyle): readonly Cell
     { text: RUN_LABELS[result], paint: paintOfRun(result, palette) },
     { text: timeText(slot, nowMs) },
     { text: prettyDuration(responseTime) },
-    { text: harmless(location, MAX_NAME_CHARS) },
+    { text: terminalSafe(location, MAX_NAME_CHARS) },
     { text: number === 1 ? '' : countText(number, 'attempt') },
-    { text: harmless(wordsOf(run)) },
+    { text: terminalSafe(wordsOf(run)) },
   ];
 }
 
 function pingRow(ping: ListedPing, { palette, nowMs }: HistoryStyle): readonly Cell[] {
   const { state, timestamp, source, pings } = ping;
   return [
-    { text: harmless(state), paint: state === 'FAILING' ? palette.bad : palette.good },
+    { text: terminalSafe(state), paint: state === 'FAILING' ? palette.bad : palette.good },
     { text: timeText(timestamp, nowMs) },
     { text: pings > 1 ? countText(pings, 'ping') : '' },
     { text: '' },
     { text: '' },
-    { text: harmless(source) },
+    { text: terminalSafe(source) },
   ];
 }
 

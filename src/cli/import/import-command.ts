@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { VedetteError } from '../../runtime/errors.ts';
 import { countText } from '../../runtime/text/count-text.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { writeNewFile } from '../write-new-file.ts';
 import { checkFileText } from './common/check-file-text.ts';
@@ -49,7 +49,7 @@ export async function importCommand(
   const files: SourceFile[] = [];
   for (const name of names) files.push(await readSourceFile(name));
   const draft = importFiles(files, { format: from, probeModules });
-  for (const line of draft.report.lines()) stderr.write(`${harmless(line, MAX_LINE_CHARS)}\n`);
+  for (const line of draft.report.lines()) stderr.write(`${terminalSafe(line, MAX_LINE_CHARS)}\n`);
   if (draft.isEmpty) {
     const message = `${names.join(', ')}: there is nothing in it that a check could do, so no file is written`;
     throw new VedetteError('input', 'IMPORT_EMPTY', message);
@@ -60,7 +60,7 @@ export async function importCommand(
     const another = 'choose another name for --output';
     await writeNewFile(output, text, { force, another, code: 'IMPORT_NOT_WRITTEN' });
   }
-  stderr.write(`vedette: ${harmless(summaryOf(draft), MAX_LINE_CHARS)}\n`);
+  stderr.write(`vedette: ${terminalSafe(summaryOf(draft), MAX_LINE_CHARS)}\n`);
   return strict && draft.report.leftOutCount > 0 ? EXIT.incomplete : EXIT.ok;
 }
 

@@ -1,5 +1,5 @@
 import { CHECK_ID } from '../../model/ids.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import { hostOf, type Target } from './target.ts';
 
 export interface FirstFile {
@@ -24,7 +24,7 @@ const ALERTS =
 export function firstFileText({ target, everyMinutes, email, ...given }: FirstFile): string {
   const name = hostOf(target);
   // Neither can end its comment.
-  const [file, schema] = [harmless(given.file), harmless(given.schema)];
+  const [file, schema] = [terminalSafe(given.file), terminalSafe(given.schema)];
   return `# yaml-language-server: $schema=${schema}
 #
 # The checks of Vedette. Try them:

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { VedetteError } from '../../runtime/errors.ts';
 import { canAsk } from '../ask.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { writeNewFile } from '../write-new-file.ts';
 import { schemaServiceIn } from './environment.ts';
@@ -58,7 +58,7 @@ export async function initCommand(
   const text = firstFileText({ file, target, everyMinutes: Number(every), email, schema });
   const { force } = options;
   await writeNewFile(file, text, { force, another: ANOTHER, code: 'INIT_NOT_WRITTEN' });
-  stdout.write(`${harmless(doneText(file, { target, every, email }))}\n${nextText(file)}`);
+  stdout.write(`${terminalSafe(doneText(file, { target, every, email }))}\n${nextText(file)}`);
   return EXIT.ok;
 }
 
@@ -83,7 +83,7 @@ function doneText(file: string, { target, every, email }: Answers): string {
 }
 
 function nextText(file: string): string {
-  const shown = harmless(file);
+  const shown = terminalSafe(file);
   return `Next:
   vedette run ${shown}          runs the check once
   vedette up ${shown}           runs it on its schedule, and shows the results in the browser

@@ -1,7 +1,7 @@
 import type { NotificationAttempt } from '../../model/alerting/notification-attempt.ts';
 import type { Palette } from './colour.ts';
 import { cutStyled } from './columns.ts';
-import { harmless } from './harmless.ts';
+import { terminalSafe } from './terminal-safe.ts';
 import { LABEL_WIDTH } from './pretty-result.ts';
 
 /**
@@ -16,11 +16,11 @@ export function prettyAttempt(
   width: number | null = null,
 ): string {
   const label = error === null ? palette.good('SENT'.padEnd(LABEL_WIDTH)) : unsent(palette);
-  const to = `to ${palette.strong(harmless(channel.name))} ${palette.faint(`(${channel.type})`)}`;
+  const to = `to ${palette.strong(terminalSafe(channel.name))} ${palette.faint(`(${channel.type})`)}`;
   const next = isRetried ? 'tried again' : 'given up';
-  const why = error === null ? '' : ` (${next}): ${harmless(error)}`;
+  const why = error === null ? '' : ` (${next}): ${terminalSafe(error)}`;
   const more = others === 0 ? '' : ` and ${others} more`;
-  const line = `${label}${to}  ${harmless(headline)}${more}${why}`;
+  const line = `${label}${to}  ${terminalSafe(headline)}${more}${why}`;
   return `${width === null ? line : cutStyled(line, width)}\n`;
 }
 

@@ -8,7 +8,7 @@ import { type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from './colour.ts';
 import { cutStyled, fits, wrapped } from './columns.ts';
-import { harmless } from './harmless.ts';
+import { terminalSafe } from './terminal-safe.ts';
 import { dayOf, prettyDuration, timeOfDay } from './time-text.ts';
 
 /** How a run ended, in one word of at most LABEL_WIDTH characters. */
@@ -79,7 +79,7 @@ export function prettyMissed(
 
 /** The checks that were skipped, and how to run one. Ends with a line feed. */
 export function prettySkipped(ids: readonly string[], palette: Palette): string {
-  const named = ids.slice(0, MAX_SKIPPED).map((id) => harmless(id));
+  const named = ids.slice(0, MAX_SKIPPED).map((id) => terminalSafe(id));
   const more = ids.length > named.length ? ` and ${ids.length - named.length} more` : '';
   const label = palette.faint('SKIPPED'.padEnd(LABEL_WIDTH));
   return `${label}not activated: ${named.join(', ')}${more} (run one with --check ID)\n`;
@@ -119,8 +119,8 @@ function errorBodyOf({ apiCheckResult }: CheckResult): string | null {
 }
 
 function nameAndId(name: string, id: string, palette: Palette): string {
-  const rest = name === id ? '' : palette.faint(` (${harmless(id)})`);
-  return palette.strong(harmless(name)) + rest;
+  const rest = name === id ? '' : palette.faint(` (${terminalSafe(id)})`);
+  return palette.strong(terminalSafe(name)) + rest;
 }
 
 function slotsText({ slot, lastSlot, count }: MissedSlots): string {
@@ -148,7 +148,7 @@ function attemptsText({ resultType, attempts }: CheckResult): string | null {
 }
 
 function indented(text: string, width: number | null): readonly string[] {
-  const safe = harmless(text);
+  const safe = terminalSafe(text);
   const lines = width === null ? [safe] : wrapped(safe, width - LABEL_WIDTH);
   return lines.map((line) => `${' '.repeat(LABEL_WIDTH)}${line}`);
 }

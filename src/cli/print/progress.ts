@@ -1,7 +1,7 @@
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Terminal, TerminalStream } from '../terminal.ts';
 import { fitting, lineWidth } from './columns.ts';
-import { harmless } from './harmless.ts';
+import { terminalSafe } from './terminal-safe.ts';
 
 /** Back to the first column, and clear to the end of the line (ECMA-48 8.3.41). */
 const CLEAR_LINE = '\r\u001b[K';
@@ -45,7 +45,7 @@ export class Progress {
     let separator = '; running: ';
     for (const name of this.#running.values()) {
       if (line.length >= width) break;
-      line += separator + harmless(name, 40);
+      line += separator + terminalSafe(name, 40);
       separator = ', ';
     }
     this.#stream.write(CLEAR_LINE + fitting(line, width));

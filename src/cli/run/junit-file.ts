@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import type { Terminal } from '../terminal.ts';
 import { JunitReport, type JunitSuite } from './junit-report.ts';
 
@@ -45,7 +45,7 @@ export async function openJunitFile(
         await file.writeFile(report.xml(clock.monotonicMs() - startMs));
         return true;
       } catch (error) {
-        stderr.write(`vedette: ${harmless(problemOf(path, error), 2_000)}\n`);
+        stderr.write(`vedette: ${terminalSafe(problemOf(path, error), 2_000)}\n`);
         return false;
       }
     },

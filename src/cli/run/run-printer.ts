@@ -5,7 +5,7 @@ import { runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { terminalWidth } from '../print/columns.ts';
-import { harmlessJsonLine } from '../print/harmless.ts';
+import { terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { prettyMissed, prettyResult, prettySkipped } from '../print/pretty-result.ts';
 import { Progress } from '../print/progress.ts';
@@ -43,7 +43,7 @@ export class RunPrinter {
     this.#progress.clear();
     this.#terminal.stdout.write(
       this.#format === 'json'
-        ? harmlessJsonLine(result)
+        ? terminalSafeJsonLine(result)
         : prettyResult(
             result,
             this.#checks.get(result.checkId),
@@ -63,7 +63,7 @@ export class RunPrinter {
     this.#counts.missed += 1;
     this.#terminal.stdout.write(
       this.#format === 'json'
-        ? harmlessJsonLine({ missed })
+        ? terminalSafeJsonLine({ missed })
         : prettyMissed(
             missed,
             this.#checks.get(missed.checkId),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import { countText } from '../../runtime/text/count-text.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import { ApiClient, isInterrupted, waitPrinter } from '../service-api/api-client.ts';
 import { loadConnection } from '../service-api/connection.ts';
 import type { Terminal } from '../terminal.ts';
@@ -58,7 +58,7 @@ export function createSessionReporter(facts: TestSessionFacts, terminal: Termina
       } catch (thrown) {
         if (!(thrown instanceof VedetteError)) throw thrown;
         const why = isInterrupted(thrown) ? 'it was interrupted' : messageOf(thrown);
-        printLine(`vedette: the run is not reported: ${harmless(why, 2_000)}`);
+        printLine(`vedette: the run is not reported: ${terminalSafe(why, 2_000)}`);
         return false;
       } finally {
         await client.close();

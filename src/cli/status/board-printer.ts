@@ -1,6 +1,6 @@
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { cutToFit, lineWidth } from '../print/columns.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { timeOfDay } from '../print/time-text.ts';
 import type { Terminal } from '../terminal.ts';
@@ -96,7 +96,7 @@ export class BoardPrinter {
 }
 
 function troubleText(trouble: string): string {
-  return `not as of now: ${harmless(trouble, MAX_TROUBLE_CHARS)}`;
+  return `not as of now: ${terminalSafe(trouble, MAX_TROUBLE_CHARS)}`;
 }
 
 /** As many lines as fit, the last one with how many do not. */

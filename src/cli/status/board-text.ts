@@ -2,7 +2,7 @@ import { CHECK_STATES, type CheckState } from '../../model/result/check-state.ts
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { columnsOf, cutToFit } from '../print/columns.ts';
-import { harmless, harmlessJsonLine } from '../print/harmless.ts';
+import { terminalSafe, terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { type Cell, tableLines } from '../print/table.ts';
 import { ageText, whenText } from '../print/time-text.ts';
 import type { Board, ListedStatus, SilentLocation } from './board.ts';
@@ -49,7 +49,7 @@ export function boardLines(board: Board, style: BoardStyle): readonly string[] {
  */
 export function plainLines({ statuses, silentLocations }: Board): readonly string[] {
   const lineOf = (fields: readonly string[]): string =>
-    fields.map((field) => harmless(field)).join('\t');
+    fields.map((field) => terminalSafe(field)).join('\t');
   return [
     ...statuses.map((status) => {
       const { code, text } = whyOf(status);
@@ -73,7 +73,7 @@ export function jsonLines({ counts, statuses, silentLocations }: Board): readonl
     ...statuses,
     ...silentLocations.map((silentLocation) => ({ silentLocation })),
   ];
-  return objects.map((each) => harmlessJsonLine(each).trimEnd());
+  return objects.map((each) => terminalSafeJsonLine(each).trimEnd());
 }
 
 function countsLine({ counts }: Board, { palette, width }: BoardStyle): string {
@@ -93,7 +93,7 @@ function countsLine({ counts }: Board, { palette, width }: BoardStyle): string {
 
 function statusRow(status: ListedStatus, { palette, nowMs }: BoardStyle): readonly Cell[] {
   const { state, name, checkId, since } = status;
-  const where = locationsOf(status).map((each) => harmless(each, MAX_NAME_CHARS));
+  const where = locationsOf(status).map((each) => terminalSafe(each, MAX_NAME_CHARS));
   const more = where.length > MAX_WHERE ? ` and ${where.length - MAX_WHERE} more` : '';
   const { code, text } = whyOf(status);
   const isCode = state === 'failing' && code !== '';
@@ -105,7 +105,7 @@ function statusRow(status: ListedStatus, { palette, nowMs }: BoardStyle): readon
     { text: sinceText(since, nowMs) },
     { text: `${where.slice(0, MAX_WHERE).join(', ')}${more}` },
     // First, since the line may be cut.
-    { text: harmless(remarks === '' ? reason : `[${remarks}] ${reason}`) },
+    { text: terminalSafe(remarks === '' ? reason : `[${remarks}] ${reason}`) },
   ];
 }
 
@@ -126,8 +126,8 @@ function silentText({ checks }: SilentLocation): string {
 }
 
 function nameAndId(name: string, id: string): string {
-  const shown = harmless(name, MAX_NAME_CHARS);
-  return name === id ? shown : `${shown} (${harmless(id, MAX_NAME_CHARS)})`;
+  const shown = terminalSafe(name, MAX_NAME_CHARS);
+  return name === id ? shown : `${shown} (${terminalSafe(id, MAX_NAME_CHARS)})`;
 }
 
 function sinceText(since: string | null, nowMs: number): string {

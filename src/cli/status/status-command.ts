@@ -1,5 +1,5 @@
 import type { OutputFormat } from '../print/output-format.ts';
-import { askService } from '../service-api/ask-service.ts';
+import { requestService } from '../service-api/request-service.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { type Board, readBoard } from './board.ts';
 import { BoardPrinter } from './board-printer.ts';
@@ -28,7 +28,7 @@ export function statusCommand(
   exitNow: (exitCode: number) => void,
 ): Promise<number> {
   const printer = new BoardPrinter(terminal, output);
-  return askService(
+  return requestService(
     terminal,
     exitNow,
     async ({ client, interruption, signal }) => {

@@ -2,7 +2,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { lineWidth } from '../print/columns.ts';
 import type { OutputFormat } from '../print/output-format.ts';
-import { askService, type ServiceQuestion } from '../service-api/ask-service.ts';
+import { requestService, type RequestContext } from '../service-api/request-service.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { type CheckSelection, requestRuns } from './check-runs.ts';
 import { queuedOf, requestGroupRun } from './group-run.ts';
@@ -36,22 +36,22 @@ export function triggerCommand(
 ): Promise<number> {
   const { wait, location } = options;
   const what = selectionOf(options);
-  return askService(
+  return requestService(
     terminal,
     exitNow,
-    async (question) => {
+    async (context) => {
       const printer = new RunPrinter(options, terminal);
-      if (typeof what === 'string') await triggerGroup(what, options, question, printer, terminal);
+      if (typeof what === 'string') await triggerGroup(what, options, context, printer, terminal);
       else {
-        const { client, signal } = question;
+        const { client, signal } = context;
         const runs = await requestRuns(client, what, location, signal);
         const isOpen = ({ ending }: TriggeredRun): boolean => wait && ending === 'queued';
         for (const run of runs) if (!isOpen(run)) printer.print(run);
         const open = runs.filter(isOpen);
-        await waitForRuns(question, open, (run) => printer.print(run), terminal);
+        await waitForRuns(context, open, (run) => printer.print(run), terminal);
       }
       printer.end();
-      const { exitCode } = question.interruption;
+      const { exitCode } = context.interruption;
       if (exitCode !== null) return exitCode;
       return printer.runs.some(isNotPassed) ? EXIT.failed : EXIT.ok;
     },
@@ -62,13 +62,13 @@ export function triggerCommand(
 async function triggerGroup(
   group: string,
   { wait, location }: TriggerOptions,
-  question: ServiceQuestion,
+  context: RequestContext,
   printer: RunPrinter,
   terminal: Terminal,
 ): Promise<void> {
-  const { client, signal } = question;
+  const { client, signal } = context;
   const run = await requestGroupRun(client, group, location, signal);
-  if (wait) await waitForGroup(question, run, (member) => printer.print(member), terminal);
+  if (wait) await waitForGroup(context, run, (member) => printer.print(member), terminal);
   else for (const member of queuedOf(run)) printer.print(member);
 }
 

@@ -1,7 +1,7 @@
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { wrapped } from '../print/columns.ts';
-import { harmless, harmlessJsonLine } from '../print/harmless.ts';
+import { terminalSafe, terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { paintOfRun, RUN_LABELS } from '../print/pretty-result.ts';
 import { prettyDuration } from '../print/time-text.ts';
 import type { RunEnding, TriggeredRun } from './triggered-run.ts';
@@ -25,21 +25,21 @@ export function runLines(run: TriggeredRun, palette: Palette, width: number): re
   const last = explanation?.attempts.at(-1);
   const retries = (explanation?.attempts.length ?? 1) - 1;
   const facts = [
-    location === null ? null : palette.faint(`in ${harmless(location)}`),
-    last?.response == null ? null : harmless(last.response),
+    location === null ? null : palette.faint(`in ${terminalSafe(location)}`),
+    last?.response == null ? null : terminalSafe(last.response),
     last === undefined ? null : prettyDuration(last.responseTime),
     retries > 0 ? `after ${countText(retries, 'retry', 'retries')}` : null,
-    note === null ? null : harmless(note),
+    note === null ? null : terminalSafe(note),
   ];
   const label = paintOf(ending, palette)(LABELS[ending].padEnd(LABEL_WIDTH));
   const head = [
-    `${label}${palette.strong(harmless(checkId))}`,
+    `${label}${palette.strong(terminalSafe(checkId))}`,
     ...facts.filter((fact) => fact !== null),
   ];
   const { reasons = [], advice = null } = explanation ?? {};
   const below =
     ending === 'passed' ? [] : [...reasons, ...(advice === null ? [] : [`try: ${advice}`])];
-  const lines = below.flatMap((line) => wrapped(harmless(line), width - LABEL_WIDTH));
+  const lines = below.flatMap((line) => wrapped(terminalSafe(line), width - LABEL_WIDTH));
   return [head.join('  '), ...lines.map((line) => ' '.repeat(LABEL_WIDTH) + line)];
 }
 
@@ -58,12 +58,12 @@ export function plainRun(run: TriggeredRun): string {
     note ?? explanation?.reasons[0] ?? explanation?.attempts.at(-1)?.response ?? '',
     runId ?? '',
   ];
-  return fields.map((field) => harmless(String(field))).join('\t');
+  return fields.map((field) => terminalSafe(String(field))).join('\t');
 }
 
 export function jsonRun({ explanation, ...run }: TriggeredRun): string {
   const last = explanation?.attempts.at(-1);
-  return harmlessJsonLine({
+  return terminalSafeJsonLine({
     ...run,
     responseTime: last?.responseTime ?? null,
     response: last?.response ?? null,

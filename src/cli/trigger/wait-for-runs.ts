@@ -1,6 +1,6 @@
 import { sleep } from '../../runtime/wait.ts';
-import { harmless } from '../print/harmless.ts';
-import type { ServiceQuestion } from '../service-api/ask-service.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
+import type { RequestContext } from '../service-api/request-service.ts';
 import type { Terminal } from '../terminal.ts';
 import { readOpenRuns } from './check-runs.ts';
 import {
@@ -19,12 +19,12 @@ const MANY = 10;
 /** After so long, a run that has not ended may wait for an agent that is not there. */
 const EXPLAINED_WAIT_MS = 15_000;
 
-type Asking = Pick<ServiceQuestion, 'client' | 'signal'>;
+type Requests = Pick<RequestContext, 'client' | 'signal'>;
 type Output = Pick<Terminal, 'clock' | 'stderr'>;
 
 /** Waits until all runs have ended, or the signal aborts. Gives each that has ended to `onEnded`. */
 export async function waitForRuns(
-  { client, signal }: Asking,
+  { client, signal }: Requests,
   runs: readonly TriggeredRun[],
   onEnded: (run: TriggeredRun) => void,
   output: Output,
@@ -41,7 +41,7 @@ export async function waitForRuns(
 
 /** Waits until the run of a group has ended, or the signal aborts. Gives each of its runs that has ended to `onEnded`. */
 export async function waitForGroup(
-  { client, signal }: Asking,
+  { client, signal }: Requests,
   begun: GroupRun,
   onEnded: (run: TriggeredRun) => void,
   output: Output,
@@ -79,7 +79,7 @@ class ExplainedWait {
     if (first === undefined || this.#isExplained) return;
     if (clock.monotonicMs() - this.#begunMs < EXPLAINED_WAIT_MS) return;
     this.#isExplained = true;
-    const id = harmless(first);
+    const id = terminalSafe(first);
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     const line = `still waiting for ${id}${more}; see whether an agent of the location is online: vedette explain ${id}`;
     stderr.write(`vedette: ${line}\n`);

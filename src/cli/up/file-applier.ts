@@ -22,7 +22,7 @@ import { refusalLines } from '../apply/refusal-lines.ts';
 import { NOTHING_WRITTEN, type WriteHistory } from '../apply/write-history.ts';
 import { type AppliedChanges, hasChanges, noChanges, writePlan } from '../apply/write-plan.ts';
 import { inParallel } from '../apply/write-steps.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import { type ApiClient, isInterrupted } from '../service-api/api-client.ts';
 import { LOCAL_SLUG } from './local-location.ts';
 import { removedEntryAction } from './removed-entries.ts';
@@ -120,7 +120,7 @@ export class FileApplier {
     try {
       const done = await this.apply(set, signal);
       if (hasChanges(done)) {
-        printLine(`${harmless(file)} has changed: ${doneText(done)}`);
+        printLine(`${terminalSafe(file)} has changed: ${doneText(done)}`);
       }
       await this.#runNow(concernedBy(done, set.checks), signal);
     } catch (thrown) {

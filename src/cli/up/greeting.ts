@@ -6,7 +6,7 @@ import type { OwnersLinks } from '../../service/main.ts';
 import { SETUP_LINK_HOURS } from '../../service/users/setup.ts';
 import { SIGN_IN_LINK_MINUTES } from '../../service/users/sign-in-link.ts';
 import type { Palette } from '../print/colour.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 
 export interface GreetingFacts {
   readonly file: string;
@@ -45,7 +45,7 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
   const lookAt = (url: URL): string =>
     `${new URL('/health', url).href}  ${new URL('/metrics', url).href}`;
   return [
-    palette.strong(`Vedette ${VERSION} runs ${count} of ${harmless(facts.file)}${rest}.`),
+    palette.strong(`Vedette ${VERSION} runs ${count} of ${terminalSafe(facts.file)}${rest}.`),
     ...pageRows(facts, row),
     ...(removed === null
       ? []
@@ -53,7 +53,7 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
     row('Sign in', signInText(facts)),
     row(
       'API',
-      `${serviceUrl.href}  (its key ${keyHint(facts)} is in ${harmless(facts.stateFile)})`,
+      `${serviceUrl.href}  (its key ${keyHint(facts)} is in ${terminalSafe(facts.stateFile)})`,
     ),
     row('Handbook', new URL('/docs', serviceUrl).href),
     row(
@@ -68,7 +68,7 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
     row('Agent', lookAt(agentUrl)),
     row(
       'Other checks',
-      `edit ${harmless(facts.file)} (reloaded on change), or run: vedette up FILE`,
+      `edit ${terminalSafe(facts.file)} (reloaded on change), or run: vedette up FILE`,
     ),
     ...(changesOnly
       ? [row('Printed', `only changes of the ${count}; every run: vedette up --all`)]
@@ -98,7 +98,7 @@ function authorizationText(facts: KeyFacts): string {
 
 /** A path as one word of a shell. */
 function shellWord(path: string): string {
-  const safe = harmless(path);
+  const safe = terminalSafe(path);
   return /^[\w./-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", "'\\''")}'`;
 }
 

@@ -3,7 +3,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 import { prettyLine } from '../../runtime/pretty-log.ts';
 import { isInTime } from '../../runtime/wait.ts';
 import { wantsColour } from '../print/colour.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import type { Terminal } from '../terminal.ts';
 import { Child, ChildFailed, type ChildOptions, childEndText } from './child.ts';
 import type { ListeningMessage } from './parent-watch.ts';
@@ -102,7 +102,7 @@ function childLog(
     const record = recordIn(line);
     stderr.write(
       record === null
-        ? `${name}: ${harmless(line, MAX_LINE_CHARS)}\n`
+        ? `${name}: ${terminalSafe(line, MAX_LINE_CHARS)}\n`
         : prettyLine(JSON.stringify({ ...record, process: name }), colour),
     );
   };

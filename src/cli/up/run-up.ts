@@ -9,7 +9,7 @@ import { isInTime, sleep } from '../../runtime/wait.ts';
 import { unfilledNote } from '../apply/fill-secrets.ts';
 import { certificatesNote } from '../apply/plan-text.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import { ApiClient, isInterrupted } from '../service-api/api-client.ts';
 import type { Terminal } from '../terminal.ts';
 import type { UpConfig, UpFolders } from './environment.ts';
@@ -141,7 +141,7 @@ async function start(
     await saveState(folders.state, state);
   };
   if (opened.isNew) {
-    stderr.write(`First start: making a database in ${harmless(folders.service)}, a moment ...\n`);
+    stderr.write(`First start: making a database in ${terminalSafe(folders.service)}, a moment ...\n`);
   }
 
   const { apiKey } = state;

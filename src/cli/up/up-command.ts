@@ -2,7 +2,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 import { guardAgainstFaults } from '../../runtime/fault-guard.ts';
 import { StopSignals } from '../../runtime/lifecycle.ts';
 import { quoted } from '../../runtime/text/quoted.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { createTerminalLog } from '../terminal-log.ts';
 import { ChildFailed } from './child.ts';
@@ -58,7 +58,7 @@ export async function upCommand(
     return guard.faults > 0 ? EXIT.internal : EXIT.ok;
   } catch (thrown) {
     if (!(thrown instanceof ChildFailed)) throw thrown;
-    stderr.write(`vedette: ${harmless(thrown.message, MAX_LINE_CHARS)}\n`);
+    stderr.write(`vedette: ${terminalSafe(thrown.message, MAX_LINE_CHARS)}\n`);
     return thrown.exitCode;
   } finally {
     guard.dispose();

@@ -5,7 +5,7 @@ import type { CheckFile } from '../../agent/source/file/parse-check-file.ts';
 import { ENTRY_NOUNS, SECTIONS } from '../../model/check-file/sections.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { unfilledNote } from '../apply/fill-secrets.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import { isOurFault, reportError } from '../report-error.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { idleSettingLines } from './idle-setting-lines.ts';
@@ -49,14 +49,14 @@ async function validateFile(file: string, { stdout }: Terminal): Promise<boolean
     const unfilled = unfilledNote(checkFile);
     const unfilledLine = unfilled === null ? null : `${file}: note: ${unfilled}`;
     const notes = [...idle, fromElsewhereLine(file, checkFile), unfilledLine];
-    stdout.write(`${harmless(file)}: ${contentText(checkFile)}, no problems\n`);
+    stdout.write(`${terminalSafe(file)}: ${contentText(checkFile)}, no problems\n`);
     for (const line of notes) {
-      if (line !== null) stdout.write(`${harmless(line, MAX_LINE_CHARS)}\n`);
+      if (line !== null) stdout.write(`${terminalSafe(line, MAX_LINE_CHARS)}\n`);
     }
     return true;
   } catch (thrown) {
     if (!(thrown instanceof FileProblemsError)) throw thrown;
-    for (const line of thrown.lines()) stdout.write(`${harmless(line, MAX_LINE_CHARS)}\n`);
+    for (const line of thrown.lines()) stdout.write(`${terminalSafe(line, MAX_LINE_CHARS)}\n`);
     return false;
   }
 }

@@ -1,5 +1,5 @@
 import { Document, isCollection, isMap, isScalar } from 'yaml';
-import { harmless } from '../../print/harmless.ts';
+import { terminalSafe } from '../../print/terminal-safe.ts';
 import { type Draft, type DraftEntry, IMPORTED_DEFAULTS } from './draft.ts';
 
 const INTRODUCTION = [
@@ -44,5 +44,5 @@ function comment(section: unknown, entries: readonly DraftEntry[]): void {
 
 /** A name of another program cannot end the comment. */
 function commentLine(text: string): string {
-  return text === '' ? '' : ` ${harmless(text)}`;
+  return text === '' ? '' : ` ${terminalSafe(text)}`;
 }

@@ -3,7 +3,7 @@ import { historyLines, plainHistory } from '../../../../src/cli/history/history-
 import type { History, ListedRun } from '../../../../src/cli/history/read-history.ts';
 import { paletteFor } from '../../../../src/cli/print/colour.ts';
 import { columnsOf } from '../../../../src/cli/print/columns.ts';
-import { harmless } from '../../../../src/cli/print/harmless.ts';
+import { terminalSafe } from '../../../../src/cli/print/terminal-safe.ts';
 
 const NOW = new Date(2026, 0, 31, 12, 0, 0).getTime();
 const CHECK = { id: 'shop', name: 'The shop', checkType: 'URL' };
@@ -53,7 +53,7 @@ describe('the history of a check', () => {
     for (const width of [30, 80]) {
       const printed = lines(history, width);
       expect(Math.max(...printed.map(columnsOf))).toBeLessThanOrEqual(width);
-      expect(printed.map((line) => harmless(line, 10_000))).toEqual(printed);
+      expect(printed.map((line) => terminalSafe(line, 10_000))).toEqual(printed);
     }
     expect(plainHistory(history).map((line) => line.split('\t').length)).toEqual([7, 7]);
   });

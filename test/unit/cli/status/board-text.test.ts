@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { paletteFor } from '../../../../src/cli/print/colour.ts';
 import { columnsOf } from '../../../../src/cli/print/columns.ts';
-import { harmless } from '../../../../src/cli/print/harmless.ts';
+import { terminalSafe } from '../../../../src/cli/print/terminal-safe.ts';
 import type { Board, ListedStatus } from '../../../../src/cli/status/board.ts';
 import { boardLines, jsonLines, plainLines } from '../../../../src/cli/status/board-text.ts';
 
@@ -163,7 +163,7 @@ it('lets no text of a target or a user steer the terminal or add fields', () => 
   });
   const board = { ...BOARD, statuses: [bad], silentLocations: [] };
   for (const line of [...pretty(board), ...jsonLines(board)]) {
-    expect(harmless(line, 10_000)).toBe(line);
+    expect(terminalSafe(line, 10_000)).toBe(line);
   }
   expect(plainLines(board).map((line) => line.split('\t').length)).toEqual([8]);
 });

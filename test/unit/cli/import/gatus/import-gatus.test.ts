@@ -83,7 +83,7 @@ describe('a configuration of Gatus', () => {
     expect(lines.join('\n')).toContain('{{SHOP_PASSWORD_2}} in it is read as a variable');
   });
 
-  it('with a name that would end a comment or steer a terminal stays harmless', () => {
+  it('with a name that would end a comment or steer a terminal stays terminalSafe', () => {
     const { text, value } = imported({
       'gatus.yaml': `endpoints:
   - name: "a\\nchecks: []\\e[2J"

@@ -2,7 +2,7 @@
  * Control characters can drive a terminal, and the marks that change the direction of writing can
  * disguise a text.
  */
-const HARMFUL =
+const UNSAFE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
   /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}/gu;
 
@@ -10,16 +10,16 @@ const HARMFUL =
  * A text from outside (a target, a file) as one line that can be printed on a terminal: whatever
  * could steer it comes out as `\u{1b}`. Cut at `maxChars`.
  */
-export function harmless(text: string, maxChars = 500): string {
+export function terminalSafe(text: string, maxChars = 500): string {
   const cut = text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
-  return cut.replace(HARMFUL, (char) => (char === '\n' ? '\\n' : `\\u{${codePointHex(char)}}`));
+  return cut.replace(UNSAFE, (char) => (char === '\n' ? '\\n' : `\\u{${codePointHex(char)}}`));
 }
 
 /** A value as one line of JSON that can be printed on a terminal. Ends with a line feed. */
-export function harmlessJsonLine(value: unknown): string {
+export function terminalSafeJsonLine(value: unknown): string {
   // JSON.stringify escapes only the first 32 characters: DEL and the C1 controls stay.
   const json = JSON.stringify(value).replace(
-    HARMFUL,
+    UNSAFE,
     (char) => `\\u${codePointHex(char).padStart(4, '0')}`,
   );
   return `${json}\n`;

@@ -2,7 +2,7 @@ import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import { replaceFile } from '../../runtime/files/replace-file.ts';
 import { exportAccountOfService } from '../../service/operator/account-commands.ts';
 import { prepareService } from '../commands/service-command.ts';
-import { harmless } from '../print/harmless.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 
 const MAX_LINE_CHARS = 2000;
@@ -25,7 +25,7 @@ export async function exportAccountCommand(
 ): Promise<number> {
   const { stdout, stderr } = terminal;
   const { text, missing } = await exportAccountOfService(prepareService(terminal), idOrName);
-  const lines = missing.map((line) => harmless(line, MAX_LINE_CHARS));
+  const lines = missing.map((line) => terminalSafe(line, MAX_LINE_CHARS));
   const comments = [...HEADING, ...lines.map((line) => `# - ${line}`)];
   const file = `${comments.join('\n')}\n\n${text}`;
   if (output === null) stdout.write(file);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { harmless } from '../../../../src/cli/print/harmless.ts';
+import { terminalSafe } from '../../../../src/cli/print/terminal-safe.ts';
 
-describe('harmless', () => {
+describe('terminalSafe', () => {
   it.each([
     ['plain text, ümläute, 日本語, 🙂', 'plain text, ümläute, 日本語, 🙂'],
     ['\u001b[2J\u001b]0;title\u0007', '\\u{1b}[2J\\u{1b}]0;title\\u{7}'],
@@ -10,10 +10,10 @@ describe('harmless', () => {
     ['\u202egpj.exe', '\\u{202e}gpj.exe'],
     ['\ud800 alone', '\\u{d800} alone'],
   ])('%j', (text, printed) => {
-    expect(harmless(text)).toBe(printed);
+    expect(terminalSafe(text)).toBe(printed);
   });
 
   it('cuts what is long', () => {
-    expect(harmless('x'.repeat(1_000_000), 5)).toBe('xxxxx…');
+    expect(terminalSafe('x'.repeat(1_000_000), 5)).toBe('xxxxx…');
   });
 });

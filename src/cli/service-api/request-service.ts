@@ -4,14 +4,14 @@ import { createTerminalLog } from '../terminal-log.ts';
 import { ApiClient, isInterrupted, waitPrinter } from './api-client.ts';
 import { loadConnection } from './connection.ts';
 
-export interface ServiceQuestion {
+export interface RequestContext {
   readonly client: ApiClient;
   readonly interruption: Interruption;
   /** That of the interruption. */
   readonly signal: AbortSignal;
 }
 
-export interface AskOptions {
+export interface RequestOptions {
   /** Whether waits that the service asks for are printed on stderr; true if left out. */
   readonly printsWaits?: boolean;
   /** What the key is for; reading if left out. */
@@ -21,15 +21,15 @@ export interface AskOptions {
 /**
  * For a command that changes nothing at the service of the environment.
  *
- * @param ask returns the exit code
+ * @param run returns the exit code
  * @returns its exit code, or that of what interrupted it
  * @throws VedetteError where a variable, the key or the service is unusable
  */
-export async function askService(
+export async function requestService(
   terminal: Terminal,
   exitNow: (exitCode: number) => void,
-  ask: (question: ServiceQuestion) => Promise<number>,
-  { printsWaits = true, use = 'read' }: AskOptions = {},
+  run: (context: RequestContext) => Promise<number>,
+  { printsWaits = true, use = 'read' }: RequestOptions = {},
 ): Promise<number> {
   const connection = loadConnection(terminal.env, use);
   const log = createTerminalLog(terminal, 'error');
@@ -37,7 +37,7 @@ export async function askService(
   const onWait = printsWaits ? waitPrinter(terminal) : () => {};
   const client = new ApiClient({ ...connection, clock: terminal.clock, onWait });
   try {
-    return await ask({ client, interruption, signal: interruption.signal });
+    return await run({ client, interruption, signal: interruption.signal });
   } catch (thrown) {
     if (isInterrupted(thrown) && interruption.exitCode !== null) return interruption.exitCode;
     throw thrown;
