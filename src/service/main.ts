@@ -27,6 +27,7 @@ import { withStore } from './operator/open-service-store.ts';
 import { ServiceLinkBase } from './outgoing/link-base.ts';
 import { createCredentialSealing } from './secrets/credential-sealing.ts';
 import { openSecretBox } from './secrets/encryption-key.ts';
+import type { OwnersLinks } from './users/owners-links.ts';
 import { SETUP_LINK_HOURS } from './users/setup.ts';
 
 export interface ServiceParts {
@@ -39,14 +40,6 @@ export interface ServiceParts {
   readonly onAttempt?: (attempt: NotificationAttempt) => void;
   /** Whether `onListening` hands links to the terminal of the owner; else the log has the setup link. */
   readonly hasOwnersTerminal: boolean;
-}
-
-/** For the terminal of the owner; null if the link is not offered. At most one of them is. */
-export interface OwnersLinks {
-  /** Signs in without a password, once. */
-  readonly signInUrl: string | null;
-  /** Makes the first user, once. */
-  readonly setupUrl: string | null;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Check } from '../../model/check/check.ts';
 import type { FileEntry } from '../../model/check-file/sections.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { VERSION } from '../../runtime/version.ts';
-import type { OwnersLinks } from '../../service/main.ts';
+import type { OwnersLinks } from '../../service/users/owners-links.ts';
 import { SETUP_LINK_HOURS } from '../../service/users/setup.ts';
 import { SIGN_IN_LINK_MINUTES } from '../../service/users/sign-in-link.ts';
 import type { Palette } from '../print/colour.ts';

@@ -1,5 +1,5 @@
 import type { NotificationAttempt } from '../../model/alerting/notification-attempt.ts';
-import type { OwnersLinks } from '../../service/main.ts';
+import type { OwnersLinks } from '../../service/users/owners-links.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Set by `vedette up` for what it starts. */
@@ -9,7 +9,7 @@ export const SUPERVISED = 'VEDETTE_SUPERVISED';
 export interface ListeningMessage {
   /** The port that it listens on. */
   readonly listening: number;
-  /** Secret links, as of OwnersLinks in src/service/main.ts. */
+  /** Secret links, as of OwnersLinks in src/service/users/owners-links.ts. */
   readonly links?: OwnersLinks;
 }
 

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/store.ts';
 
-interface ShutOut {
+interface RevokedAccess {
   /** API keys and keys of locations. */
   readonly keys: number;
   /** How many users belonged to the account. */
@@ -13,7 +13,7 @@ interface ShutOut {
  * Removes what lets somebody in: keys, memberships and links; and the users who belong to no other
  * account, with their sessions. Running replicas know a key or a session for at most KEY_TTL_MS more.
  */
-export async function revokeAccess(tx: Sql, accountId: string): Promise<ShutOut> {
+export async function revokeAccess(tx: Sql, accountId: string): Promise<RevokedAccess> {
   // Waits for transactions that add a key or a member, and holds up others: they are seen below.
   await tx.query('select id from accounts where id = $1 for update', [accountId]);
   const keys =

@@ -3,7 +3,7 @@ import { sharedMetricsText } from '../../runtime/metrics/metrics-text.ts';
 import { collectProcessMetrics } from '../../runtime/metrics/process-metrics.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import { addProblemMetrics } from '../alerts/monitoring-problems/problem-metrics.ts';
-import { NO_SERVICE_COUNTS, type ServiceCounts } from '../state-counts/counts.ts';
+import { NO_SERVICE_COUNTS, type ServiceCounts } from '../state-counts/service-counts.ts';
 import { addStateMetrics } from '../state-counts/state-metrics.ts';
 import {
   NO_SUBSCRIPTION_COUNTS,

@@ -1,7 +1,7 @@
 import type { CheckState } from '../../model/result/check-state.ts';
 import { CHECK_STATE, CHECKS_WITH_STATUS } from '../checks/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
-import type { LocationAgents } from './counts.ts';
+import type { LocationAgents } from './service-counts.ts';
 
 /** How many checks of all accounts are in each state that there is. */
 export function countCheckStates(

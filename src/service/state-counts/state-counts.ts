@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { runEvery } from '../../runtime/run-every.ts';
 import type { Store } from '../database/store.ts';
 import { storeErrorKind } from '../database/store-errors.ts';
-import { NO_SERVICE_COUNTS, type ServiceCounts } from './counts.ts';
+import { NO_SERVICE_COUNTS, type ServiceCounts } from './service-counts.ts';
 import { countCheckStates, countLiveAgents } from './sql.ts';
 
 export interface StateCounterParts {

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { ServiceCounts } from './counts.ts';
+import type { ServiceCounts } from './service-counts.ts';
 
 /** What the metrics are read from at each scrape. */
 interface Counts {

@@ -2,7 +2,7 @@ import type { Check } from '../../../model/check/check.ts';
 import type { Sql } from '../../database/store.ts';
 import type { RequestProblem } from '../../errors.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
-import { findDependents, lockDependencies, typesOfChecks } from './sql.ts';
+import { findTransitiveDependents, lockDependencies, typesOfChecks } from './sql.ts';
 
 /**
  * Requires that the checks exist on which a check newly depends, and that none of them depends on it. One
@@ -22,7 +22,7 @@ export async function requireParents(
   if (fresh.length === 0) return [];
   await lockDependencies(tx, accountId);
   const types = await typesOfChecks(tx, { accountId, ids: fresh });
-  const dependents = new Set(await findDependents(tx, { accountId, id, among: fresh }));
+  const dependents = new Set(await findTransitiveDependents(tx, { accountId, id, among: fresh }));
   return fresh.flatMap((parent) => {
     const problem = problemOf(parent);
     return problem === null ? [] : [bodyProblem(['dependsOn', dependsOn.indexOf(parent)], problem)];

@@ -19,7 +19,7 @@ export async function typesOfChecks(
 }
 
 /** Those of the checks that depend on `id`, themselves or through others. */
-export async function findDependents(
+export async function findTransitiveDependents(
   sql: Sql,
   {
     accountId,

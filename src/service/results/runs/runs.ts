@@ -14,7 +14,7 @@ import { unstorableTexts } from '../../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../../http/resources/paging.ts';
 import { queryWindow, type RequestedWindow } from '../../http/resources/window-parameters.ts';
 import { findResult } from '../sql.ts';
-import { type AttemptKey, findAttempts, findLastPassing, listFinals } from './sql.ts';
+import { type AttemptKey, findAttempts, findLastPassingResult, listFinals } from './sql.ts';
 
 /** One attempt of a run in short. */
 export interface AttemptSummary {
@@ -121,7 +121,7 @@ export function createRuns({
       const result = JSON.parse(body) as CheckResult;
       const [attempts, lastPassing] = await Promise.all([
         findAttempts(store, { accountId, checkId, attempts: attemptKeys(result, MAX_ATTEMPTS) }),
-        findLastPassing(store, { accountId, checkId, before: new Date(result.created_at) }),
+        findLastPassingResult(store, { accountId, checkId, before: new Date(result.created_at) }),
       ]);
       return explanationOf(result, check, { attempts, lastPassing });
     },

@@ -95,7 +95,7 @@ export async function findAttempts(
 }
 
 /** The last run that passed, and was not degraded, before a time; null if none is stored. */
-export async function findLastPassing(
+export async function findLastPassingResult(
   sql: Sql,
   {
     accountId,

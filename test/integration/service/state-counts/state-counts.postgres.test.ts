@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createServiceMetrics, NO_COUNTS } from '../../../../src/service/http/metrics.ts';
-import { NO_SERVICE_COUNTS } from '../../../../src/service/state-counts/counts.ts';
+import { NO_SERVICE_COUNTS } from '../../../../src/service/state-counts/service-counts.ts';
 import { createStateCounter } from '../../../../src/service/state-counts/state-counts.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -83,7 +83,7 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'private-locations/statuses.sql.ts findLocationStatus': FOR_PAGES,
   'private-locations/statuses.sql.ts listLocationStatuses': FOR_PAGES,
   'results/runs/sql.ts findAttempts': FOR_PAGES,
-  'results/runs/sql.ts findLastPassing': FOR_PAGES,
+  'results/runs/sql.ts findLastPassingResult': FOR_PAGES,
   'results/runs/sql.ts listFinals': FOR_PAGES,
   'users/sql.ts findSoleMembers': 'asked by the link that `vedette up` prints',
   'accounts/sql.ts hasAccount': 'asked once, before the service is there',
