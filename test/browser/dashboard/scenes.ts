@@ -6,17 +6,21 @@ import type {
 } from '../support/dashboard-service.ts';
 import { addSampleChecks, addSampleLocation } from '../support/sample-account.ts';
 import { ALERTING_SCENES } from './alerting/alerting-scenes.ts';
+import { CERTIFICATE_SCENES } from './certificates/certificate-scenes.ts';
 import { CHECK_SCENES } from './check/check-scenes.ts';
 import { EDITING_SCENES } from './editing/editing-scenes.ts';
+import { FINDING_SCENES } from './findings/finding-scenes.ts';
 import { GUEST_SCENES } from './guest-scenes.ts';
 import { HEARTBEAT_SCENES } from './heartbeats/heartbeat-scenes.ts';
 import { INCIDENT_SCENES } from './incidents/incident-scenes.ts';
 import { LOCATION_SCENES } from './locations/location-scenes.ts';
 import { MAINTENANCE_SCENES } from './maintenance/maintenance-scenes.ts';
-import { MORE_SCENES } from './more-scenes.ts';
 import { addBadDay, addManyChecks, addQuietChecks } from './overview/overview-samples.ts';
+import { REPORT_SCENES } from './reports/report-scenes.ts';
 import { SETTINGS_SCENES } from './settings/settings-scenes.ts';
+import { SNIPPET_SCENES } from './snippets/snippet-scenes.ts';
 import { STATUS_PAGE_SCENES } from './status-pages/status-page-scenes.ts';
+import { VARIABLE_SCENES } from './variables/variable-scenes.ts';
 
 /** A view of the dashboard that `npm run screenshots` makes pictures of. */
 export interface Scene {
@@ -49,7 +53,11 @@ export const SCENES: readonly Scene[] = [
   ...MAINTENANCE_SCENES,
   ...STATUS_PAGE_SCENES,
   ...LOCATION_SCENES,
-  ...MORE_SCENES,
+  ...CERTIFICATE_SCENES,
+  ...FINDING_SCENES,
+  ...REPORT_SCENES,
+  ...SNIPPET_SCENES,
+  ...VARIABLE_SCENES,
   ...SETTINGS_SCENES,
   ...GUEST_SCENES,
   {
