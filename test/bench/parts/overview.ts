@@ -12,7 +12,7 @@ import {
 } from '../../browser/support/dashboard-service.ts';
 import { silentLog, storeConfig } from '../../support/database/silent-store.ts';
 import { measureOverview } from '../analytics/overview.ts';
-import { addRollUps } from '../overview/data.ts';
+import { addRollUps } from '../analytics/roll-ups.ts';
 import type { Measured, Part, PartContext } from '../part.ts';
 import { openPostgres } from '../service/bench-database.ts';
 

@@ -18,9 +18,9 @@ import { dnsDetail } from '../../../src/wire/v1/details/dns-detail.ts';
 import { makeContext, NO_ROUTE } from '../../support/agent/probe-context.ts';
 import { checkOf } from '../../support/samples/checks.ts';
 import { u16, wireName } from '../../support/servers/dns-wire.ts';
-import { mutated, segmentLengths, segmentsOf } from './support/responses/dns-http-bytes.ts';
-import { runCampaign } from './support/responses/dns-http-campaign.ts';
-import { expectOutcome } from './support/responses/dns-http-outcome.ts';
+import { mutated, segmentLengths, segmentsOf } from './support/responses/bytes.ts';
+import { runCampaign } from './support/responses/probe-campaign.ts';
+import { expectOutcome } from './support/responses/outcome.ts';
 import { type DnsCase, type DnsLane, withDnsLanes } from './support/responses/dns-lane.ts';
 import {
   ASKED_NAME,

@@ -26,9 +26,9 @@ import { tcpDetail } from '../../../src/wire/v1/details/tcp-detail.ts';
 import { makeContext } from '../../support/agent/probe-context.ts';
 import { checkOf } from '../../support/samples/checks.ts';
 import { createSelfSigned } from '../../support/servers/certificates.ts';
-import { randomBytes, segmentLengths, segmentsOf } from './support/responses/dns-http-bytes.ts';
-import { runCampaign } from './support/responses/dns-http-campaign.ts';
-import { expectOutcome } from './support/responses/dns-http-outcome.ts';
+import { randomBytes, segmentLengths, segmentsOf } from './support/responses/bytes.ts';
+import { runCampaign } from './support/responses/probe-campaign.ts';
+import { expectOutcome } from './support/responses/outcome.ts';
 import { anyBody, bombBodies, contentTypes } from './support/responses/http-bodies.ts';
 import { type HttpCase, type HttpLane, withHttpLanes } from './support/responses/http-lane.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { it } from 'vitest';
-import { runTextCampaign, withLane } from './support/checks/check-protocol-campaign.ts';
+import { runTextCampaign, withLane } from './support/campaign.ts';
 import {
   bytesOf,
   changedJson,
@@ -8,7 +8,7 @@ import {
   GZIP_BOMB,
   type WireAnswer,
   wireAnswer,
-} from './support/protocol/protocol-bytes.ts';
+} from './support/protocol/bytes.ts';
 import {
   ANSWER_KINDS,
   ANSWERS,
@@ -17,10 +17,10 @@ import {
   corpusMessages,
   ERROR_ANSWER,
   kindOf,
-} from './support/protocol/protocol-messages.ts';
-import { readMessage } from './support/protocol/protocol-parsers.ts';
-import { PollLane } from './support/protocol/protocol-poll-lane.ts';
-import { type ResultsCase, UploadLane } from './support/protocol/protocol-upload-lane.ts';
+} from './support/protocol/messages.ts';
+import { readMessage } from './support/protocol/parsers.ts';
+import { PollLane } from './support/protocol/poll-lane.ts';
+import { type ResultsCase, UploadLane } from './support/protocol/upload-lane.ts';
 
 const MINUTES = 60_000;
 const TIMEOUT_MS = 20 * MINUTES * Math.max(1, Number(process.env.BREAK_FACTOR ?? '1'));

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { useResultsFixture } from '../../support/service/results-fixture.ts';
 import { useRunningService } from '../../support/service/service-fixture.ts';
-import { runTextCampaign } from './support/checks/check-protocol-campaign.ts';
-import { changedValue } from './support/checks/check-protocol-values.ts';
-import { changedJson } from './support/protocol/protocol-bytes.ts';
+import { runTextCampaign } from './support/campaign.ts';
+import { changedValue } from './support/wrong-values.ts';
+import { changedJson } from './support/protocol/bytes.ts';
 import {
   corpusMessages,
   kindOf,
@@ -13,9 +13,9 @@ import {
   REQUESTS,
   type RequestKind,
   resultOf,
-} from './support/protocol/protocol-messages.ts';
-import { ServiceLane, type WireRequest } from './support/protocol/protocol-service-lane.ts';
-import { IN_A_DATABASE } from './support/responses/dns-http-campaign.ts';
+} from './support/protocol/messages.ts';
+import { ServiceLane, type WireRequest } from './support/protocol/service-lane.ts';
+import { IN_A_DATABASE } from './support/responses/probe-campaign.ts';
 
 const MINUTES = 60_000;
 const TIMEOUT_MS = 20 * MINUTES * Math.max(1, Number(process.env.BREAK_FACTOR ?? '1'));

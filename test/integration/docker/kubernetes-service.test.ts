@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { containerOf, objectOf, podOf } from '../../support/kubernetes/written.ts';
+import { containerOf, objectOf, podOf } from '../../support/kubernetes/written-parts.ts';
 import { serviceDocument, servicePaths } from '../../support/openapi/service-document.ts';
 
 const routing = z.looseObject({

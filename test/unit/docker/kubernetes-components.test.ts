@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { AGENT_METRICS } from '../../../src/agent/metrics/metrics-table.ts';
 import { alertRules } from '../../support/compose/prometheus-files.ts';
 import { KUBERNETES } from '../../support/kubernetes/objects.ts';
-import { environmentOf, objectOf, podOf } from '../../support/kubernetes/written.ts';
+import { environmentOf, objectOf, podOf } from '../../support/kubernetes/written-parts.ts';
 
 const AUTOSCALER = 'HorizontalPodAutoscaler';
 const scaling = z.looseObject({

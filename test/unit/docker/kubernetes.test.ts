@@ -11,7 +11,7 @@ import {
 } from '../../support/kubernetes/objects.ts';
 import { brokenReferences, secretsOf } from '../../support/kubernetes/references.ts';
 import { schemaProblems } from '../../support/kubernetes/schemas.ts';
-import { objectOf, podOf } from '../../support/kubernetes/written.ts';
+import { objectOf, podOf } from '../../support/kubernetes/written-parts.ts';
 
 const FOLDERS = [
   'base',

@@ -2,7 +2,7 @@ import dgram from 'node:dgram';
 import { once } from 'node:events';
 import net from 'node:net';
 import { TYPE_NUMBERS } from '../../../../../src/agent/net/dns/message/parameters.ts';
-import { segmentsOf } from './dns-http-bytes.ts';
+import { segmentsOf } from './bytes.ts';
 import {
   ASKED_NAME,
   ASKED_TYPES,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { TYPE_NUMBERS } from '../../../../../src/agent/net/dns/message/parameters.ts';
 import { answerTo, u16, wireName, type ZoneRecord } from '../../../../support/servers/dns-wire.ts';
-import { type CorpusFile, corpusOf, mutated, randomBytes } from './dns-http-bytes.ts';
+import { type CorpusFile, corpusOf, mutated, randomBytes } from './bytes.ts';
 
 /** The name in all questions of the campaigns and in the corpus' answers. */
 export const ASKED_NAME = 'example.com';

@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib';
 import fc from 'fast-check';
-import { mutated, randomBytes } from './dns-http-bytes.ts';
+import { mutated, randomBytes } from './bytes.ts';
 
 /** A body in wire format, and its Content-Encoding. */
 export interface CodedBody {

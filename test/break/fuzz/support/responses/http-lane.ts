@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Identity } from '../../../../support/servers/certificates.ts';
-import { segmentsOf } from './dns-http-bytes.ts';
+import { segmentsOf } from './bytes.ts';
 
 /** What a server sends to one probe, again on each connection. */
 export interface HttpCase {

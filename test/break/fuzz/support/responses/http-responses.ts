@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { corpusOf, mutated, randomBytes } from './dns-http-bytes.ts';
+import { corpusOf, mutated, randomBytes } from './bytes.ts';
 import { contentTypes, honestBody, lightBody } from './http-bodies.ts';
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');

@@ -19,14 +19,14 @@ import {
 } from '../../../../../src/wire/v1/poll.ts';
 import { silentLog } from '../../../../support/database/databases.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
-import { packed, type WireAnswer } from './protocol-bytes.ts';
-import { NOW, POLL_ANSWER } from './protocol-messages.ts';
+import { packed, type WireAnswer } from './bytes.ts';
+import { NOW, POLL_ANSWER } from './messages.ts';
 import {
   type Held,
   type HoldingServer,
   sendAnswer,
   startHoldingServer,
-} from './protocol-server.ts';
+} from './server.ts';
 
 const GOOD: WireAnswer = {
   status: 200,

@@ -1,5 +1,5 @@
-import { VALUES } from './check-seeds.ts';
-import type { CheckText } from './check-texts.ts';
+import { VALUES } from './seeds.ts';
+import type { CheckText } from './texts.ts';
 
 const MIB = 1024 * 1024;
 /** The maximal length of a check file. */

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readMigrations } from '../../src/service/database/migrate.ts';
-import { findCycle, type Import, importsOf, sourceFiles } from '../support/module-imports.ts';
+import { readMigrations } from '../../../src/service/database/migrate.ts';
+import { findCycle, type Import, importsOf, sourceFiles } from '../../support/module-imports.ts';
 
 /** Which top folders of src a top folder may import from, beside itself. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -48,7 +48,7 @@ const PURE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '../../..');
 const imports = importsOf();
 const top = (path: string): string => path.split('/')[0] ?? '';
 
@@ -237,8 +237,9 @@ it('modules that are loaded when they are needed are loaded one by one', () => {
 
 /** Folders of tests whose subject is not a folder of src. */
 const WITHOUT_SUBJECT: Readonly<Record<string, string>> = {
-  'unit/contract': 'of test/support/contract, by which the tests of the contract judge',
   'unit/docker': 'of the folder docker',
+  'unit/repository': 'of the repository: its imports, documents, lock file and reports of CI',
+  'unit/support': 'of test/support and test/break, by which other tests judge',
   'integration/docker': 'of the folder docker',
   'integration/service/contract': 'of all resources against the field tables of the API',
 };

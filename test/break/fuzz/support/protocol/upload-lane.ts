@@ -4,9 +4,9 @@ import { errorResponseIn } from '../../../../../src/wire/v1/error-response.ts';
 import { PATHS } from '../../../../../src/wire/v1/limits.ts';
 import { resultsResponseSchema } from '../../../../../src/wire/v1/results.ts';
 import { uploadFixture } from '../../../../support/agent/upload-fixture.ts';
-import type { WireAnswer } from './protocol-bytes.ts';
-import { jsonIn } from './protocol-poll-lane.ts';
-import { sendAnswer } from './protocol-server.ts';
+import type { WireAnswer } from './bytes.ts';
+import { jsonIn } from './poll-lane.ts';
+import { sendAnswer } from './server.ts';
 
 /** The time limits of requests: if the next timer is one of these, a request is in flight. */
 const REQUEST_LIMITS_MS: readonly number[] = [60_000, 60_000.0625, 120_000];

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PARTS } from '../bench/parts.ts';
-import { marksOf, methodOf } from '../bench/readme.ts';
+import { PARTS } from '../../bench/parts.ts';
+import { marksOf, methodOf } from '../../bench/readme.ts';
 
-const README = readFileSync(join(import.meta.dirname, '../bench/README.md'), 'utf8');
+const README = readFileSync(join(import.meta.dirname, '../../bench/README.md'), 'utf8');
 
 const shown = PARTS.filter(({ isLong = false }) => !isLong);
 

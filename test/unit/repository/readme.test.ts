@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMPARISONS } from '../../src/model/check/assertion.ts';
-import { commandNames, DOCUMENTS, ROOT, readDocument } from '../support/documents.ts';
-import { endpointsTable } from '../support/openapi/endpoints-table.ts';
-import { readmeTables } from '../support/readme-tables.ts';
+import { COMPARISONS } from '../../../src/model/check/assertion.ts';
+import { commandNames, DOCUMENTS, ROOT, readDocument } from '../../support/documents.ts';
+import { endpointsTable } from '../../support/openapi/endpoints-table.ts';
+import { readmeTables } from '../../support/readme-tables.ts';
 
 const MARKED = /(<!-- table: ([a-z-]+) -->\n)([\s\S]*?)(<!-- end of table -->)/g;
 const tables: Readonly<Record<string, string>> = {

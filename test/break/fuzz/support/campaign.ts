@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { type Campaign, runCampaign } from '../responses/dns-http-campaign.ts';
-import { leavingNothing } from '../responses/dns-http-guards.ts';
+import { type Campaign, runCampaign } from './responses/probe-campaign.ts';
+import { leavingNothing } from './responses/guards.ts';
 
 type Folder = 'check-files' | 'protocol';
 
@@ -37,7 +37,7 @@ export interface CorpusText {
 
 /** Sorted by name; only names with this prefix. */
 export function corpusTexts(corpus: Folder, beginning = ''): readonly CorpusText[] {
-  const url = new URL(`../../../corpus/${corpus}/`, import.meta.url);
+  const url = new URL(`../../corpus/${corpus}/`, import.meta.url);
   return readdirSync(url)
     .filter((name) => name.startsWith(beginning))
     .sort()

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { anyText, changedValue } from './check-protocol-values.ts';
-import { MARK, TEXTS, VALUES } from './check-seeds.ts';
+import { anyText, changedValue } from '../wrong-values.ts';
+import { MARK, TEXTS, VALUES } from './seeds.ts';
 
 export interface CheckText {
   readonly text: string;

@@ -6,7 +6,7 @@ import {
 } from '../../../../../src/wire/v1/assignment.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';
 import { httpDetail, wireResult } from '../../../../support/samples/wire-results.ts';
-import { corpusTexts } from '../checks/check-protocol-campaign.ts';
+import { corpusTexts } from '../campaign.ts';
 
 /** Honest messages of every kind, by the prefix of their corpus files. */
 

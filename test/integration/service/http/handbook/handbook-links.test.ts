@@ -1,8 +1,8 @@
 import { afterAll, expect, it } from 'vitest';
-import { loadHandbook } from '../../../../src/handbook/handbook.ts';
-import { TOPICS } from '../../../../src/handbook/topics.ts';
-import { readTags } from '../../../support/html-tags.ts';
-import { emptyService } from '../../../support/openapi/service-document.ts';
+import { loadHandbook } from '../../../../../src/handbook/handbook.ts';
+import { TOPICS } from '../../../../../src/handbook/topics.ts';
+import { readTags } from '../../../../support/html-tags.ts';
+import { emptyService } from '../../../../support/openapi/service-document.ts';
 
 const app = await emptyService(await loadHandbook());
 afterAll(() => app.close());

@@ -10,7 +10,7 @@ import {
   startWatchdog,
   type Watchdog,
   type Watched,
-} from './dns-http-guards.ts';
+} from './guards.ts';
 
 export interface Campaign<Case> {
   /** A description for people. */

@@ -10,7 +10,7 @@ interface LockedPackage {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-const text = readFileSync(join(import.meta.dirname, '../../package-lock.json'), 'utf8');
+const text = readFileSync(join(import.meta.dirname, '../../../package-lock.json'), 'utf8');
 const { packages } = JSON.parse(text) as {
   readonly packages: Readonly<Record<string, LockedPackage>>;
 };

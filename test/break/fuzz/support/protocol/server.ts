@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { bytesOf, packed, type WireAnswer } from './protocol-bytes.ts';
+import { bytesOf, packed, type WireAnswer } from './bytes.ts';
 
 /** A request that waits for its answer. */
 export interface Held<Asked> {

@@ -13,7 +13,7 @@ import { pollResponseSchema } from '../../../../../src/wire/v1/poll.ts';
 import { releaseResponseSchema } from '../../../../../src/wire/v1/release.ts';
 import { resultsResponseSchema } from '../../../../../src/wire/v1/results.ts';
 import { problemOf } from '../../../../../src/wire/v1/tolerant-parse.ts';
-import type { AnswerKind } from './protocol-messages.ts';
+import type { AnswerKind } from './messages.ts';
 
 const SCHEMAS: Readonly<Record<Exclude<AnswerKind, 'error-answer'>, z.ZodType>> = {
   'poll-answer': pollResponseSchema,

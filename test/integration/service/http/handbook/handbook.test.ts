@@ -10,11 +10,11 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { readExamples } from '../../../../src/service/http/openapi/examples.ts';
-import { readTags } from '../../../support/html-tags.ts';
-import { emptyService } from '../../../support/openapi/service-document.ts';
-import { type ServiceApp, startServiceApp } from '../../../support/service/service-app.ts';
-import { thingRoutes } from '../../../support/service/service-routes.ts';
+import { readExamples } from '../../../../../src/service/http/openapi/examples.ts';
+import { readTags } from '../../../../support/html-tags.ts';
+import { emptyService } from '../../../../support/openapi/service-document.ts';
+import { type ServiceApp, startServiceApp } from '../../../../support/service/service-app.ts';
+import { thingRoutes } from '../../../../support/service/service-routes.ts';
 
 let service: ServiceApp;
 
@@ -82,7 +82,7 @@ describe(SCHEMA_PATH, () => {
       200,
       'application/schema+json; charset=utf-8',
     ]);
-    const dist = join(import.meta.dirname, '../../../../dist');
+    const dist = join(import.meta.dirname, '../../../../../dist');
     const packed = readFileSync(join(dist, SCHEMA_PATH), 'utf8');
     expect(JSON.parse(packed)).toEqual(json);
     expect(json.properties).toHaveProperty('checks');

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '../../..');
 const DOCUMENT = 'src/agent/README.md';
 /** At the end of the title of a test: `(trust model SC1, SN2)`. */
 const NAMED = /\(trust model ((?:[SA][CN]\d+)(?:, [SA][CN]\d+)*)\)$/;
 const MENTION = '(trust model ';
 /** Run by the projects that every change is held to (vitest.config.ts). */
 const FOLDERS = ['test/unit', 'test/integration', 'test/support', 'test/system'];
-const SELF = 'test/unit/trust-model.test.ts';
+const SELF = 'test/unit/repository/trust-model.test.ts';
 
 interface Titled {
   readonly path: string;

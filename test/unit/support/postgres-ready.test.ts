@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { ready } from '../support/database/postgres.ts';
+import { ready } from '../../support/database/postgres.ts';
 
 function serverThatLogs() {
   const stderr = new PassThrough();

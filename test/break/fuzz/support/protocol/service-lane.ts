@@ -11,7 +11,7 @@ import {
   wrongIn,
 } from '../../../../support/hostile/request-sender.ts';
 import type { ResultsFixture } from '../../../../support/service/results-fixture.ts';
-import { POLL_REQUEST, type RequestKind, resultOf } from './protocol-messages.ts';
+import { POLL_REQUEST, type RequestKind, resultOf } from './messages.ts';
 
 const PATH_OF: Readonly<Record<RequestKind, string>> = {
   'poll-request': PATHS.poll,

@@ -6,8 +6,8 @@ import {
 } from '../../../../../src/agent/source/file/parse-check-file.ts';
 import { checkBodySchema } from '../../../../../src/model/check/check.ts';
 import { CHECK_ID } from '../../../../../src/model/ids.ts';
-import { showsMark } from './check-seeds.ts';
-import type { CheckText } from './check-texts.ts';
+import { showsMark } from './seeds.ts';
+import type { CheckText } from './texts.ts';
 
 /** The longest useful message contains a long list of allowed values. */
 const MAX_LINE_CHARS = 1500;

@@ -2,9 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeTestFolder } from '../support/process/test-folder.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
 
-const CI = join(import.meta.dirname, '../../.ci');
+const CI = join(import.meta.dirname, '../../../.ci');
 const ROOT = join(CI, '..');
 const NAMES = ['test', 'lts', 'system', 'containers', 'browser', 'break', 'bench'];
 const LAST = { 'npm test': 100, 'system tests': 200, 'break tests': 100, 'in all': 400 };
