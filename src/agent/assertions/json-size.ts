@@ -23,7 +23,7 @@ export function jsonProblem(text: string): string | null {
   if (text.length < MIN_COUNTED_CHARS) return null;
   return expectedHeapBytes(text) <= MAX_HEAP_BYTES
     ? null
-    : 'it holds too many values to be read, more than about 400 MiB in memory';
+    : 'it contains too many values to be read, more than about 400 MiB in memory';
 }
 
 export function expectedHeapBytes(text: string): number {

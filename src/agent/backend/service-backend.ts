@@ -244,8 +244,8 @@ export async function openServiceBackend(
       if (isUnusable === wasUnusable) continue;
       log.warn(
         isUnusable
-          ? 'API_KEY_FILE cannot be read or holds no key: the key read before is used still'
-          : 'API_KEY_FILE holds a key again',
+          ? 'API_KEY_FILE cannot be read or contains no key: the key read before is used still'
+          : 'API_KEY_FILE contains a key again',
       );
     }
   }

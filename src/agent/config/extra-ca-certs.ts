@@ -21,7 +21,7 @@ export function readCaFile(path: string): CaFile {
     if (!stats.isFile()) return refuse('is not a regular file');
     if (stats.size > MAX_FILE_BYTES) return refuse('is larger than 16 MiB');
     const bytes = readFileSync(path);
-    if (!hasCertificate(bytes)) return refuse('holds no PEM certificate');
+    if (!hasCertificate(bytes)) return refuse('contains no PEM certificate');
     return { ok: true, pem: bytes.toString('utf8') };
   } catch (error) {
     const code = systemCodeOf(error);

@@ -29,7 +29,7 @@ export function fixedKey(key: string): KeySource {
  */
 export function keyFile(path: string): KeySource {
   const first = keyIn(readNow(path));
-  if (first === null) throw invalid(path, 'holds no key of a private location');
+  if (first === null) throw invalid(path, 'contains no key of a private location');
   let key: string = first;
   return {
     get current() {
@@ -69,6 +69,6 @@ function invalid(path: string, problem: string): VedetteError {
   return new VedetteError(
     'config',
     'CONFIG_INVALID',
-    `API_KEY_FILE is ${JSON.stringify(path)}, which ${problem}; it must be the path of a file that holds pl_ and 32 hex digits`,
+    `API_KEY_FILE is ${JSON.stringify(path)}, which ${problem}; it must be the path of a file that contains pl_ and 32 hex digits`,
   );
 }

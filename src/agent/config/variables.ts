@@ -58,7 +58,7 @@ export const VARIABLES = {
     default: null,
     whenUnset: null,
     meaning: 'A file with the location key, instead of API_KEY. Reread every 10 s.',
-    allowed: 'the path of a file that holds pl_ and 32 hex digits',
+    allowed: 'the path of a file that contains pl_ and 32 hex digits',
     secret: false,
     parse: filePath,
   }),

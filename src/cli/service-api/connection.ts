@@ -58,8 +58,8 @@ const API_KEY_FILE = variable<string | null>({
   name: 'API_KEY_FILE',
   default: null,
   whenUnset: null,
-  meaning: 'A file that holds the key, in place of API_KEY.',
-  allowed: 'the path of a file that holds vk_ and 32 hex digits',
+  meaning: 'A file that contains the key, in place of API_KEY.',
+  allowed: 'the path of a file that contains vk_ and 32 hex digits',
   secret: false,
   parse: filePath,
 });

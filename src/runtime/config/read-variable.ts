@@ -24,7 +24,7 @@ export function readVariable<Value>(env: Environment, variable: Variable<Value>)
   const parsed = variable.parse(text);
   if (parsed.ok) return parsed.value;
   const { name, allowed, secret } = variable;
-  const verb = parsed.culprit === text ? 'is' : 'holds';
+  const verb = parsed.culprit === text ? 'is' : 'contains';
   const found = secret ? 'is malformed' : `${verb} ${quoted(parsed.culprit)}`;
   throw new VedetteError('config', 'CONFIG_INVALID', `${name} ${found}; it must be ${allowed}`);
 }

@@ -66,7 +66,7 @@ export function reportVariableIssue(
 /** In `{ key: A, value: b,c }` the `c` is a key, and half of the value. */
 function strangeKeyText(): string {
   const known = `known here: ${KNOWN_KEYS.join(', ')}`;
-  return `has a key that is not known, nor shown here, as it may be a part of a value that holds a comma and needs quotes; ${known}`;
+  return `has a key that is not known, nor shown here, as it may be a part of a value that contains a comma and needs quotes; ${known}`;
 }
 
 function listText(issue: z.core.$ZodIssue, list: unknown): string {

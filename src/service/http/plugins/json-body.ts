@@ -51,7 +51,7 @@ export function addJsonBodies(app: FastifyInstance): void {
         });
       }
       if (shape === 'too-many') {
-        throw malformed(`The body holds more than ${maxValues} values`, { limit: maxValues });
+        throw malformed(`The body contains more than ${maxValues} values`, { limit: maxValues });
       }
       if (shape === 'too-many-keys') {
         throw malformed(`An object in the body has more than ${MAX_JSON_VALUES} keys`, {
@@ -109,7 +109,7 @@ const MAY_HOLD_POISON = /"(?:__proto__|constructor)"|\\u00(?:5[fF]|[67])/;
 type OnForeignKey = (holder: object, key: string) => void;
 
 function refuseKey(_holder: object, key: string): void {
-  throw malformed(`The body holds the key ${key}, which is not allowed`);
+  throw malformed(`The body contains the key ${key}, which is not allowed`);
 }
 
 /** Results have names that targets chose, and a target must not cause their loss. */

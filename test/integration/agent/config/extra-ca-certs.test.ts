@@ -27,12 +27,12 @@ it('NODE_EXTRA_CA_CERTS takes a file with comments and certificates', async () =
 it('NODE_EXTRA_CA_CERTS is refused where Node would only warn', async () => {
   const path = join(folder, 'text.pem');
   await writeFile(path, 'not a certificate\n');
-  expect(() => load(path)).toThrow(`NODE_EXTRA_CA_CERTS is "${path}", which holds no PEM`);
+  expect(() => load(path)).toThrow(`NODE_EXTRA_CA_CERTS is "${path}", which contains no PEM`);
   const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
   await writeFile(path, broken);
-  expect(() => load(path)).toThrow('holds no PEM certificate');
+  expect(() => load(path)).toThrow('contains no PEM certificate');
   await writeFile(path, new X509Certificate((await createAuthority()).cert).raw);
-  expect(() => load(path)).toThrow('holds no PEM certificate');
+  expect(() => load(path)).toThrow('contains no PEM certificate');
   expect(() => load('/dev/zero')).toThrow('which is not a regular file');
   expect(() => load(join(folder, 'none.pem'))).toThrow('which does not exist; it must be');
   expect(() => load(folder)).toThrow('which is a directory');

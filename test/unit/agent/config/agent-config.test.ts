@@ -211,7 +211,7 @@ describe('loadConfig', () => {
 
   it('points at the one bad entry of a list', () => {
     const { message } = refusalOf({ ...NEEDED, TARGET_DENY: '10.0.0.0/8, 10.0.0.0/40' });
-    expect(message).toMatch(/^TARGET_DENY holds "10\.0\.0\.0\/40"; it must be a list of/);
+    expect(message).toMatch(/^TARGET_DENY contains "10\.0\.0\.0\/40"; it must be a list of/);
   });
 
   it('refuses lists that are too long', () => {
@@ -277,11 +277,11 @@ describe('loadConfig for a service', () => {
   it.each([
     ['bucket.s3.amazonaws.com', 'is "bucket.s3.amazonaws.com"'],
     ['https://store.example/bucket', 'is "https://store.example/bucket"'],
-    ['https://a.example https://*.s3.amazonaws.com', 'holds "https://*.s3.amazonaws.com"'],
+    ['https://a.example https://*.s3.amazonaws.com', 'contains "https://*.s3.amazonaws.com"'],
     ['ftp://store.example', 'is "ftp://store.example"'],
     ['*', 'is "*"'],
-    ['https://ann:secret@store.example', 'holds "https://********@store.example"'],
-    ['https://store.example?X-Amz-Signature=secret', 'holds "https://store.example?…"'],
+    ['https://ann:secret@store.example', 'contains "https://********@store.example"'],
+    ['https://store.example?X-Amz-Signature=secret', 'contains "https://store.example?…"'],
   ])('refuses ARTIFACT_ORIGINS=%s in one line without a secret', (value, found) => {
     const { code, message } = refusalOf({ ...SERVICE, ARTIFACT_ORIGINS: value });
     expect(code).toBe('CONFIG_INVALID');
@@ -301,7 +301,7 @@ describe('loadConfig for a service', () => {
     [{ API_KEY_FILE: '/k' }, 'CONFIG_CONFLICT', /^API_KEY and API_KEY_FILE are both set/],
     [{ API_KEY: 'vk_1' }, 'CONFIG_INVALID', /^API_KEY is malformed; it must be the key of a priv/],
     [{ SERVICE_URL: 'host:80' }, 'CONFIG_INVALID', /^SERVICE_URL is "host:80"; it must be an http/],
-    [{ SERVICE_URL: 'https://u:p@h' }, 'CONFIG_INVALID', /^SERVICE_URL holds "https:\/\/\*+@h"/],
+    [{ SERVICE_URL: 'https://u:p@h' }, 'CONFIG_INVALID', /^SERVICE_URL contains "https:\/\/\*+@h"/],
     [{ SERVICE_URL: 'https://h/?a' }, 'CONFIG_INVALID', /^SERVICE_URL is/],
   ])('refuses %j', (env, code, sentence) => {
     const refusal = refusalOf({ ...SERVICE, ...env });
@@ -336,7 +336,7 @@ describe('API_KEY_FILE', () => {
 
   it.each([
     ['does not exist', () => rmSync(file, { force: true })],
-    ['holds no key of a private location', () => writeFileSync(file, 'vk_1')],
+    ['contains no key of a private location', () => writeFileSync(file, 'vk_1')],
     ['is too large for a key', () => writeFileSync(file, KEY.repeat(1000))],
   ])('is refused where it %s', (problem, make) => {
     make();
@@ -414,7 +414,7 @@ describe('the proxies of the agent', () => {
   ])('%s stops the start in one line without the credentials', (name, value, shown) => {
     const { code, message } = refusalOf({ ...SERVICE, [name]: value });
     expect(code).toBe('CONFIG_INVALID');
-    expect(message).toMatch(new RegExp(`^${name} (is|holds) "`));
+    expect(message).toMatch(new RegExp(`^${name} (is|contains) "`));
     expect(message).toContain(JSON.stringify(shown));
     expect(message).not.toMatch(/s3|\n/);
   });

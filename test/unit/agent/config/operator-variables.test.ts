@@ -45,10 +45,10 @@ it.each<[Environment, string]>([
   [{ VARIABLES_FROM_ENV: 'A' }, 'VARIABLES_FROM_ENV names A, which is not set'],
   [{ VARIABLES_FROM_ENV: 'A', A: '' }, 'names A, which is not set'],
   [{ VARIABLES_FROM_ENV: 'constructor' }, 'names constructor, which is not set'],
-  [{ VARIABLES_FROM_ENV: 'A B-C', A: 'planted' }, 'VARIABLES_FROM_ENV holds "B-C"; it must be'],
-  [{ VARIABLES_FROM_ENV: 'A=planted', A: 'x' }, 'VARIABLES_FROM_ENV holds "A=********"; it must'],
-  [{ VARIABLES_FROM_ENV: 'A-B:planted=1' }, 'VARIABLES_FROM_ENV holds "A-B:********"; it must be'],
-  [{ VARIABLES_FROM_ENV: 'planted!' }, 'VARIABLES_FROM_ENV holds "********"; it must be'],
+  [{ VARIABLES_FROM_ENV: 'A B-C', A: 'planted' }, 'VARIABLES_FROM_ENV contains "B-C"; it must be'],
+  [{ VARIABLES_FROM_ENV: 'A=planted', A: 'x' }, 'VARIABLES_FROM_ENV contains "A=********"; it must'],
+  [{ VARIABLES_FROM_ENV: 'A-B:planted=1' }, 'VARIABLES_FROM_ENV contains "A-B:********"; it must be'],
+  [{ VARIABLES_FROM_ENV: 'planted!' }, 'VARIABLES_FROM_ENV contains "********"; it must be'],
   [{ VARIABLES_FROM_ENV: 'API_KEY', API_KEY: 'planted' }, 'API_KEY, which is a setting'],
   [{ VARIABLES_FROM_ENV: 'data_dir', data_dir: 'x' }, 'data_dir, which is a setting'],
   [{ VARIABLES_FROM_ENV: 'A', A: 'planted'.repeat(3000) }, 'longer than 20000 characters'],
@@ -120,7 +120,7 @@ it.each([
   const refusal = refusalOf(env);
   expect(refusal).toContain(` ${JSON.stringify(shown)};`);
   expect(refusal).toMatch(
-    /^VARIABLE_TARGETS (is|holds) "[^"]*"; it must be a list of at most 1000 NAME@host/,
+    /^VARIABLE_TARGETS (is|contains) "[^"]*"; it must be a list of at most 1000 NAME@host/,
   );
 });
 

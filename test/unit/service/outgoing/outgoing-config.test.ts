@@ -109,7 +109,7 @@ describe('the configuration of delivery', () => {
     expect(proxies.exemptions.map((matches) => matches('s3.internal', 443))).toEqual([true]);
     const broken = { HTTP_PROXY: 'socks://user:pa55@proxy.test' };
     expect(() => readOutgoingConfig(broken)).toThrow(
-      'HTTP_PROXY holds "socks://********@proxy.test"',
+      'HTTP_PROXY contains "socks://********@proxy.test"',
     );
   });
 
@@ -143,7 +143,7 @@ describe('the configuration of delivery', () => {
     'http://hooks.example',
     'a.example:443',
   ])('refuses %s in DELIVERY_ALLOW', (entry) => {
-    expect(() => allowance(`10.0.0.1, ${entry}`)).toThrow('DELIVERY_ALLOW holds');
+    expect(() => allowance(`10.0.0.1, ${entry}`)).toThrow('DELIVERY_ALLOW contains');
   });
 
   it.each([

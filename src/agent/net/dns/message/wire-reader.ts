@@ -11,7 +11,7 @@ const MAX_POINTERS = 127;
  */
 const MAX_NAME_WORK_OCTETS = 131_072;
 
-const BAD_POINTER = 'a name holds a bad compression pointer';
+const BAD_POINTER = 'a name contains a bad compression pointer';
 const TOO_LONG = 'a name is longer than 255 octets';
 
 /** A name, or the suffix of one, in presentation form. */
@@ -91,7 +91,7 @@ export class WireReader {
     if (length > this.remaining) this.fail(`${what} reaches past the end`);
     this.#end = Math.min(outerEnd, this.#offset + length);
     const value = read();
-    if (this.remaining > 0) this.fail(`${what} is longer than what it holds`);
+    if (this.remaining > 0) this.fail(`${what} is longer than what it contains`);
     this.#end = outerEnd;
     return value;
   }
@@ -126,7 +126,7 @@ export class WireReader {
           pointers: rest.pointers + 1,
         };
       } else if (length > 63) {
-        this.fail('a name holds a label of an unknown kind');
+        this.fail('a name contains a label of an unknown kind');
       } else {
         const next = at + 1 + length;
         octets += length + 1;

@@ -11,7 +11,7 @@ const PLAIN_WORDS: ReadonlyMap<string, string> = new Map([
   ['A block sequence may not be used as an implicit map key', INDENTATION],
   [
     'Nested mappings are not allowed in compact mappings',
-    'a key follows on a value here: indent the next line less or, where the text holds a colon, put it in quotes',
+    'a key follows on a value here: indent the next line less or, where the text contains a colon, put it in quotes',
   ],
   [
     'Implicit keys need to be on a single line',
@@ -26,11 +26,11 @@ const PLAIN_WORDS: ReadonlyMap<string, string> = new Map([
   ['Flow sequence must end with a ]', 'a [ is not closed by a ]'],
   [
     'Flow map in block collection must be sufficiently indented and end with a }',
-    'a { is not closed by a }, or what it holds is not indented enough',
+    'a { is not closed by a }, or what it contains is not indented enough',
   ],
   [
     'Flow sequence in block collection must be sufficiently indented and end with a ]',
-    'a [ is not closed by a ], or what it holds is not indented enough',
+    'a [ is not closed by a ], or what it contains is not indented enough',
   ],
   [
     'Block collections are not allowed within flow collections',
@@ -44,7 +44,7 @@ const PLAIN_WORDS: ReadonlyMap<string, string> = new Map([
 export function plainWords({ code, message }: YamlProblem): string {
   switch (code) {
     case 'MULTIPLE_DOCS':
-      return 'a second document starts here, and a check file holds one';
+      return 'a second document starts here, and a check file contains one';
     case 'TOO_DEEP':
       return `the value is nested deeper than ${MAX_DEPTH} levels`;
     case 'TOO_MANY_PIECES':

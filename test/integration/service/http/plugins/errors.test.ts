@@ -221,7 +221,7 @@ describe('a body', () => {
     const fields = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, 1]));
     const unknown = { name: 'a', kind: 'URL', ...fields };
     expect((await post(JSON.stringify(unknown))).json).toEqual(
-      errorForm(400, 'Bad Request', 'The body holds more than 20000 values', { limit: 20_000 }),
+      errorForm(400, 'Bad Request', 'The body contains more than 20000 values', { limit: 20_000 }),
     );
   });
 

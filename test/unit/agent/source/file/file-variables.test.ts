@@ -86,7 +86,7 @@ describe('the variables of a check file', () => {
 const KEY =
   'must be 1 to 255 letters, digits and underscores, and not begin with a digit: it is what stands between {{ and }}';
 const STRANGE =
-  'has a key that is not known, nor shown here, as it may be a part of a value that holds a comma and needs quotes; known here: key, value, secret';
+  'has a key that is not known, nor shown here, as it may be a part of a value that contains a comma and needs quotes; known here: key, value, secret';
 const HIDDEN = '(the value is not shown here)';
 
 describe('a mistake in the variables of a check file', () => {

@@ -101,7 +101,7 @@ describe('the text of a check file', () => {
 
   const notIndented = 'not valid YAML: this line is not indented like the lines that it belongs to';
   const keyOnValue =
-    'not valid YAML: a key follows on a value here: indent the next line less or, where the text holds a colon, put it in quotes';
+    'not valid YAML: a key follows on a value here: indent the next line less or, where the text contains a colon, put it in quotes';
   it.each([
     ['checks:\n  - id: a\n  checkType: TCP\n', [`3:1: ${notIndented}`]],
     ['checks:\n  - id: a\n   checkType: TCP\n', [`3:1: ${notIndented}`]],
@@ -110,7 +110,7 @@ describe('the text of a check file', () => {
     ['a: b: c\nd: e: f\n', [`1:4: ${keyOnValue}`, `2:4: ${keyOnValue}`]],
     [
       'checks:\n  - id: a\n    request: { hostname: h\n  - id: b\n',
-      ['4:3: not valid YAML: a { is not closed by a }, or what it holds is not indented enough'],
+      ['4:3: not valid YAML: a { is not closed by a }, or what it contains is not indented enough'],
     ],
     ['a: @b', ['1:4: not valid YAML: text that starts with @ must be in quotes']],
   ])('%j has each mistake reported once, in plain words', async (text, problems) => {

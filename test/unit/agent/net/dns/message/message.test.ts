@@ -198,30 +198,30 @@ const RDATA_OFFSET = withRdata(2, Buffer.alloc(0)).length - 11;
 
 describe('hostile bytes', () => {
   const cases: readonly (readonly [string, Buffer, string])[] = [
-    ['a pointer to itself', u16(0xc000 + RDATA_OFFSET), 'a name holds a bad compression pointer'],
-    ['a pointer ahead', u16(0xffff), 'a name holds a bad compression pointer'],
+    ['a pointer to itself', u16(0xc000 + RDATA_OFFSET), 'a name contains a bad compression pointer'],
+    ['a pointer ahead', u16(0xffff), 'a name contains a bad compression pointer'],
     [
       'a ring of two pointers',
       Buffer.concat([u16(0xc000 + RDATA_OFFSET + 2), u16(0xc000 + RDATA_OFFSET)]),
-      'a name holds a bad compression pointer',
+      'a name contains a bad compression pointer',
     ],
     [
       'a label and a pointer back to it',
       Buffer.concat([Buffer.from('\x01a'), u16(0xc000 + RDATA_OFFSET)]),
-      'a name holds a bad compression pointer',
+      'a name contains a bad compression pointer',
     ],
-    ['half a pointer', Buffer.from([0xc0]), 'a name holds a bad compression pointer'],
+    ['half a pointer', Buffer.from([0xc0]), 'a name contains a bad compression pointer'],
     [
       'a label of an unknown kind',
       Buffer.from([0x41, 0]),
-      'a name holds a label of an unknown kind',
+      'a name contains a label of an unknown kind',
     ],
     ['a label past the data', Buffer.from([63, 97]), 'a name reaches past the end'],
     ['no end of the name', Buffer.from('\x01a'), 'a name reaches past the end'],
     [
       'more data than the name',
       Buffer.concat([wireName('a'), Buffer.from('x')]),
-      'the data of a record is longer than what it holds',
+      'the data of a record is longer than what it contains',
     ],
   ];
   it.each(cases)('in a name: %s', (_what, rdata, fault) => {
@@ -307,7 +307,7 @@ describe('hostile bytes', () => {
       return bytes;
     };
     expect(decodeMessage(at(127)).ok).toBe(true);
-    expect(faultOf(at(128))).toBe('a name holds a bad compression pointer');
+    expect(faultOf(at(128))).toBe('a name contains a bad compression pointer');
   });
 
   /** A message of `count` records whose names are pointers; the targets lie in the first's data. */
