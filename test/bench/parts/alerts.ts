@@ -22,7 +22,7 @@ interface Round {
   readonly all: number;
 }
 
-/** How soon people are told where all checks of a location fail at once. */
+/** How soon people are notified where all checks of a location fail at once. */
 export const alertsPart: Part = {
   name: 'alerts',
   method: `All of ${CHECKS.toLocaleString('en')} checks of a location fail within a minute. The built service in a process of its own, on PostgreSQL with fsync, takes the results in batches of ${BATCH} and notifies three channels of all checks: an incident service, a webhook, and a webhook that never answers. The time begins when the service answers that the first batch is stored; a first message before that counts as 0 s.`,

@@ -46,7 +46,7 @@ const all = casesOf(calls);
 const cases = IS_NIGHTLY ? all : all.filter(sampler(SEED));
 const kinds = [...new Set(all.map(({ kind }) => kind))];
 
-/** Chooses the first case of each place with each kind of fault, and a third of the others. */
+/** Chooses the first case of each call site with each kind of fault, and a third of the others. */
 function sampler(seed: number): (each: FaultCase, index: number) => boolean {
   const seen = new Set<string>();
   return ({ call, kind }, index) => {

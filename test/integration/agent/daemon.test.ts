@@ -220,7 +220,7 @@ describe('the daemon', () => {
     expect(results).toEqual([]);
   });
 
-  it('tells what was left before it bit by bit, and then that this is all', async () => {
+  it('reports what was left before it bit by bit, and then that this is all', async () => {
     const left = Array.from({ length: 1000 }, (_, n) => {
       const slot = n * 60_000;
       return { checkId: 'db', slot, lastSlot: slot, count: 1, reason: 'agent_stopped' } as const;

@@ -17,7 +17,7 @@ import { EMPTY_SECRETS } from '../../support/samples/secrets.ts';
 import { listenOtlp } from '../../support/servers/otlp/receiver.ts';
 import { listenTcp } from '../../support/servers/tcp-servers.ts';
 
-/** Gives sets when it is told to, and takes no notice of being stopped: a file on a dead mount. */
+/** Gives sets when it is asked to, and takes no notice of being stopped: a file on a dead mount. */
 class StuckSource implements CheckSource {
   readonly checkFileUsable = null;
   give: (...checks: Check[]) => void = () => {};
@@ -58,7 +58,7 @@ function oneOffOf(check: Check): OneOff {
   };
 }
 
-/** The whole agent, with the results told. */
+/** The whole agent, with the results that it reports. */
 async function startAgent(env: Environment = {}) {
   const { log } = captureLog();
   const signals = new EventEmitter();

@@ -223,7 +223,7 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     expect(again.stdout).toContain('1 check unchanged');
   });
 
-  it('writes checks after those that they depend on, also where the file turns that round', async () => {
+  it('writes checks after those that they depend on, also where the file has them in the opposite order', async () => {
     const named = (id: string, ...dependsOn: readonly string[]) => ({ id, ...TCP, dependsOn });
     const dependsOn = async (id: string) =>
       (await service().mine.get(`/v1/checks/${id}`)).json.dependsOn;

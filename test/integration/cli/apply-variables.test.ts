@@ -78,7 +78,7 @@ describe('the variables of a file', () => {
     const { key } = await features.apiKeys.create(mine.accountId, { name: role, role });
     return { SERVICE_URL: `http://127.0.0.1:${running().app.port}`, API_KEY: key };
   };
-  /** With their values, as agents are told them. */
+  /** With their values, as agents are sent them. */
   const stored = async (): Promise<readonly OwnVariable[]> => {
     const { features, store, mine } = service();
     return features.variables.forAgents(store, mine.accountId);

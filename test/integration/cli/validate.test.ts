@@ -61,7 +61,7 @@ describe('vedette validate', () => {
     });
   });
 
-  it('names each setting that has no effect, with its place and why, which is no problem', async () => {
+  it('names each setting that has no effect, with its position and why, which is no problem', async () => {
     const file = fileOf('idle.yaml', IDLE);
     const { code, stdout, stderr } = await runHere(['validate', file]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

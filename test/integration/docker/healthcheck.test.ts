@@ -21,14 +21,14 @@ async function serve(status: number, host: string): Promise<number> {
 const check = (env: Readonly<Record<string, string>>, standard: number) =>
   runToEnd(process.execPath, [SCRIPT, 'THE_PORT', String(standard)], { env });
 
-it('is healthy where readiness answers 200, at the port that the variable tells', async () => {
+it('is healthy where readiness answers 200, at the port of the variable', async () => {
   const [ready, standard] = [await serve(200, '127.0.0.1'), await serve(503, '127.0.0.1')];
   const told = await check({ THE_PORT: String(ready) }, standard);
   expect(told).toEqual({ code: 0, stdout: 'answer 200\n', stderr: '' });
   expect(await check({ THE_PORT: '' }, ready)).toMatchObject({ code: 0 });
 });
 
-it('is not healthy where readiness says so, or nobody answers, and tells why', async () => {
+it('is not healthy where readiness says so, or nobody answers, and says why', async () => {
   const port = await serve(503, '127.0.0.1');
   expect(await check({}, port)).toEqual({ code: 1, stdout: 'answer 503\n', stderr: '' });
   const nobody = await check({}, 1);

@@ -30,7 +30,7 @@ interface HostileServiceFixture {
   readonly service: UploadService;
   /** By check id, when all of them are there. */
   results(ids: readonly string[]): Promise<ReadonlyMap<string, CheckResult>>;
-  /** By check id, why the agent runs none of them; when it has told of all. */
+  /** By check id, why the agent runs none of them; when it has reported all. */
   refusals(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -271,7 +271,7 @@ it('has no file opened, no line added to a request, no program run, and no bound
   expect(await agent.kill('SIGTERM')).toBe(0);
 });
 
-it('ends an agent by saying that another has its place: exit code 2 (trust model SC9)', async () => {
+it('ends an agent by saying that another agent has its id: exit code 2 (trust model SC9)', async () => {
   const service = await UploadService.start();
   service.always(PATHS.poll, async (request, reply) => {
     await read(request);

@@ -78,7 +78,7 @@ describe('the service', () => {
     expect(offer?.url).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${at}/setup/[\\w-]{43}$`));
   });
 
-  it('ends without opening the port where it is told to stop while it starts', async () => {
+  it('ends without opening the port where it is asked to stop while it starts', async () => {
     const { stop, logs } = start();
     await stop();
     expect(logs.records().map(({ msg }) => msg)).not.toContain('the API is served');

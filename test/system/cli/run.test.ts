@@ -257,7 +257,7 @@ describe('vedette run', () => {
     const { child, ended, seen } = startCli(['run', fileOf(...checks)]);
     await seen('stdout', /PASS {4}one/);
     child.stdout?.destroy();
-    // The first may be told before the second is even asked for.
+    // The first may be printed before the second is even asked for.
     const [response] = await Promise.race([held, failAtEnd(ended)]);
     response.end();
     const { code, stderr } = await ended;
@@ -266,7 +266,7 @@ describe('vedette run', () => {
 });
 
 describe('stdout that cannot be written', () => {
-  it.runIf(process.platform === 'linux')('is told, and success is not claimed', async () => {
+  it.runIf(process.platform === 'linux')('is reported, and success is not claimed', async () => {
     const file = fileOf(url('one', await servedBy(answering)));
     const full = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(full));

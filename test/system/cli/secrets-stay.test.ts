@@ -86,7 +86,7 @@ interface Ports {
   readonly dns: number;
 }
 
-/** Templates of every secret in every place that takes them. */
+/** Templates of every secret in every field that takes them. */
 function checksFor({ http: httpPort, tcp: tcpPort, closed: closedPort, dns: dnsPort }: Ports) {
   const braces = (name: Name): string => `{{${name}}}`;
   const query = NAMES.map((name) => `${name}=${braces(name)}`).join('&');
@@ -154,7 +154,7 @@ function checksFor({ http: httpPort, tcp: tcpPort, closed: closedPort, dns: dnsP
         ],
       },
     }),
-    // They take no templates, but know the same names, and may be told the same texts.
+    // They take no templates, but know the same names, and may be given the same texts.
     ...['TXT', 'A'].map((recordType) =>
       checkOf('DNS', {
         ...own,

@@ -250,7 +250,7 @@ function plainOf(data: Readonly<Record<string, string>>): Readonly<Record<string
   );
 }
 
-/** The output of a user's kustomization, in which KUBERNETES stands for the relative path. */
+/** The output of a user's kustomization, in which KUBERNETES is replaced by the relative path. */
 function overlaid(text: string): readonly KubernetesObject[] {
   const folder = temporaryFolder();
   const path = join(folder, 'kustomization.yaml');

@@ -64,7 +64,7 @@ describe('the lines of an env file', () => {
     ['A=`s3cret`', ['1: has a value in backticks; put it in single or double quotes']],
     ['A=1\nB=2\nA=s3cret', ['3: gives a value to what line 1 has given one already']],
     [`A=${'x'.repeat(20_001)}`, ['1: has too long a value']],
-  ])('%j is told by its line, without its text', (text, problems) => {
+  ])('%j is reported by its line, without its text', (text, problems) => {
     expect(problemsIn(text)).toEqual(problems);
     expect(problemsIn(text).join()).not.toContain('s3cret');
   });

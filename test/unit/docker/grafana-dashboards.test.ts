@@ -106,7 +106,7 @@ describe.each(DASHBOARDS)('the Grafana dashboard %s', (name) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('has each panel in a place of its own, inside of the 24 columns', () => {
+  it('has each panel at a position of its own, inside of the 24 columns', () => {
     const places = dashboard.panels.map(({ gridPos }) => gridPos);
     const outside = places.filter(({ x, y, w, h }) => x < 0 || y < 0 || x + w > 24 || w * h === 0);
     expect(outside).toEqual([]);

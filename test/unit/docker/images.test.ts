@@ -59,7 +59,7 @@ describe('the images', () => {
     expect(built.map(([path]) => path)).toEqual([]);
   });
 
-  it.each(DOCKERFILES)('%s tells the version of the package', (file) => {
+  it.each(DOCKERFILES)('%s has the version of the package', (file) => {
     const { version } = JSON.parse(read('package.json')) as { readonly version: string };
     expect(read(file)).toContain(`\nARG VERSION=${version}\n`);
   });

@@ -45,13 +45,13 @@ describe('the version of a release', () => {
   const versions = (...args: readonly string[]): Promise<CommandEnd> =>
     runToEnd(process.execPath, [VERSION_SCRIPT, ...args]);
 
-  it('is the same in all files that tell it', async () => {
+  it('is the same in all files that name it', async () => {
     const { stderr } = await versions('check', version);
     // Until the release, its changes are unreleased.
     expect(stderr.replace(`CHANGELOG.md has no part [${version}]\n`, '')).toBe('');
   });
 
-  it('is missed by each file that tells another one', async () => {
+  it('is missed by each file that names another one', async () => {
     const { code, stderr } = await versions('check', '9.8.7');
     expect(code).toBe(1);
     const named = stderr

@@ -8,7 +8,7 @@ const README = readFileSync(join(import.meta.dirname, '../../bench/README.md'), 
 
 const shown = PARTS.filter(({ isLong = false }) => !isLong);
 
-test.each(shown)('the README tells how $name is measured, and what came of it', (part) => {
+test.each(shown)('the README says how $name is measured, and what came of it', (part) => {
   const [begin, end] = marksOf(part);
   const section = README.slice(README.indexOf(begin), README.indexOf(end));
   expect(section).toContain(methodOf(part));

@@ -22,7 +22,7 @@ function sentences(): readonly string[] {
   return [...text.matchAll(/^- \*\*([SA][CN]\d+)\*\* \S/gm)].map(([, id = '']) => id);
 }
 
-/** Titles of tests that say that they hold sentences; and other places that seem to, which hold none. */
+/** Titles of tests that say that they hold sentences; and other texts that seem to, which do not. */
 function titles(): { readonly held: readonly Titled[]; readonly astray: readonly string[] } {
   const held: Titled[] = [];
   const astray: string[] = [];

@@ -49,7 +49,7 @@ describe('a secret box', () => {
     }
   });
 
-  it('decrypts nothing in another place', () => {
+  it('decrypts nothing in another context', () => {
     const box = createSecretBox([newKey()]);
     const sealed = box.seal('text', ['variables', 'a', 'bc']);
     expect(() => box.open(sealed, ['variables', 'ab', 'c'])).toThrow(/moved/);

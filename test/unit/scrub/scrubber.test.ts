@@ -81,7 +81,7 @@ describe('masks', () => {
     expect(scrubber.text(`a=${encodeURIComponent(encoded)}&b`)).toBe('a=********&b');
   });
 
-  it('stand for whole secrets alone, however much of one a text ends with', async () => {
+  it('replace whole secrets alone, however much of one a text ends with', async () => {
     const secret = 'correct "horse" battery staple';
     const scrubber = createScrubber([secret]);
     const half = secret.slice(0, -1);
@@ -101,7 +101,7 @@ describe('masks', () => {
     }
   });
 
-  it('do not stand for a beginning in any reading of base64 behind an escape', () => {
+  it('do not replace a beginning in any reading of base64 behind an escape', () => {
     const secret = 'correct-horse-battery-staple';
     const scrubber = createScrubber([secret]);
     // The reading of the digits behind the sign ends after some hundred of them, wherever that is.

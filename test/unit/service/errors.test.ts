@@ -12,7 +12,7 @@ describe('an error', () => {
     });
   });
 
-  it('of several problems tells the first and how many more there are', () => {
+  it('of several problems names the first and how many more there are', () => {
     const problem = { path: 'body.name', message: 'is missing' };
     expect(invalid([problem]).message).toBe('body.name is missing');
     expect(invalid([problem, problem, problem]).message).toBe(

@@ -34,7 +34,7 @@ const MINUTELY = { frequency: 1, frequencyOffset: null };
 const MINUTE_MS = 60_000;
 /** A JSONPath that compares each row of a large body. */
 const ROW_NAME = '$.rows[?(@.row == 4999)].name';
-/** A pattern that tries each place of a large body, and reads a line from many of them. */
+/** A pattern that tries each position of a large body, and reads a line from many of them. */
 const LAST_WORDS = 'unpacked\\. (?!All)(.*)$';
 
 /**

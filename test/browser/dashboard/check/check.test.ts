@@ -61,7 +61,7 @@ describe.skipIf(LACKING !== null)('the page of a check', () => {
     expect(faults()).toEqual([]);
   });
 
-  it('folds retries, filters the runs by the address, and turns pages', async () => {
+  it('folds retries, filters the runs by the address, and goes from page to page', async () => {
     const account = await newAccount();
     await addFailingCheck(account, service());
     const { page, goto } = await open(account);

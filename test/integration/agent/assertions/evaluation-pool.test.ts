@@ -72,7 +72,7 @@ async function startStuck(expression: 'begins' | 'parses') {
   return { clock, setCpuMs, replies, ended };
 }
 
-it('does not turn an expression away because it lacked CPU before', async () => {
+it('does not refuse an expression because it lacked CPU before', async () => {
   const { clock, pool } = setUp();
   const bomb = stepOf('^(a+)+$');
   const lackedCpu = { kind: 'too-slow', hadItsTime: false };

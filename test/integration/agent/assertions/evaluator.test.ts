@@ -273,7 +273,7 @@ describe('expressions that never end', () => {
     expect(order).toEqual(['plain', 'pooled', 'pooled', 'pooled', 'slow']);
   });
 
-  test('one among hundreds that blow up for the first time waits its turn only', async () => {
+  test('one among hundreds that blow up for the first time only waits in the queue', async () => {
     // A slow clock: on a busy machine the workers may need the 10 s after which waiting ones are refused.
     const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() / 100 };
     const subject = evaluator({ limitMs: 10, clock });

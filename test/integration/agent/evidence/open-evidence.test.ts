@@ -39,7 +39,7 @@ it('the start logs what is available, and captures only if they can be stored', 
 const SEARCHING =
   'warn: the search for tcpdump and traceroute runs in parallel with the checks: until it ends, failures have no evidence';
 
-/** A search that ends when it is told to, and counts how often its tracer was closed. */
+/** A search that ends when it is asked to, and counts how often its tracer was closed. */
 function slowSearch() {
   const found = new AbortController();
   let closed = 0;

@@ -160,7 +160,7 @@ describe('a race of the address families', () => {
     await eventually(() => connecting(port) === 0);
   });
 
-  it('tries the addresses of both families by turns', async () => {
+  it('tries the addresses of both families alternately', async () => {
     const { port } = await onBoth(
       () => refusingPort('::1'),
       (same) => listenTcp(() => {}, '127.0.0.3', same),

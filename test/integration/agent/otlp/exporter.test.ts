@@ -285,7 +285,7 @@ it('counts what is left when it must stop, at once where the receiver asked to w
   expect(await dropped('traces', 'stopped')).toBe(250);
 });
 
-it('ends a second after it was told to stop now, though the receiver does not answer', async () => {
+it('ends a second after it was asked to stop now, though the receiver does not answer', async () => {
   const { receiver, clock, exporter, stop, now, ended, dropped } = await exporting();
   receiver.holds = true;
   exporter.result(resultFor({ sequenceId: RUN }));

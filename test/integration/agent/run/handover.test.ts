@@ -151,7 +151,7 @@ describe('a retry for another location', () => {
     const failing = checkOf('TCP', { id: 'down', request: await refused(), ...ELSEWHERE });
     const ended = fixture.run(failing);
     await eventually(() => offers.length === 1);
-    // It takes the only place, and gives it back when the test says so.
+    // It takes the only permit, and gives it back when the test says so.
     const server = await listenTcp((socket) => void socket.resume());
     onTestFinished(() => server.close());
     const stop = new AbortController();
@@ -238,7 +238,7 @@ describe('a one-off', () => {
     expect(fixture.results).toMatchObject([{ resultType: 'FINAL', attempts: 1 }]);
   });
 
-  it('is no missed slot where it comes to nothing, but stands in the log', async () => {
+  it('is no missed slot where it fails, but is logged', async () => {
     const fixture = runFixture({ clock: new FakeClock() });
     const request = await refused();
     await fixture.run(checkOf('TCP', { request }), AbortSignal.abort(), { sequenceId });

@@ -58,7 +58,7 @@ describe('the starvation guard', () => {
       return 503;
     });
     await fixture.run(checkOf('URL', { request, retryStrategy: null }));
-    // Whether it was slow as well cannot be told.
+    // Whether it was slow as well is not known.
     expect(fixture.results).toMatchObject([
       { resultType: 'FINAL', hasFailures: true, isDegraded: false, overMaxResponseTime: false },
     ]);

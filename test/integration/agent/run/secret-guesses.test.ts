@@ -10,7 +10,7 @@ import { operatorSecretsOf } from '../../../support/samples/secrets.ts';
 import { answering, rawServer, response } from '../../../support/servers/http-servers.ts';
 
 const SECRET = 'sk-live-kP7vx-Qm92hZ-tuLw4Rb';
-/** All but its last character: whoever is told that it is right needs one guess more at most. */
+/** All but its last character: whoever learns that it is right needs one guess more at most. */
 const GUESS = SECRET.slice(0, -1);
 const PARTS = [GUESS, SECRET.slice(1), SECRET.slice(8, 20)];
 const BOUND_ELSEWHERE = ['TOKEN@db.test:5432'];
@@ -167,7 +167,7 @@ it('a whole value that was guessed comes back masked, from any target (trust mod
   expect(result.apiCheckResult?.response?.body).toBe(`111111 ${MASK} 222222`);
 });
 
-it('a part of a value that a target repeats is masked, and so tells whether it is one (trust model SC3)', async () => {
+it('a part of a value that a target repeats is masked, and so shows whether it is one (trust model SC3)', async () => {
   const guesses = [SECRET.slice(4, 16), 'some other text'];
   const bodies = await Promise.all(
     guesses.map(async (guess) => {

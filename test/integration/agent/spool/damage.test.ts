@@ -22,7 +22,7 @@ import { caseCount, IS_NIGHTLY } from '../../../support/nightly.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
 const RECORDS = 200;
-/** Between two places at which a file is cut: a prime, so that they fall anywhere in its records. */
+/** Between two offsets at which a file is cut: a prime, so that they fall anywhere in its records. */
 const STEP_BYTES = IS_NIGHTLY ? 307 : 1_301;
 const PERIOD_MS = 60_000;
 /** For tests that open hundreds of spools: each syncs, and the disk may be busy. */
@@ -121,7 +121,7 @@ function duplicate(path: string): void {
 
 type Opened = Awaited<ReturnType<typeof openTestSpool>>;
 
-/** What waited and is not found is counted, each by its kind, and its slots are told. */
+/** What waited and is not found is counted, each by its kind, and its slots are reported. */
 function expectCounted({ dropped, lost, records, spool }: Opened, found: readonly string[]): void {
   const gone = waiting.filter(({ id }) => !found.includes(id));
   const counts = new Map<string, number>();
@@ -141,7 +141,7 @@ function expectCounted({ dropped, lost, records, spool }: Opened, found: readonl
   if (gone.length > 0) expect(errors.length).toBeGreaterThan(0);
 }
 
-/** Nothing is counted or told a second time, and nothing that left comes back. */
+/** Nothing is counted or reported a second time, and nothing that left comes back. */
 async function expectForgotten(found: readonly string[]): Promise<void> {
   for (let start = 0; start < 2; start += 1) {
     const again = await openTestSpool({ dataDir: copy });
@@ -203,7 +203,7 @@ describe('a spool with damaged files', () => {
     expect(found.length).toBeLessThan(ids.length);
     expectCounted(first, found);
     await first.spool.close();
-    // As long as nobody says that it is told, it is told again.
+    // As long as nobody says that it is reported, it is reported again.
     const second = await openTestSpool({ dataDir: copy });
     expectCounted(second, found);
     second.spool.forgetDamage();
@@ -244,7 +244,7 @@ describe('a spool with damaged files', () => {
     const isBack = (id: string): boolean => hasLeft({ id });
     expect(found.filter((id) => !isBack(id))).toEqual(ids.filter((id) => !gone.includes(id)));
     expect(lost).toEqual([]);
-    // Frames that told what left are among them.
+    // Frames that recorded what left are among them.
     expect(dropped).toEqual([{ kind: 'result', count: expect.any(Number), reason: 'damage' }]);
     expect(dropped[0]?.count).toBeGreaterThanOrEqual(gone.length);
     spool.forgetDamage();

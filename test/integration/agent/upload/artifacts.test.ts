@@ -153,7 +153,7 @@ describe('an artifact', () => {
   });
 
   it.each([400, 413])(
-    'that the service refuses with a %i is dropped, counted and told',
+    'that the service refuses with a %i is dropped, counted and logged',
     async (status) => {
       const { outbox, run, service, empty, rejected, records, folder } = await uploadFixture();
       await outbox.add(artifact(randomBytes(10)));

@@ -6,7 +6,7 @@ import { type DatabaseKind, useMigratedStore } from '../../../support/database/d
 import { type AgentFixture, useAgentFixture } from '../../../support/service/agent-fixture.ts';
 import { sorted } from '../../../support/service/polling-agent.ts';
 
-/** The triggers are left out, which take most of the time: the location is told as a whole. */
+/** The triggers are left out, which take most of the time: the location is sent as a whole. */
 async function fillLocation({ store, cellar }: AgentFixture, checks: number): Promise<void> {
   await store.query('alter table checks disable trigger checks_changed');
   await store.query(
@@ -85,7 +85,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
         // With the last page, once.
         expect(answer.location.settings !== null).toBe(answer.nextPage === null);
         for (const one of answer.upsert) {
-          // None is told twice.
+          // None is sent twice.
           expect(told.has(one.checkId)).toBe(false);
           told.set(one.checkId, one);
         }
@@ -96,7 +96,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       const { revision, epoch } = answer;
       expect(answer.nextPage).not.toBeNull();
       a.epoch = epoch;
-      // While the pages are read, one that was told is deleted, and one that was not; another changes.
+      // While the pages are read, one that was sent is deleted, and one that was not; another changes.
       await checks.remove({ accountId, id: 'check-1' });
       await checks.remove({ accountId, id: lastId });
       await checks.update({ accountId, id: 'check-10' }, { name: 'renamed' });
@@ -141,7 +141,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       const had = b.checks.size;
       await b.release();
       b.checks.clear();
-      // As the assigner does where it was told of more.
+      // As the assigner does where it was notified of more.
       while ((await assigner.pass()) > 0);
       const given: string[] = [];
       while (!isShared()) {

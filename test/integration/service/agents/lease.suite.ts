@@ -50,7 +50,7 @@ export function leaseSuite(fixtureOf: () => AgentFixture): void {
       await a.look();
       await fixture.assigner.pass();
       await a.look();
-      // While nobody ran them, one was deleted, of which no agent had to be told.
+      // While nobody ran them, one was deleted, of which no agent had to be notified.
       await fixture.silence('agent-a');
       await fixture.assigner.pass();
       await fixture.checks.remove({ accountId: fixture.accountId, id: 'check-1' });

@@ -28,7 +28,7 @@ async function heldPoll(
   return { answer };
 }
 
-/** What a poll is told, and when. */
+/** What a poll is answered, and when. */
 export function pollSuite(fixtureOf: () => AgentFixture): void {
   describe('a poll', () => {
     it('that is the first of an agent waits until its checks are assigned', async () => {
@@ -36,7 +36,7 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
       await fixture.addChecks('check', 3);
       const a = fixture.agent('agent-a');
       const answer = a.poll();
-      // Held, since an agent that was told of no checks would stop what it ran before.
+      // Held, since an agent that was sent no checks would stop what it ran before.
       await eventually(() => fixture.clock.pendingTimers === 1);
       await fixture.assigner.pass();
       expect(await answer).toMatchObject({
@@ -221,7 +221,7 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
         { proxyUrl: null },
       );
       expect(await a.poll()).toMatchObject({ location: { proxyUrl: null } });
-      // What it knows it is not told again.
+      // What it knows is not sent again.
       const { answer: idle } = await heldPoll(fixture, a);
       await fixture.clock.advance(HOLD_MS);
       expect(await idle).toMatchObject({ location: { settings: null } });

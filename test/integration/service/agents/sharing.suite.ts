@@ -78,7 +78,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       expect(moved.length).toBeGreaterThan(5);
       expect(new Set(moved.map(([, owner]) => owner))).toEqual(new Set(['agent-c']));
       expect(c.ids).toEqual(sorted(moved.map(([id]) => id)));
-      // Whoever loses some is told of these alone.
+      // Whoever loses some is sent these alone.
       expect(told.map(({ full, upsert }) => ({ full, upsert }))).toEqual([
         { full: false, upsert: [] },
         { full: false, upsert: [] },

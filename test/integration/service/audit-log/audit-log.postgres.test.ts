@@ -45,7 +45,7 @@ describe.each(databases)('on %s', (kind) => {
       return { email, browser };
     };
 
-    it('tells who made, changed and deleted a check, with the fields before and after', async () => {
+    it('shows who made, changed and deleted a check, with the fields before and after', async () => {
       const { mine } = service();
       const { json: check } = await mine.post('/v1/checks', CHECK);
       const path = `/v1/checks/${check.id}`;

@@ -345,7 +345,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    describe('what a location is told', () => {
+    describe('what a location is sent', () => {
       it('is every change to its checks, once it is made', async () => {
         const { mine, store } = service();
         const { json: location } = await mine.post('/v1/private-locations', {

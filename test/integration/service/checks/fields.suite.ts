@@ -386,7 +386,7 @@ export function checkFieldsSuite(running: () => RunningService): void {
       expect((await mine.patch(`/v1/checks/${check.id}`, naming(shop.id))).status).toBe(400);
     });
 
-    it('tells no null if the specification knows none', async () => {
+    it('shows no null if the specification knows none', async () => {
       const { mine } = service();
       const nulls = { retryStrategy: null, triggerIncident: null, frequencyOffset: null };
       const created = await mine.post('/v1/checks/url', bodyOf('url', nulls));

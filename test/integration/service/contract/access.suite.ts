@@ -88,7 +88,7 @@ export function accessContract(fixture: () => ContractFixture): void {
     expectError(await as(randomUUID()), 403, 'Forbidden');
   });
 
-  it('a bad request is told in the same form, with what is wrong', async () => {
+  it('a bad request is answered in the same form, with what is wrong', async () => {
     const { mine } = fixture();
     const body = { name: 1, request: { url: 'https://shop.test/' }, locations: ['eu-west-1'] };
     expectError(await mine.put('/v1/checks/url/bad', body), 400, 'Bad Request');

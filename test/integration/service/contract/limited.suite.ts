@@ -37,7 +37,7 @@ export function limitedContract(fixture: () => ContractFixture): void {
       await closeFeatures();
     });
 
-    it('tells what the plan has, and refuses the rest, and too many requests', async () => {
+    it('shows what the plan has, and refuses the rest, and too many requests', async () => {
       const { mine } = fixture();
       const entitled = await app.ask(`/v1/accounts/${mine.accountId}/entitlements`, { key });
       expect(formed(ENTITLEMENTS, entitled)).toMatchObject({

@@ -186,7 +186,7 @@ export function resultsContract(fixture: () => ContractFixture): void {
       expect((await client.get(`${ALERTS}?from=${from}&to=${from + 1}`)).json).toEqual([]);
     });
 
-    it('are told in pages of 1 to 100', async () => {
+    it('are listed in pages of 1 to 100', async () => {
       const asked = (query: string): string => `${ALERTS}?${query}`;
       expect(await otherThan(200, client, PAGES.taken.map(asked))).toEqual([]);
       const refused = [...PAGES.refused, 'from=x', 'to=x'];

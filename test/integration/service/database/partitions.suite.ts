@@ -121,7 +121,7 @@ export function partitionSuite(store: () => Store): void {
       expect(await days()).toEqual(['0307', '0308', '0309', '0310']);
     });
 
-    it('are kept up hour by hour until told to stop', async () => {
+    it('are kept up hour by hour until the signal to stop', async () => {
       const { clock, partitions } = await setUp();
       const stop = new AbortController();
       const keeping = partitions.maintain(stop.signal);

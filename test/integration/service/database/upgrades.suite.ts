@@ -178,7 +178,7 @@ export function upgradeSuite(store: () => Store): void {
       ]);
     });
 
-    it('tells a channel of an alert and then of who took it', async () => {
+    it('notifies a channel of an alert and then of who took it', async () => {
       for (const id of ['told', 'taken']) {
         await store().query(
           `insert into alert_deliveries (id, account_id, channel_id, check_id, alert_id, alert_type,

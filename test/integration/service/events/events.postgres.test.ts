@@ -307,7 +307,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     },
   );
 
-  it('tell that a location is silent and polls again, but not that the silence of a deleted one ends', async () => {
+  it('report that a location is silent and polls again, but not that the silence of a deleted one ends', async () => {
     const { store } = first();
     const client = await EventClient.open(second(), key);
     const [id, other] = [await addLocation('berlin'), await addLocation('oslo')];
@@ -329,7 +329,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     await client.close();
   });
 
-  it('tell that an agent of a location begins and ceases to poll, but not that it polls on', async () => {
+  it('report that an agent of a location begins and ceases to poll, but not that it polls on', async () => {
     const { store } = first();
     const id = await addLocation('berlin');
     const client = await openFromNow(second());
@@ -355,7 +355,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     await client.close();
   });
 
-  it('tell that a requested run is finished, and nothing of retries', async () => {
+  it('report that a requested run is finished, and nothing of retries', async () => {
     const { store } = first();
     const id = await addLocation('berlin');
     const client = await openFromNow(second());
@@ -395,7 +395,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     await client.close();
   });
 
-  it('tell the state of a check by its runs, and no state that is only read again', async () => {
+  it('report the state of a check by its runs, and no state that is only read again', async () => {
     const { store } = first();
     await addLocation('berlin');
     const check = { request: { url: 'https://a.test/' }, name: 'A', privateLocations: ['berlin'] };

@@ -84,7 +84,7 @@ describe('agents over HTTP', () => {
     expect(told.json.attributes).toEqual({ reason: 'replaced' });
   });
 
-  it('send and are sent gzip where there is much to tell', async () => {
+  it('send and are sent gzip where there is much to send', async () => {
     const fixture = fixtureOf();
     await fixture.addChecks('check', 50);
     fixture.startAssigner();

@@ -321,7 +321,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(analysis.userImpact).toContain('Likely only those near berlin are concerned');
     });
 
-    it('tell by how much phases grew against the runs before', async () => {
+    it('say by how much phases grew against the runs before', async () => {
       const { mine, check, deliver, berlin } = fixture();
       await check('shop', { maxResponseTime: 1000, degradedResponseTime: 500 });
       const phases = { wait: 0, dns: 3, tcp: 4, tls: 0, firstByte: 5, download: 1, total: 13 };

@@ -15,7 +15,7 @@ import { useRunningService } from '../../../support/service/service-fixture.ts';
 describe.each(databases)('on %s', (kind) => {
   const fixtureOf = useResultsFixture(useRunningService(kind));
 
-  it('the metrics of the service tell checks by state and live agents by location', async () => {
+  it('the metrics of the service count checks by state and live agents by location', async () => {
     const { store, clock, mine, berlin, check, deliver } = fixtureOf();
     const { accountId } = mine;
     const counter = createStateCounter({ store, clock, log: silentLog() });

@@ -432,7 +432,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('tells on a page that the provider refused', async () => {
+    it('says on a page that the provider refused', async () => {
       const browser = browserOf();
       const begun = await browser.ask('/oidc/sign-in');
       const state = new URL(String(begun.headers.location)).searchParams.get('state');
@@ -443,7 +443,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(shownOn(refused)).toContain('The sign-in at the identity provider failed: try again');
     });
 
-    it('tells on a page that the provider does not answer, and passwords still work', async () => {
+    it('says on a page that the provider does not answer, and passwords still work', async () => {
       const port = await freePort();
       const { app, features, close } = await startWith(
         worldOf().store,

@@ -113,7 +113,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await accept(token)).reply.status).toBe(204);
     });
 
-    it('are told that a password is missing', async () => {
+    it('get an error that a password is missing', async () => {
       const { mine } = service();
       const { token } = await invite(mine, 'read');
       const { reply } = await accept(token, browserOf(), null);

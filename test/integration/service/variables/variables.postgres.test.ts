@@ -21,7 +21,7 @@ const PATH = '/v1/variables';
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * An account's variables, as its agents are told them (src/model/README.md, "Variables and
+ * An account's variables, as its agents are sent them (src/model/README.md, "Variables and
  * secrets").
  */
 describe.each(databases)('on %s', (kind) => {
@@ -41,7 +41,7 @@ describe.each(databases)('on %s', (kind) => {
       const { location: told } = await agent.look();
       return { agent, told, at: `/v1/private-locations/${id}` };
     };
-    /** What a poll that is held by now is told when the change is made. */
+    /** What a poll that is held by now is answered when the change is made. */
     const toldAtOnce = async (agent: PollingAgent, change: () => Promise<unknown>) => {
       const { clock } = service();
       const before = clock.pendingTimers;
@@ -182,7 +182,7 @@ describe.each(databases)('on %s', (kind) => {
           unreadableVariables: ['A'],
         });
       }
-      // Whoever has to know them all is told that it cannot.
+      // Whoever has to know them all gets an error.
       const all = variables.secretValues(store, mine.accountId);
       await expect(all).rejects.toMatchObject({ status: 409 });
       const lines = logs.records();

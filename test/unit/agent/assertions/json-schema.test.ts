@@ -51,7 +51,7 @@ test('a body that is valid against the schema passes, and fails what asks for th
   expect(outcome({ schema: ITEMS, body: {}, comparison: 'NOT_EQUALS' }).error).toBeNull();
 });
 
-test('the error names the first places that fail by JSON pointer, without the parts around them', () => {
+test('the error names the first values that fail by JSON pointer, without the parts around them', () => {
   const items = [{}, { name: 1, 'price/€': -2, tag: 'b', more: 1 }, { name: 2 }, { name: 3 }];
   expect(outcome({ schema: ITEMS, body: { items, contact: 7 } }).error).toBe(
     [
@@ -81,7 +81,7 @@ test('a body that is no JSON fails', () => {
   expect(outcome({ schema: true, body: '<html>' }).error).toContain('the body is not JSON: ');
 });
 
-test('a list with more errors than one call takes as arguments still fails by its first place', () => {
+test('a list with more errors than one call takes as arguments still fails by its first value', () => {
   const body = Array.from({ length: 150_000 }, () => 'x');
   const schema = { allOf: [{ items: { type: 'integer' } }] };
   expect(outcome({ schema, body }).error).toContain('but /0: type "string" is invalid');

@@ -43,7 +43,7 @@ it.each([
   ['return this', null],
   ['', null],
   [null, null],
-])('the function %s is told as %s', async (told, name) => {
+])('the function %s is reported as %s', async (told, name) => {
   const { frame } = place();
   const frames = [frame(told)];
   const expected = [{ function: name, file: 'dist/spool.js', line: 2, column: 5 }];

@@ -8,7 +8,7 @@ describe('the highest value of the last five minutes', () => {
     expect(new RecentMaximum(5 * MINUTE_MS).at(0)).toBeNull();
   });
 
-  it('is forgotten five minutes after it, and the next one takes its place', () => {
+  it('is forgotten five minutes after it, and the next one replaces it', () => {
     const recent = new RecentMaximum(5 * MINUTE_MS);
     recent.add(900, 0);
     recent.add(4, 1_000);

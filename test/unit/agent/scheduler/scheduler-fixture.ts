@@ -73,7 +73,7 @@ export class SchedulerFixture {
   readonly paused: (readonly [id: string, slotS: number])[] = [];
   /** Most runs at once, in all and of any one check, not counting those asked for by name. */
   readonly most = { running: 0, ofOneCheck: 0 };
-  /** What the observer was told: "began a" or "ended a", and the seconds from T0. */
+  /** The calls of the observer: "began a" or "ended a", and the seconds from T0. */
   readonly accounted: (readonly [what: string, slotS: number])[] = [];
   /** By check and slot, how often it began and has not ended. */
   readonly unfinished = new Map<string, number>();

@@ -202,7 +202,7 @@ describe('Scheduler.runOnce', () => {
     }
     expect(fixture.starts).toHaveLength(1);
     expect(outcomes).toEqual([['a', 'ended']]);
-    // Told of it once more, the caller hears that it has ended.
+    // Given it once more, the caller learns that it has ended.
     ask(oneOff('a'));
     await fixture.clock.advance(SECOND);
     expect(fixture.starts).toHaveLength(1);

@@ -298,7 +298,7 @@ function holds({ slot, lastSlot }: MissedSlots, slotMs: number): boolean {
 
 /** What holds besides while the plans stay as they are: no slot of a lived time is lost. */
 function expectComplete({ fixture, isPaused, lived, rules }: Played): void {
-  // A one-off is no slot; its fault is told by its own name.
+  // A one-off is no slot; its fault is reported by its own name.
   const missed = fixture.missed.filter(({ checkId, slot }) =>
     (rules.get(checkId) ?? []).some((rule) => isSlotOf(rule, slot)),
   );

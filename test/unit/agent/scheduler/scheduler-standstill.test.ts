@@ -121,11 +121,11 @@ it('waits for the later answer after another standstill', async () => {
 it.each([
   ['drops it where it is answered for', 62],
   ['starts it where it is not', 59],
-])('holds a slot that waited for a place, too, and %s', async (_, answeredS) => {
+])('holds a slot that waited for a permit, too, and %s', async (_, answeredS) => {
   const { fixture, answer } = heldFixture(1, 20 * SECOND);
   const checks = [everyMinute('a'), everyMinute('b')];
   fixture.begin(...checks);
-  // Both are due at 60 s; the run of one takes the place until 80 s.
+  // Both are due at 60 s; the run of one takes the permit until 80 s.
   await fixture.clock.advance(70 * SECOND);
   const [first = ''] = fixture.starts.map(({ id }) => id);
   const second = first === 'a' ? 'b' : 'a';

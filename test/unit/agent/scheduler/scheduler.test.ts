@@ -153,7 +153,7 @@ describe('Scheduler', () => {
     while (fixture.scheduler.queued === 0) await fixture.clock.advance(1);
     await fixture.clock.advance(5 * SECOND);
     expect(fixture.scheduler.queued).toBe(1);
-    // A place comes free when the slot is just too old, and before anybody looked.
+    // A permit comes free when the slot is just too old, and before anybody looked.
     await fixture.clock.advance(1);
     busy.open();
     await fixture.clock.advance(0);

@@ -66,7 +66,7 @@ describe('the board for people', () => {
     expect(pretty({ ...BOARD, isCut: true }).at(-1)).toBe('only the first of them are listed');
   });
 
-  it('tells apart checks whose names begin alike in a terminal of 80 columns', () => {
+  it('distinguishes checks whose names begin alike in a terminal of 80 columns', () => {
     const statuses = ['https://shop.example/cart', 'https://shop.example/pay'].map((target, n) =>
       status({ checkId: `probes-${n}`, name: `blackbox-http: ${target}` }),
     );

@@ -47,7 +47,7 @@ describe('the pages of the handbook', () => {
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
   });
 
-  it.each([...all])('%s has links that lead to a page and a place in it', (_path, html) => {
+  it.each([...all])('%s has links that lead to a page and a heading in it', (_path, html) => {
     const broken = [...html.matchAll(/href="([^"]*)"/g)]
       .map(([, href = '']) => href)
       .filter((href) => !/^https?:|^\/docs\/(?:api$|api#|search\?|icon\.svg$)/.test(href))

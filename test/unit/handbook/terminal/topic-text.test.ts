@@ -125,7 +125,7 @@ Part
     ).toBe('Guide\n\n  See this [vedette help other], that [https://example.com/] and here.\n');
   });
 
-  it('has styles in place of marks where the terminal has colours', () => {
+  it('has styles instead of marks where the terminal has colours', () => {
     expect(textOf('A **bold** `code` [link](#other).\n\n## Part `x`', 100, MARKED)).toBe(
       '*Guide*\n\n  A *bold* {code} link ([vedette help other]).\n\n*Part x*\n',
     );

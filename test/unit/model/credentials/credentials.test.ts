@@ -434,7 +434,7 @@ describe('an update', () => {
     expect(keep(given)).toEqual({ request: given, problems: [] });
   });
 
-  it('leaves a mask that stands for what is encrypted', () => {
+  it('leaves a mask that replaces what is encrypted', () => {
     expect(keep(SHOWN, SHOWN)).toEqual({ request: SHOWN, problems: [] });
     expect(keep({ ...SHOWN, url: 'https://evil.test/' }, SHOWN).problems).toHaveLength(2);
   });

@@ -35,7 +35,7 @@ describe('analytics metrics', () => {
     expect(shown('URL', 'retries')).toEqual(['count', 'Retries', 'sum']);
   });
 
-  it('have labels that tell them apart', () => {
+  it('have labels that distinguish them', () => {
     for (const metrics of Object.values(ANALYTICS_METRICS)) {
       const labels = [...metrics.values()].map(({ label }) => label);
       expect(new Set(labels).size).toBe(labels.length);

@@ -24,7 +24,7 @@ interface Story {
 
 type Told = readonly (readonly [at: number, state: HeartbeatState])[];
 
-/** Time is whole seconds here, told as milliseconds of the machine. */
+/** Time is whole seconds here, given as milliseconds of the machine. */
 const END = 400;
 
 /**

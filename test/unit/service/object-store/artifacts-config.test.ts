@@ -77,8 +77,8 @@ describe('the settings of artifacts', () => {
     [{ S3_BUCKET: 'files', S3_PREFIX: '../' }, 'S3_PREFIX is "../"'],
     [{ S3_BUCKET: 'files', S3_ENDPOINT: 'minio:9000' }, 'S3_ENDPOINT is "minio:9000"'],
     [{ S3_BUCKET: 'files', S3_ENDPOINT: 'http://minio/path' }, 'S3_ENDPOINT is'],
-    [{ S3_BUCKET: 'files', S3_ENDPOINT: 'http://u:hunter@minio' }, 'S3_ENDPOINT holds'],
-    [{ S3_BUCKET: 'files', S3_ENDPOINT: 'http://minio?x' }, 'S3_ENDPOINT holds'],
+    [{ S3_BUCKET: 'files', S3_ENDPOINT: 'http://u:hunter@minio' }, 'S3_ENDPOINT contains'],
+    [{ S3_BUCKET: 'files', S3_ENDPOINT: 'http://minio?x' }, 'S3_ENDPOINT contains'],
     [{ S3_BUCKET: 'files', S3_ENDPOINT: 'http://*.minio' }, 'S3_ENDPOINT is'],
     [{ S3_BUCKET: 'files', S3_FORCE_PATH_STYLE: 'yes' }, 'it must be on or off'],
     [

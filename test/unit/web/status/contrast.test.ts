@@ -87,7 +87,7 @@ describe.each(['light', 'dark'] as const)('the default colours of the %s theme',
     return [mixed[0] ?? 0, mixed[1] ?? 0, mixed[2] ?? 0];
   }
 
-  it('can be told apart by readers with low vision (WCAG 2.2 AA)', () => {
+  it('can be distinguished by readers with low vision (WCAG 2.2 AA)', () => {
     const low = PAIRS.flatMap(([name, grounds, least]) =>
       grounds.flatMap((ground) => {
         const ratio = contrast(colorOf(name), groundOf(ground));

@@ -274,7 +274,7 @@ describe('the name at the top', () => {
   });
 });
 
-it('tells running maintenance from planned', () => {
+it('distinguishes running maintenance from planned', () => {
   const running = sampleMaintenance({ id: '2', name: 'Now', isRunning: true });
   const text = textOf(htmlOf({ ...calmState(5), maintenance: [running, sampleMaintenance()] }));
   expect(text).toContain('Maintenance Now Under way');

@@ -45,7 +45,7 @@ const CHECKS: readonly Check[] = [
 ];
 
 const SCRIPT = { owner: 'check', source: 'sign()' };
-/** What a newer service may send, with the place that the refusal names. */
+/** What a newer service may send, with the field that the refusal names. */
 const NEWER_SCRIPTS: readonly (readonly [string, unknown])[] = [
   ['scripts.setup.0.owner', { setup: [{ ...SCRIPT, owner: 'location' }], teardown: [] }],
   ['scripts.teardown', { setup: [], teardown: [SCRIPT, SCRIPT, SCRIPT] }],

@@ -16,7 +16,7 @@ function withDetail(fields: Partial<HttpDetail>): CheckResult {
   return result({ apiCheckResult: { ...HTTP_DETAIL, ...fields } });
 }
 
-/** The place of each problem; none if it is taken. */
+/** The path of each problem; none if it is taken. */
 function problems(value: unknown): string[] {
   const parsed = checkResultSchema.safeParse(overTheWire(value));
   return parsed.success ? [] : parsed.error.issues.map(({ path }) => path.join('.'));

@@ -166,7 +166,7 @@ async function endWaitForDigest(fixture: CaseFixture): Promise<void> {
 const SCAN_EVERY_MS = 15_000;
 
 export const problemScenario: Scenario = {
-  name: 'a channel does not take a notice, another is told of that, and the notice is sent again',
+  name: 'a channel does not take a notice, another is notified of that, and the notice is sent again',
   async prepare(fixture) {
     const { hook } = fixture.service;
     const berlin = await fixture.location('berlin');

@@ -122,7 +122,7 @@ describe('a client certificate', () => {
       },
       /the passphrase does not open key/,
     ],
-  ])('of which %s is told, and the connection closed', async (_what, make, message) => {
+  ])('of which %s is reported, and the connection closed', async (_what, make, message) => {
     const server = await opened(listenTls(leaf));
     const certificate: ClientCertificate = await make();
     const { failure, facts, tlsMs } = refused(

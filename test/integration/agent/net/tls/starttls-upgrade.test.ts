@@ -56,7 +56,7 @@ describe('upgradeToTls', () => {
     });
   });
 
-  test('tells a refusal with what the server said', async () => {
+  test('reports a refusal with what the server said', async () => {
     const failure = await upgradeOf('SMTP', (socket) => socket.write('554 no\r\n'));
     expect(failure?.message).toBe('mx.test:25 did not greet: "554 no" (SMTP)');
   });

@@ -170,7 +170,7 @@ describe('DNS over TLS', () => {
     expect(failure?.code).toBe('CANCELLED');
   });
 
-  it('tells a server without TLS, or without an answer to the handshake, from one with it', async () => {
+  it('distinguishes a server without TLS, or without an answer to the handshake, from one with it', async () => {
     const plain = await listenInPlainText();
     const silent = await listenSilently();
     onTestFinished(() => Promise.all([plain.close(), silent.close()]).then(() => {}));

@@ -16,7 +16,7 @@ function scrubbing(): ProbeContext {
   return { ...makeContext(), scrub: (text) => SCRUBBER.text(text) };
 }
 
-/** The secret at a place where the limit cuts its last character, and more text behind it. */
+/** The secret where the limit cuts its last character, and more text behind it. */
 function cutAt(maxChars: number): string {
   return `${'x'.repeat(maxChars - SECRET.length + 1)}${SECRET}${'y'.repeat(50)}`;
 }

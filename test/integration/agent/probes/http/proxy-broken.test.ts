@@ -179,7 +179,7 @@ describe('a proxy that answers 401 to credentials that it does not take', () => 
     });
   });
 
-  test("to a forwarded request: an answer like the target's, and the job log tells", async () => {
+  test("to a forwarded request: an answer like the target's, and the job log says so", async () => {
     const proxy = await answeringProxy(response('401 Unauthorized'));
     const proxyUrl = proxy.url().replace('//', '//ann:wrong@');
     const context = makeContext();

@@ -93,7 +93,7 @@ function discovering(
   };
 }
 
-/** Answers each request as told; returns its address. Ends with the test. */
+/** Answers each request as given; returns its address. Ends with the test. */
 async function listening(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
   server.listen(0, '127.0.0.1');
@@ -111,7 +111,7 @@ function tempFolder(): string {
   return folder.path;
 }
 
-it('files make checks in place of the one that stands for them, and follow their changes', async () => {
+it('files make checks that replace the one that names them, and follow their changes', async () => {
   const folder = join(tempFolder(), 'targets');
   await mkdir(folder);
   await writeFile(join(folder, 'one.json'), '[{"targets": ["a.test"], "labels": {"team": "x"}}]');

@@ -273,7 +273,7 @@ it('applies changes to the set of checks', async () => {
       ['c', SLOTS],
     ]),
   );
-  // What was told before stays as it was.
+  // What was sent before stays as it was.
   expect(ids(sets[0])).toEqual(['a', 'b']);
 });
 
@@ -447,7 +447,7 @@ it('ignores unknown fields, and logs them once', async () => {
   expect(logged('warn')).toEqual([expect.objectContaining({ fields: ['newField'] })]);
 });
 
-it('passes on a one-off run once, and tells the service when it is done', async () => {
+it('passes on a one-off run once, and reports to the service when it is done', async () => {
   const { answered, nextPoll, clock, runs, source } = await startAgent();
   const named = { runs: [oneOff('run-1', clock)] };
   const second = await answered(named);
@@ -1228,7 +1228,7 @@ describe('an agent that was suspended', () => {
     poll.answer({ epoch: 2, full: true, upsert: [held('a', null)] });
     await asked;
     const later = await nextPoll();
-    // All that there is to know is told.
+    // All that there is to know is sent.
     await source.pollForAssignments(since);
     expect(later.isGivenUp).toBe(false);
   });

@@ -74,7 +74,7 @@ function gzipped(body: string | Uint8Array, more: Readonly<Record<string, string
 }
 
 describe('a route for agents', () => {
-  it('lets in by location key and tells whose it is', async () => {
+  it('lets in by location key and returns whose it is', async () => {
     const { ask } = await start();
     const reply = await ask('/agent/v1/echo', { ...AS_AGENT, body: { a: 1 } });
     expect([reply.status, reply.json]).toEqual([200, { agent: AGENT, body: { a: 1 } }]);

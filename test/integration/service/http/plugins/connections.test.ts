@@ -98,7 +98,7 @@ describe('connections that send no whole request', () => {
       const running = await start({ headersTimeoutMs: 50, checkingIntervalMs: 10 }, { clock });
       const silent = await crowd(10, '127.0.0.1', bytes);
       await eventually(() => silent.open() === 0);
-      // They have been told; now each loses its place.
+      // They were answered; now each is closed.
       await clock.advance(1_000);
       let left = 10;
       while (left > 0) left = await connections(running);
@@ -132,7 +132,7 @@ describe('connections that send no whole request', () => {
     await eventually(() => warnings(running).length === 2);
   });
 
-  it('only take the places of their own address, once they have its share', async () => {
+  it('only take connections from their own address, once they have its share', async () => {
     const running = await start({ maxPerAddress: 10 });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ask = async (): Promise<Socket> => {
@@ -148,7 +148,7 @@ describe('connections that send no whole request', () => {
     agent.destroy();
   });
 
-  it('of trusted proxies have the places of all', async () => {
+  it('of trusted proxies have the connections of all', async () => {
     const config = { rateLimitPerMinute: 600, trustedProxies: ['127.0.0.2/32'] };
     const running = await start({ maxPerAddress: 5 }, { config });
     const ofProxy = await crowd(20, '127.0.0.2', HALF_A_REQUEST);
@@ -191,7 +191,7 @@ describe('where every connection has a request in progress', () => {
     await eventually(() => held === 11);
     release();
     expect((await fromOther).status).toBe(200);
-    // What was answered gives its place back.
+    // A connection that was answered is free for another.
     expect((await running.ask('/v1/held', { key: KEYS.read })).status).toBe(200);
   });
 });

@@ -62,7 +62,7 @@ describe('an error', () => {
     expect(about().filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('of the store is told by what it means, without its words', async () => {
+  it('of the store is described by what it means, without its words', async () => {
     const away = await service.ask('/v1/things/store-away');
     expect(away.status).toBe(503);
     expect(Number(away.headers['retry-after'])).toBeGreaterThan(0);
@@ -89,7 +89,7 @@ describe('addresses and methods', () => {
     expect((await service.ask('/v1/nothing', { method: 'QUERY' })).status).toBe(404);
   });
 
-  it('OPTIONS tells them, and HEAD is GET without a body', async () => {
+  it('OPTIONS lists them, and HEAD is GET without a body', async () => {
     const options = await service.ask('/v1/things', { method: 'OPTIONS', key: null });
     expect([options.status, options.headers.allow]).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
     const head = await service.ask('/v1/things', { method: 'HEAD' });
@@ -225,7 +225,7 @@ describe('a body', () => {
     );
   });
 
-  it('with thousands of unknown fields is told the first of them', async () => {
+  it('with thousands of unknown fields is answered with the first of them', async () => {
     const fields = Object.fromEntries(Array.from({ length: 15_000 }, (_, n) => [`k${n}`, 1]));
     const reply = await post(JSON.stringify({ name: 'a', kind: 'URL', ...fields }));
     const message = 'body.k0 is not a known field (and at least 999 more, see attributes.problems)';

@@ -77,7 +77,7 @@ describe.each(databases)('on %s', (kind) => {
           resultOfRun({ slot: minutesAgo(8) + 1 }),
         ],
       });
-      // Run elsewhere in the place of berlin, and for oslo itself.
+      // Run elsewhere instead of berlin, and for oslo itself.
       const elsewhere = resultOfRun({ slot, origin: 'berlin', runLocation: 'oslo', attempts: 1 });
       await handOver(oslo, elsewhere);
       await deliver(oslo, {

@@ -385,7 +385,7 @@ describe('a model behind an OpenAI-compatible API', () => {
       expect(sent().join('\n')).toContain('before');
     });
 
-    it('that the end of the kept body or of what is told cuts in two', async () => {
+    it('that the end of the kept body or of what is sent cuts in two', async () => {
       const secret = 'the-very-long-secret-of-the-account-0123456789';
       const secretsOf = async () => [secret];
       for (const at of [2030, 2040, 10_200, 10_230]) {

@@ -341,7 +341,7 @@ describe.each(databases)('private status pages, on %s', (kind) => {
     const closed = await ask('/', { headers: { host } });
     expect(closed.status).toBe(404);
     expect(closed.text).toContain('action="/access"');
-    // The name in the address of the service is not told.
+    // The name in the address of the service is not shown.
     expect(closed.text).not.toContain(url);
     const entered = await ask('/access', {
       method: 'POST',

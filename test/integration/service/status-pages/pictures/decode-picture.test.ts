@@ -111,7 +111,7 @@ describe('a picture of a status page', () => {
     });
   });
 
-  it('keeps no metadata, such as the place where a photograph was taken, and stands upright', async () => {
+  it('keeps no metadata, such as where a photograph was taken, and is upright', async () => {
     const file = await red(32, 16)
       .withExif({ IFD0: { Copyright: 'somebody' } })
       .withMetadata({ orientation: 6 })

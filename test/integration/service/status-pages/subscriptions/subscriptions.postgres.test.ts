@@ -50,7 +50,7 @@ describe.each(databases)('on %s', (kind) => {
     (await mine.get(subscribersPath(page))).json;
 
   describe('a subscription by email', () => {
-    it('begins when the address is confirmed, and tells of updates from then on', async () => {
+    it('begins when the address is confirmed, and sends updates from then on', async () => {
       const server = await mailServer();
       const replica = replicaOf(service(), server);
       replica.start();

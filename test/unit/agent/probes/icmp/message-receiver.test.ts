@@ -66,7 +66,7 @@ describe('parseControl', () => {
     expect(error?.offender?.toString('hex')).toBe('fd000000000000000000000000000009');
   });
 
-  it("tells this host's own errors from the network's, and an offender that is not told", () => {
+  it("distinguishes this host's own errors from the network's, and an offender that is not known", () => {
     const local = Buffer.alloc(16 + 16);
     local.writeUInt8(1, 4);
     expect(parseControl(cmsg(0, 11, local)).error).toEqual({

@@ -10,7 +10,7 @@ describe('detectWaiting', () => {
   let clock = new FakeClock();
   let starvedMs = 0;
   let waits = 0;
-  /** The agent was starved for so much of the clock's time, all told. */
+  /** The agent was starved for so much of the clock's time in all. */
   const starvation = {
     mark: () => ({ runDelayMs: starvedMs, lateMs: 0, busyMs: 0 }),
     sinceMs: ({ runDelayMs }: { readonly runDelayMs: number }) => starvedMs - runDelayMs,

@@ -100,7 +100,7 @@ describe('modules for probes of Prometheus', () => {
     ]);
   });
 
-  it('have no fields where there are bytes in the place of a mapping', () => {
+  it('have no fields where there are bytes instead of a mapping', () => {
     const { lines } = probes({ 'b.yml': 'modules: { t: { prober: tcp, tcp: !!binary /w== } }' });
     expect(lines).toEqual([]);
   });

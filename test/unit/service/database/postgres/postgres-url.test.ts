@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readPostgresUrl } from '../../../../../src/service/database/postgres/postgres-url.ts';
 
 describe('readPostgresUrl', () => {
-  it('takes out what tells of TLS and of the session', () => {
+  it('takes out what is about TLS and the session', () => {
     const url =
       'postgresql://me:p%40ss@db.example:6432/main?sslmode=require&application_name=x&options=-c%20work_mem%3D8MB';
     expect(readPostgresUrl(url)).toEqual({

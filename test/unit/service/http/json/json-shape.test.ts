@@ -53,7 +53,7 @@ describe('the number of keys of the largest object of a JSON text', () => {
     expect(jsonShape(Buffer.from(json), { ...UNBOUNDED, maxKeys: 1 })).toBe('fits');
   });
 
-  it('is told of any bytes', () => {
+  it('is found in any bytes', () => {
     for (const json of [']]]],,,,', '{,,,', '[{]},', '}'.repeat(100)]) {
       expect(jsonShape(Buffer.from(json), { ...UNBOUNDED, maxKeys: 10 })).toBe('fits');
     }

@@ -37,7 +37,7 @@ describe('the outline of a schema', () => {
     ]);
   });
 
-  it('tells variants apart', () => {
+  it('distinguishes variants', () => {
     const schema = z.union([z.object({ a: z.boolean() }), z.object({ b: z.literal('x') })]);
     expect(lines(schema)).toEqual(['either object', '  a*: boolean', 'or object', '  b*: "x"']);
   });

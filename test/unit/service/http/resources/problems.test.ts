@@ -138,7 +138,7 @@ describe('problems without end', () => {
     Array.from({ length: 3 * MAX_FOUND_PROBLEMS }, (_, n) => [`k${n}`, '\0']),
   );
 
-  it('of unknown fields are looked for up to a bound, and the first ones are told', () => {
+  it('of unknown fields are looked for up to a bound, and the first ones are reported', () => {
     const parsed = parseBody(z.strictObject({ name: z.string() }), { name: 'x', ...manyKeys });
     const problems = parsed.ok ? [] : parsed.problems;
     expect(problems[0]).toEqual({ path: 'body.k0', message: 'is not a known field' });

@@ -86,7 +86,7 @@ describe('what happened around a failure', () => {
     expect(userImpact).toContain('in every location');
   });
 
-  it('that it passes in some places alone proves neither', () => {
+  it('that it passes in some locations alone proves neither', () => {
     const { rootCause, userImpact } = analyse({
       others: [other('oslo', false), other('rome', true)],
     });
@@ -147,7 +147,7 @@ describe('the trace to the target', () => {
     });
   });
 
-  it('that arrives tells a closed port from a host that is down', () => {
+  it('that arrives distinguishes a closed port from a host that is down', () => {
     const { text, rootCause } = analyse({}, trace([hop(1), hop(2), hop(3)]));
     expect(text).toContain('reaches shop.test (192.0.2.3) in 3 hops');
     expect(rootCause).toContain('a firewall likely drops the packets to this port');
@@ -163,7 +163,7 @@ describe('the trace to the target', () => {
     expect(lasting.text).toContain('Packets are lost from hop 2 (192.0.2.2) on, 40 % there');
   });
 
-  it('tells where the time goes up and stays up', () => {
+  it('shows where the time goes up and stays up', () => {
     const { text } = analyse({}, trace([hop(1), hop(2, { avgMs: 90 }), hop(3, { avgMs: 95 })]));
     expect(text).toContain('goes up by 89 ms at hop 2');
     const once = analyse({}, trace([hop(1), hop(2, { avgMs: 90 }), hop(3)]));

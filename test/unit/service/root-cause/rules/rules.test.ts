@@ -81,7 +81,7 @@ describe('the rules, by error code', () => {
 });
 
 describe('the rules, by certificate', () => {
-  it('tell since when it has expired', () => {
+  it('say since when it has expired', () => {
     const tls = tlsWith({ validTo: '2025-12-29T12:00:00.000Z', daysRemaining: -3 });
     const analysis = analyse(caseOf(withoutAnswer('TLS_CERT_EXPIRED', { tls })));
     expect(analysis.rootCause).toContain(
@@ -90,7 +90,7 @@ describe('the rules, by certificate', () => {
     expect(evidenceText(analysis)).toContain('it expired on 2025-12-29 12:00:00 UTC');
   });
 
-  it('tell of an intermediate where the server’s own has not', () => {
+  it('name an intermediate where the server’s own has not', () => {
     const analysis = analyse(caseOf(withoutAnswer('TLS_CERT_EXPIRED', { tls: tlsWith({}) })));
     expect(analysis.rootCause).toContain('likely an intermediate certificate has expired');
   });
@@ -108,7 +108,7 @@ describe('the rules, by certificate', () => {
     expect(analysis.rootCause).toContain('its issuer, CN=Cellar CA, or one above is unknown');
   });
 
-  it('tell what is left of it, and that it was replaced since the last run that passed', () => {
+  it('say what is left of it, and that it was replaced since the last run that passed', () => {
     const tls = tlsWith({ daysRemaining: 9 });
     const passed = {
       slotMs: Date.UTC(2026, 0, 1, 11),
@@ -161,14 +161,14 @@ describe('the rules, by HTTP status', () => {
     expect(evidenceText(analysis)).toContain('Assertion on STATUS_CODE: expected the status code');
   });
 
-  it('shows headers that tell, and none that may hold a secret', () => {
+  it('shows headers that help, and none that may hold a secret', () => {
     const headers = { 'retry-after': '120', 'x-internal-note': 'psst', server: 'nginx' };
     const text = evidenceText(analyse(caseOf(answered({ status: 503, headers }))));
     expect(text).toContain('server: nginx; retry-after: 120');
     expect(text).not.toContain('psst');
   });
 
-  it('tells the redirects before it, without their queries', () => {
+  it('shows the redirects before it, without their queries', () => {
     const redirects = [{ status: 302, url: 'https://login.shop.test/in?token=hush#x' }];
     const text = evidenceText(analyse(caseOf(answered({ status: 403, redirects }))));
     expect(text).toContain('after 1 redirect: 302 to "https://login.shop.test/in".');

@@ -120,7 +120,7 @@ describe('names without a public page', () => {
     expect(known()).toEqual(['private', 'none']);
   });
 
-  it('are all looked up again when pages of any account changed, so that time tells nothing', () => {
+  it('are all looked up again when pages of any account changed, so that timing reveals nothing', () => {
     for (const accountId of [MINE, THEIRS, null]) {
       lookedUp();
       pages.pagesChanged(accountId);

@@ -103,7 +103,7 @@ describe('the end of the connection', () => {
       'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
       'HPE_INVALID_EOF_STATE',
     ],
-  ])('inside a body is told as %j', (text, code) => {
+  ])('inside a body is reported as %j', (text, code) => {
     expect(read([text]).finished).toMatchObject({ code });
   });
 

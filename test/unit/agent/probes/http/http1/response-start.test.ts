@@ -64,7 +64,7 @@ test.each([
   ['RTSP/1.0 200 OK\r\n', '"RTSP/1.0 200 OK\\r\\n"'],
   ['\x15\x03\x01\xff', '"\\u0015\\u0003\\u0001?"'],
   ['HTTQ'.padEnd(100, '.'), `"${'HTTQ'.padEnd(40, '.')}…"`],
-])('%j is not HTTP: nothing of it passes, and its start is told', (text, told) => {
+])('%j is not HTTP: nothing of it passes, and its start is reported', (text, told) => {
   const { passed, start } = feed([text, 'more']);
   expect(passed).toBe('');
   expect(start).toMatchObject({ foreign: told, passing: false });
