@@ -1,6 +1,6 @@
 // What checks are aimed at, on every address of 127.0.0.0/8, in a process of its own: any TCP
 // connection is taken, an HTTP request is answered, a DNS question (UDP) has an answer. `/held` is
-// answered after 50 ms or `holdMs`, and x-held-ms tells how long the request was truly held; `/never` is not
+// answered after 50 ms or `holdMs`, and x-held-ms says how long the request was truly held; `/never` is not
 // answered. Prints a line when
 // it is ready. {"port": true} on stdin is answered with {port}, {"first": true} by the next connection
 // with {firstMs}, and any other line with what came since the one before, as {tcp: [address, ms, …],

@@ -2,7 +2,7 @@
 // it inside a network namespace, as root. A packet to any address of the device's network comes back with
 // its two addresses swapped, so that a server on the device's own address takes it for one of a far
 // client; the servers' answers come back likewise. What goes to a server is held for some milliseconds,
-// by its address and port. A packet socket beside the device tells what the client's side had when: that
+// by its address and port. A packet socket beside the device shows what the client's side had when: that
 // is the truth, and it depends neither on when this process got to run nor on the servers.
 // Its argument is {device} as JSON. Prints a line "ready"; then {"ports": […]} on stdin, which is answered
 // with {}, says where servers listen, and {"flows": true} is answered with {flows, lost}: the flows since

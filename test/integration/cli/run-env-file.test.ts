@@ -51,7 +51,7 @@ describe('vedette run --env-file', () => {
               url: '{{BASE}}/{{OWN}}/{{PATH}}',
               headers: [{ key: 'x-token', value: '{{TOKEN}}' }],
               assertions: [
-                // Its message tells what came, which holds the token.
+                // Its message quotes what came, which contains the token.
                 { source: 'TEXT_BODY', comparison: 'EQUALS', target: 'nothing' },
               ],
             },

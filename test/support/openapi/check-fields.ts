@@ -27,7 +27,7 @@ interface Facts {
 
 type Fields = Readonly<Record<string, Facts>>;
 
-/** Larger bounds, such as 2⁵³ − 1, are left out: they tell people nothing. */
+/** Larger bounds, such as 2⁵³ − 1, are left out: they mean nothing to people. */
 const MAX_TOLD = 1_000_000_000;
 
 /**

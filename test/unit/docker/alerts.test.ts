@@ -43,7 +43,7 @@ describe('the alert rules', () => {
     const others = texts.match(/\bVedette[A-Z]\w+/g) ?? [];
     expect(others.filter((name) => !alerts.has(name))).toEqual([]);
     const missed = rules.find(({ alert }) => alert === 'VedetteSlotsMissed');
-    // Faults of the agent are in its log, and a run that takes long tells of its target.
+    // Faults of the agent are in its log, and a run that takes long is about its target.
     const elsewhere = ['agent_fault', 'previous_run_active'];
     for (const reason of Object.keys(MISSED_REASONS)) {
       if (!elsewhere.includes(reason)) expect(missed?.annotations.action).toContain(reason);

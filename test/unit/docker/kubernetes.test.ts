@@ -60,7 +60,7 @@ describe('the Kubernetes manifests', () => {
       new Set([
         'kustomization.yaml',
         ...used.filter((path) => path.endsWith('.yaml')),
-        // For the chart of another program, as its head tells.
+        // For the chart of another program, as its head says.
         ...(folder === 'components/autoscaling' ? ['prometheus-adapter.yaml'] : []),
       ]),
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { batched } from '../../../src/runtime/batched.ts';
 
-/** Answers each lot when the test says so. */
+/** Answers each batch when the test says so. */
 function fixture() {
   const lots: {
     readonly key: string;

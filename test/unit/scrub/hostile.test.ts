@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildScrubber } from '../../../src/scrub/scrubber.ts';
 
-/** Turns are given by the work done, not by time: so they tell whether it grows with the text. */
+/** Yields follow the work done, not the time: so they show whether it grows with the text. */
 async function turnsFor(secrets: readonly string[], text: string): Promise<number> {
   let turns = 0;
   const scrubber = await buildScrubber(secrets, async () => {

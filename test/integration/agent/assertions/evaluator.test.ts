@@ -67,7 +67,7 @@ async function outOfTime(
   return seen;
 }
 
-/** So many turns of the event loop show that nothing holds it up. More would only use the CPU. */
+/** So many iterations of the event loop show that nothing holds it up. More would only use the CPU. */
 const MANY_TURNS = 51;
 
 /** Turns of the event loop that the main thread makes until the promise is settled, MANY_TURNS at most. */

@@ -170,7 +170,7 @@ describe('a race of the address families', () => {
     });
     const context = makeContext({ resolver, clock: new FakeClock() });
     expect(won(await raceFamilies({ hostname: NAME, port }, context)).address).toBe('127.0.0.3');
-    // The last line tells which family does not work, with its error.
+    // The last line names which family does not work, with its error.
     const [attempts = ''] = logText(context).split('IPv6 does not work');
     const tried = [...attempts.matchAll(/\(([^ ]+)\) refused/g)].map(([, each]) => each);
     expect(tried).toEqual(['::1', '127.0.0.1', '::ffff:127.0.0.9', '127.0.0.2']);

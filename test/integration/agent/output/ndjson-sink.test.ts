@@ -141,7 +141,7 @@ describe('NdjsonSink', () => {
   });
 });
 
-/** A process that writes 2,000 lines of 2 KB to its stdout, and then tells what became of them. */
+/** A process that writes 2,000 lines of 2 KB to its stdout, and then reports what became of them. */
 const CHILD = `
   import { NdjsonSink } from './dist/agent/output/ndjson-sink.js';
   import { createLogger } from './dist/runtime/logger.js';

@@ -19,7 +19,7 @@ const BODY = JSON.stringify({
 const fails = { comparison: 'EQUALS', target: 'nothing like it' };
 const passes = { comparison: 'NOT_EQUALS', target: 'nothing like it' };
 
-/** What a run tells of its assertions, in its result and job log; its target sends the secret back. */
+/** What a run reports of its assertions, in its result and job log; its target sends the secret back. */
 async function toldOf(check: (port: number) => Check): Promise<string> {
   const server = await rawServer(
     answering(response('200 OK', BODY, 'Content-Type: application/json', `X-Echo: ${SECRET}`)),

@@ -15,7 +15,7 @@ it('warms up without log lines and leaves nothing open', async () => {
   expect(fixture.results).toEqual([]);
   expect(fixture.logRecords()).toEqual([]);
   expect(clock.pendingTimers).toBe(timers);
-  // The system's handle goes a turn of the event loop after the server.
+  // The system's handle goes an iteration of the event loop after the server.
   await eventually(() => openServers() === servers);
 });
 

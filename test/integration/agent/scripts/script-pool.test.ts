@@ -6,7 +6,7 @@ import type { CancelTimer } from '../../../../src/runtime/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
-/** Ends its script when the test lets it, and tells the test: two numbers that both threads see. */
+/** Ends its script when the test lets it, and notifies the test: two numbers that both threads see. */
 const WORKER = `
   import { parentPort } from 'node:worker_threads';
   parentPort.on('message', ({ input: { numbers } }) => {

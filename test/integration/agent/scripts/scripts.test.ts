@@ -15,7 +15,7 @@ interface Seen extends Pick<IncomingMessage, 'method' | 'url' | 'headers'> {
   readonly body: string;
 }
 
-/** A target that tells what it was sent, and the address of it. */
+/** A target that returns what it was sent, and the address of it. */
 async function target(answer: RequestListener = (_, response) => void response.end('fine')) {
   const seen: Seen[] = [];
   const url = await servedBy((request, response) => {

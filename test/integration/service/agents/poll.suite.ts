@@ -107,7 +107,7 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
           fixture.checks.remove({ accountId: fixture.accountId, id: 'check-1' }),
         { upsert: [], remove: ['check-1'] },
       ],
-    ])('that is held ends when a check is %s, and tells of that alone', async (_, change, told) => {
+    ])('that is held ends when a check is %s, and returns that alone', async (_, change, told) => {
       const fixture = fixtureOf();
       const a = await settledAgent(fixture, 3);
       const { answer } = await heldPoll(fixture, a);

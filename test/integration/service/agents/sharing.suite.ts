@@ -386,7 +386,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       expect(a.checks.get('turns')?.slots).toEqual({ ...slots, stride: 2, index: 1 });
       expect(other.checks.get('turns')?.slots).toEqual({ ...slots, stride: 2, index: 0 });
 
-      // Only those that have agents here take turns.
+      // Only those that have agents here rotate.
       await fixture.addCheck('turns', { locations: ['eu-west-1'] });
       await fixture.store.query(
         `update checks set body = jsonb_set(body, '{privateLocations}', '["no-more", "attic", "cellar"]')`,

@@ -30,7 +30,7 @@ const COMMON = {
 };
 const PHASES = { ...HTTP_RESPONSE.timingPhases, wait: 0.25, tls: 3, firstByte: 12.125 };
 
-/** One of each kind of detail, and those that tell nothing. */
+/** One of each kind of detail, and those without figures. */
 const RESULTS: readonly CheckResult[] = [
   { apiCheckResult: { ...HTTP_DETAIL, response: { ...HTTP_RESPONSE, timingPhases: PHASES } } },
   { hasFailures: true, apiCheckResult: { ...HTTP_DETAIL, response: null, timingPhases: PHASES } },

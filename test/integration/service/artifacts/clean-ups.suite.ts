@@ -102,7 +102,7 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       await artifacts.cleanUp(forever);
       expect((await listed(mine)).map(({ name }) => name)).toEqual(['second']);
       expect(await contents.stat(key, forever)).not.toBeNull();
-      // Somebody has begun to send it once more, and was told that it is there.
+      // Somebody has begun to send it once more, and got the answer that it is there.
       const { json: upload } = await mine.begin(content, { name: 'third' });
       await age('artifacts', 'created_at', 31, `name = 'second'`);
       await artifacts.cleanUp(forever);

@@ -118,7 +118,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       await mine.putParts(upload, newContent(1000));
       expect((await mine.complete(upload)).json.complete).toBe(false);
       expect(await listed(mine)).toEqual([]);
-      // Whoever goes on as if nothing had been is told to begin again.
+      // Whoever goes on as if nothing had been has to begin again.
       const [lost] = await mine.putParts(upload, content);
       expect([lost?.status, lost?.json.attributes]).toEqual([404, { resource: 'upload' }]);
       expect((await mine.complete(upload)).json.complete).toBe(false);

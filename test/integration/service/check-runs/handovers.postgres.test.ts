@@ -283,7 +283,7 @@ describe.each(databases)('on %s', (kind) => {
         });
         expect(offered.json.location).toBe('c');
         const second = offered.json.runId;
-        // The attempt before it is over, and told to nobody again.
+        // The attempt before it is over, and sent to nobody again.
         await fixture.endLease(agents[1]);
         expect(await fixture.claim(await joined(locations[1]))).toEqual([]);
         expect(await fixture.claim(agents[2])).toMatchObject([

@@ -132,7 +132,7 @@ class Model {
     return { agent, told };
   }
 
-  /** What the agents were told at once, each of them not knowing of the others. */
+  /** What the agents were sent at once, each of them not knowing of the others. */
   #judge(
     polled: readonly { readonly agent: TestAgent; readonly told: readonly OneOffMessage[] }[],
   ): void {

@@ -228,7 +228,7 @@ describe.each(databases)('on %s', (kind) => {
       const { warnings: ____, ...before } = saved.json;
       expect(after).toEqual(before);
       expect((await create({ checkId: 'no-such-check' })).status).toBe(404);
-      // Masks of a new check stand for nothing.
+      // Masks of a new check replace no stored value.
       const masked = await create(
         {},
         { request: { ...request, headers: [{ key: 'authorization', value: '********' }] } },

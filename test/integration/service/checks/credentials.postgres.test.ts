@@ -68,7 +68,7 @@ describe.each(databases)('on %s', (kind) => {
     const service = useAccounts(useRunningService(kind));
     const create = async (): Promise<string> =>
       (await service().mine.post('/v1/checks/api', BODY)).json.id;
-    /** As agents are told it. */
+    /** As agents are sent it. */
     const toldOf = async (id: string): Promise<Record<string, unknown>> => {
       const { store, mine } = service();
       const [row] = await store.query<{ body: Record<string, unknown>; sealed: Buffer | null }>(
@@ -514,7 +514,7 @@ describe.each(databases)('on %s', (kind) => {
     };
     const sealing = (secrets: SecretBox | null, on: Store = unshared(store())) =>
       sealingReplica(on, secrets);
-    /** Which also counts, and fails where it is told to. */
+    /** Which also counts, and fails where the test asks for it. */
     const watched = (onQuery: (text: string) => void = () => {}) => {
       const counts = { queries: 0, transactions: 0 };
       const inner = unshared(store());
@@ -552,7 +552,7 @@ describe.each(databases)('on %s', (kind) => {
         text.includes(secret) ? [name] : [],
       );
     };
-    /** What agents of a service with this key would be told. */
+    /** What agents of a service with this key would be sent. */
     const told = async (secrets: SecretBox | null, locationId: string) => {
       const parts = { log: silentLog(), secrets };
       const { check } = await rows();

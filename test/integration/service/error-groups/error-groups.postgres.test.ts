@@ -193,7 +193,7 @@ describe.each(databases)('on %s', (kind) => {
       const archived = await change(id, { archivedUntilNextEvent: true });
       expect([archived.status, archived.json.archivedUntilNextEvent]).toEqual([200, true]);
 
-      // Late, or told again: they began before.
+      // Late, or sent again: they began before.
       await bring(failedRun(30, 'gone'), failedRun(20, 'gone'));
       expect(await only()).toMatchObject({ archivedUntilNextEvent: true, lastSeen: begun(20) });
       expect(await listed('&archived=false')).toEqual([]);

@@ -210,7 +210,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
   const ask = (path: string, more: Ask = {}): Promise<Reply> =>
     first().app.ask(path, { key, ...more });
   /**
-   * Opens a stream that tells only of what follows: one without a cursor begins below the oldest open
+   * Opens a stream of only what follows: one without a cursor begins below the oldest open
    * transaction of the server, which other test files use, too.
    */
   const openFromNow = async (replica: Replica): Promise<EventClient> => {

@@ -208,7 +208,7 @@ describe.each(databases)('on %s', (kind) => {
         new Date(clock.wallMs() - 1),
       ]);
       clock.spend(3 * HOUR);
-      // Another process, which has told nothing yet.
+      // Another process, which has reported nothing yet.
       const { heartbeatWatch } = createHeartbeatFeatures(parts());
       await heartbeatWatch.scan();
       expect(await lost.story()).toEqual(['0 RECEIVED']);
@@ -312,7 +312,7 @@ describe.each(databases)('on %s', (kind) => {
           }),
         ]);
         expect(changed.filter(({ status }) => status !== 200)).toEqual([]);
-        // Nobody has told for as long as the next round lasts, and that is no absence.
+        // Nobody has reported for as long as the next round lasts, and that is no absence.
         await running().store.query('delete from service_alive');
         const told = (await story()).map((each) => each.split(' ')[1]);
         expect(told.filter((state) => state === 'FAILING')).toHaveLength(round);

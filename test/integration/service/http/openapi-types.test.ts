@@ -31,7 +31,7 @@ type Body<Id extends keyof operations> = Json<NonNullable<operations[Id]['reques
 type Ok<Id extends keyof operations> = operations[Id]['responses'] extends { 200: infer R } ? Json<R> : never;
 `;
 
-/** Fields with defaults are always returned, and kinds of checks and of errors can be told apart. */
+/** Fields with defaults are always returned, and kinds of checks and of errors can be distinguished. */
 const READS = `
 export function read(check: Ok<'getUrlCheck'>, any: Ok<'getCheck'>, list: Ok<'listChecks'>): unknown {
   const activated: boolean = check.activated;

@@ -35,7 +35,7 @@ const PLANS = [
 
 const IDS = ['a', 'b', 'c', 'd', 'e'] as const;
 
-/** Locations that take turns, and which of them this is; one alone gives no rule. */
+/** Locations that rotate, and which of them this is; one alone gives no rule. */
 const SHARES = [
   [1, 0],
   [2, 0],
@@ -196,7 +196,7 @@ async function play(
     lived.push({ fromMs, toMs: fromMs + ms });
     await pass();
   };
-  // Only a turn of the scheduler can notice; what is undone before did not happen.
+  // Only a tick of the scheduler can notice; what is undone before did not happen.
   const untilNoticed = (): Promise<void> => fixture.clock.advance(SECOND);
   const take = (set: readonly Plan[]): void => {
     for (const { check, turn } of set) {

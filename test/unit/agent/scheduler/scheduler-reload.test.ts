@@ -63,7 +63,7 @@ describe('Scheduler, when its checks change', () => {
     fixture = new SchedulerFixture({
       run: () => {
         if (fixture.starts.length > 1) return Promise.resolve();
-        fixture.clock.spend(5); // the turn is over, and goes on later
+        fixture.clock.spend(5); // the tick is over, and goes on later
         fixture.clock.stepWall(-10 * SECOND);
         fixture.scheduler.setChecks([checkOf('a', 2, 20), checkOf('b', 2, 20)]);
         return Promise.resolve();
@@ -129,7 +129,7 @@ describe('Scheduler, when its checks change', () => {
     fixture = new SchedulerFixture();
     fixture.begin(everyMinute('moved'), everyMinute('stays'));
     await fixture.clock.advance(MINUTE + SECOND);
-    // The event loop was held: no turn came since then, and the news of the move is next in line.
+    // The event loop was held: no tick came since then, and the news of the move is next in line.
     fixture.clock.spend(2 * MINUTE);
     fixture.scheduler.setChecks([everyMinute('stays')]);
     await fixture.clock.advance(MINUTE);

@@ -22,7 +22,7 @@ const NO_RULE: RotationRule = { periodMs: 1, phaseMs: 0, stride: 1, index: 0 };
 
 const LOCATIONS = ['north', 'south', 'west'];
 
-/** The turns of the check where these locations take turns and this is number `index` of them. */
+/** The slots of the check where these locations rotate and this is number `index` of them. */
 function turn(check: Check, index: number, locations = LOCATIONS): Map<string, RotationRule> {
   const slots = slotRuleOf(check.id, check.frequency, check.frequencyOffset);
   const rule = rotationRuleOf(slots, false, locations, locations[index] ?? '');

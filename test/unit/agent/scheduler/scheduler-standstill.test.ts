@@ -29,7 +29,7 @@ it('starts nothing after a standstill until the assignment is known', async () =
   const before = momentOf(fixture.clock);
   fixture.clock.spend(15 * SECOND);
   await fixture.clock.advance(3 * SECOND);
-  // Once, however many turns go by.
+  // Once, however many ticks go by.
   expect(asked).toEqual([before]);
   expect(fixture.startedS).toEqual([]);
   expect(fixture.clock.monotonicMs() - fixture.scheduler.lastTickMs).toBeLessThanOrEqual(SECOND);
@@ -45,7 +45,7 @@ it('starts nothing after a standstill until the assignment is known', async () =
   await fixture.clock.advance(0);
   const started = fixture.starts.map(({ id, slotS, lateMs }) => `${id} ${slotS} ${lateMs}`);
   expect(new Set(started)).toEqual(new Set(['alone 60 8000', 'mine 60 8000']));
-  // What another tells of them counts more, where there is one.
+  // What another reports of them counts more, where there is one.
   expect(new Set(fixture.missedS)).toEqual(
     new Set([
       ['back', 60, 60, 'agent_asleep'],
@@ -83,7 +83,7 @@ it('waits after the machine slept, but not after it was busy for a while', async
     await fixture.clock.advance(2 * SECOND);
     const last = asked.pop() ?? { bootMs: 0, wallMs: 0 };
     expect(asked).toEqual([]);
-    // The slots of the last turn before, which are a second apart.
+    // The slots of the last tick before, which are a second apart.
     expect(elapsedMs(last, before)).toBeLessThanOrEqual(SECOND);
   }
 });

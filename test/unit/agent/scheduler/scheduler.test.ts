@@ -364,7 +364,7 @@ describe('Scheduler', () => {
     fixture = new SchedulerFixture({
       wallMs: T0 + 10 * SECOND,
       run: () => {
-        // The turn is over by now, and the slot at 66 s is due before the next.
+        // The tick is over by now, and the slot at 66 s is due before the next.
         fixture.clock.spend(10 * SECOND);
         setImmediate(() => {
           drained = fixture.scheduler.drain(never);

@@ -257,7 +257,7 @@ it('long documents are parsed in a thread, and only those that changed', async (
   await real.settled(() => real.sets.length > 0);
   expect(real.namesNow()).toEqual(['Shop a.test', 'Shop b.test']);
 
-  // Each target tells how many texts its thread got.
+  // Each target names how many texts its thread got.
   const stub = `import { parentPort, workerData } from 'node:worker_threads';
     const { texts } = workerData;
     const reply = (_text, at) => [{ targets: [at + '-of-' + texts.length + '.test'], labels: {} }];

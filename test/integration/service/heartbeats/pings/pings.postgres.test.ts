@@ -12,7 +12,7 @@ import {
 } from '../../../../support/service/heartbeats-fixture.ts';
 import { useAccounts, useRunningService } from '../../../../support/service/service-fixture.ts';
 
-/** Pings, and what is told of them. */
+/** Pings, and what is shown of them. */
 describe.each(databases)('on %s', (kind) => {
   describe('heartbeat pings', () => {
     const running = useRunningService(kind);

@@ -114,7 +114,7 @@ describe('a list', () => {
   });
 });
 
-/** Items that note when each is shaped, and what else had its turn after it. */
+/** Items that note when each is shaped, and what else ran after it. */
 function watchedItems(count: number): { items: readonly Item[]; order: string[] } {
   const order: string[] = [];
   const items = Array.from({ length: count }, (_, index) => ({

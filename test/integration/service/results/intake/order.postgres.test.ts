@@ -64,7 +64,7 @@ const RUN = fc
       name: `${outcome.checkId} ${origin} ${ago}`,
       records: [
         ...Array.from({ length: retries }, (_, number) => attempt(number, origin)),
-        // Somebody who was cut off went on after it, and told of no FINAL.
+        // Somebody who was cut off went on after it, and sent no FINAL.
         ...(twice ? [attempt(retries, origin)] : []),
         final,
       ],
@@ -130,7 +130,7 @@ describe.each(databases)('on %s', (kind) => {
 
         const state = await one.state();
         expect(await other.state()).toEqual(state);
-        // Each slot is one of the two, and none that was told of is neither.
+        // Each slot is one of the two, and none that was reported is neither.
         const finals = inOrder
           .flatMap(({ results }) => results)
           .filter(({ resultType }) => resultType === 'FINAL')

@@ -188,7 +188,7 @@ describe.each(databases)('on %s', (kind) => {
           browserOf().submit('/sign-in', { email: 'first@example.com', password }),
         ),
       );
-      // The password of the one that was told so, and that alone.
+      // The password of the one that got the link, and that alone.
       expect(signIns.map(({ status }) => status)).toEqual(
         uses.map(({ status }) => (status === 303 ? 303 : 401)),
       );

@@ -20,7 +20,7 @@ describe('clientCertificateFor', () => {
     ['www.example.test.', 'www.Example.test'],
     ['api.example.test', '*.example.test'],
     ['API.example.test', '*.example.test'],
-    // A star stands for exactly one label.
+    // A star matches exactly one label.
     ['a.api.example.test', null],
     ['example.test', null],
     ['.example.test', null],

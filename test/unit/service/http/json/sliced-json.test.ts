@@ -25,7 +25,7 @@ function atOnce(text: string): Outcome {
   }
 }
 
-/** Also the order of keys, and what toEqual does not tell apart. */
+/** Also the order of keys, and what toEqual does not distinguish. */
 function same(one: Outcome, other: Outcome): boolean {
   expect(one).toEqual(other);
   return JSON.stringify(one) === JSON.stringify(other);
@@ -122,7 +122,7 @@ describe('JSON that is parsed in slices', () => {
 describe('a slice', () => {
   const slice = { maxChars: 1_000, maxValues: 100 };
 
-  /** How much is parsed at once, as the pauses tell it, and how many pauses there are. */
+  /** How much is parsed at once, as the pauses show it, and how many pauses there are. */
   async function slicesOf(text: string): Promise<{ longest: number; pauses: number }> {
     const lengths: number[] = [];
     const pause = async (chars: number): Promise<void> => void lengths.push(chars);
