@@ -46,8 +46,8 @@ export async function addAccountCommand(
   } else if (key === null) {
     stdout.write(`account  ${accountId}  (exists already; nothing was changed)\n`);
   } else {
-    const place = keyFile === undefined ? key : `in ${keyFile}`;
-    stdout.write(`account  ${accountId}\nkey      ${place}  (admin; it is shown only once)\n`);
+    const shownKeyOrFile = keyFile === undefined ? key : `in ${keyFile}`;
+    stdout.write(`account  ${accountId}\nkey      ${shownKeyOrFile}  (admin; it is shown only once)\n`);
   }
   if (key === null && keyFile !== undefined) {
     stderr.write(

@@ -304,7 +304,7 @@ export function createServiceMetrics(options: {
   addStateMetrics(registry, options.counts);
   new Gauge({
     name: 'vedette_service_build_info',
-    help: 'Always 1; the label tells the version.',
+    help: 'Always 1; the label is the version.',
     labelNames: ['version'],
     registers,
   }).set({ version: options.version }, 1);

@@ -201,7 +201,7 @@ function analysisWithoutInput(why: 'result-gone' | 'fault'): Analysis {
     userImpact: 'Not known.',
     rootCause: isGone
       ? 'The failed result is not stored any more, so nothing can be concluded from it.'
-      : 'The analysis could not be made, because of a fault of this service that its log tells.',
+      : 'The analysis could not be made, because of a fault of this service: see its log.',
     codeFix: isGone
       ? 'Ask for the analysis of a failure that is still stored, or keep results longer (RETENTION_DAYS).'
       : 'Look into the log of this service, and ask for the analysis again.',

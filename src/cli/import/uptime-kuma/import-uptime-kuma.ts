@@ -185,7 +185,7 @@ function reportExpiries(monitors: readonly RawMapping[], origin: Origin, { repor
       isTrue(expiryNotification) && /^https:/i.test(textOf(url) ?? ''),
   ).length;
   if (count > 0) {
-    const why = `expiryNotification of ${countText(count, 'monitor')}: alert channels tell of certificates`;
+    const why = `expiryNotification of ${countText(count, 'monitor')}: alert channels notify of certificates`;
     report.leftOut(origin, why, 'set sslExpiry of a channel');
   }
   const domains = monitors.filter(({ domainExpiryNotification }) =>

@@ -46,7 +46,7 @@ const IMPACTS: Readonly<Record<Classification, ImpactOf>> = {
   AGENT_PROBLEM: ({ target }) =>
     `None is known: ${target} was not asked, and is not watched meanwhile.`,
   UNKNOWN: ({ target }) =>
-    `Not known: what is stored does not tell what users of ${target} notice.`,
+    `Not known: what is stored does not show what users of ${target} notice.`,
 };
 
 /** With the locations. */

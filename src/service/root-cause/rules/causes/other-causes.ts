@@ -16,7 +16,7 @@ export const LOSS_CAUSE: CauseRow = {
         ? `; from ${check.maxPacketLossThreshold} % on the check fails`
         : '';
     const where =
-      routeOf(result) === null ? '' : ' The trace among the evidence tells where loss begins.';
+      routeOf(result) === null ? '' : ' The trace among the evidence shows where loss begins.';
     return `${counts} to ${target} were not answered${limit}. Likely a link on the way is congested or faulty, or the host or a router answers only so many echoes a second.${where}`;
   },
   fix: ({ target }) =>

@@ -19,7 +19,7 @@ describe('a backup of Uptime Kuma', () => {
       `${FILE}:87: monitorList[7]: changed: it is a heartbeat, which only a service has: run vedette apply, and let the job ping the address that the service shows for backup`,
       `${FILE}:96: monitorList[8]: left out: no type of check does what the type "mqtt" does; a TCP check can see that a port is open, and a script of your own can ping a heartbeat`,
       `${FILE}:3: notificationList: left out: 1 notification: their settings contain secrets, and belong to alert channels; add alertChannels to the file`,
-      `${FILE}:11: monitorList: left out: expiryNotification of 1 monitor: alert channels tell of certificates; set sslExpiry of a channel`,
+      `${FILE}:11: monitorList: left out: expiryNotification of 1 monitor: alert channels notify of certificates; set sslExpiry of a channel`,
     ]);
     expect(leftOut).toBe(5);
   });
