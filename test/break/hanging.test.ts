@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { expect, it, onTestFinished } from 'vitest';
 import { lacking } from '../support/process/system-needs.ts';
 import { until } from '../support/service/deployment.ts';
-import { type StarvedAgent, startAgent } from './support/starvation/starvation-fixture.ts';
+import { type StarvedAgent, startAgent } from './support/starvation/fixture.ts';
 
 const HANGING = 1000;
 const HEALTHY = 200;

@@ -3,27 +3,27 @@ import { errorsIn } from '../support/agent/doomed-agent.ts';
 import { lacking } from '../support/process/system-needs.ts';
 import { makeTestFolder } from '../support/process/test-folder.ts';
 import { startAgent, startService, until } from '../support/service/deployment.ts';
-import { addSoakChecks, SECRET_VARIABLE } from './support/soak/soak-checks.ts';
-import { newSecret, startSoakClients } from './support/soak/soak-clients.ts';
+import { addSoakChecks, SECRET_VARIABLE } from './support/soak/checks.ts';
+import { newSecret, startSoakClients } from './support/soak/clients.ts';
 import {
   allOf,
   type Counted,
   growthIn,
   growthOf,
   summaryOf,
-} from './support/soak/soak-flatness.ts';
-import { INSPECTED, inspect } from './support/soak/soak-inspector.ts';
+} from './support/soak/flatness.ts';
+import { INSPECTED, inspect } from './support/soak/inspector.ts';
 import {
   AGENT_CENSUS,
   AGENT_RULES,
   ASKED_RUNS,
   SERVICE_CENSUS,
   SERVICE_RULES,
-} from './support/soak/soak-rules.ts';
-import { type Sample, takeCensus, takeSample, type Watched } from './support/soak/soak-sampler.ts';
-import { judgeSlots, type Span } from './support/soak/soak-slots.ts';
-import { startTargets } from './support/soak/soak-targets.ts';
-import { startPulse } from './support/storm/storm-pulse.ts';
+} from './support/soak/rules.ts';
+import { type Sample, takeCensus, takeSample, type Watched } from './support/soak/sampler.ts';
+import { judgeSlots, type Span } from './support/soak/slots.ts';
+import { startTargets } from './support/soak/targets.ts';
+import { startPulse } from './support/storm/pulse.ts';
 
 /** 1 runs every path, 10 is for nightly runs, 60 for a release. */
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 1);

@@ -14,7 +14,7 @@ import {
   PERIOD_SECONDS,
   type StarvationCheck,
   starvationChecks,
-} from './support/starvation/starvation-checks.ts';
+} from './support/starvation/checks.ts';
 import {
   type StarvedAgent,
   startAgent,
@@ -22,14 +22,14 @@ import {
   startStalls,
   startTargets,
   stopNowAndThen,
-} from './support/starvation/starvation-fixture.ts';
-import { askHealth, type HealthAnswers } from './support/starvation/starvation-health.ts';
+} from './support/starvation/fixture.ts';
+import { askHealth, type HealthAnswers } from './support/starvation/health.ts';
 import {
   causesIn,
   type Gap,
   judgeFaulty,
   judgeHealthy,
-} from './support/starvation/starvation-verdict.ts';
+} from './support/starvation/verdict.ts';
 
 const lacks =
   lacking({ commands: ['chrt', 'taskset', 'nice', 'perl', 'dd'], files: [] }) ??

@@ -9,17 +9,17 @@ import { ownProcessesOf } from '../support/process/own-processes.ts';
 import { lacking } from '../support/process/system-needs.ts';
 import { makeTestFolder } from '../support/process/test-folder.ts';
 import { startAgent, until } from '../support/service/deployment.ts';
-import { PERIOD_SECONDS, type StormCheck, stormChecks } from './support/storm/storm-checks.ts';
-import { GROUPS, type Group, stormFixture } from './support/storm/storm-fixture.ts';
-import { type Pulse, startPulse } from './support/storm/storm-pulse.ts';
+import { PERIOD_SECONDS, type StormCheck, stormChecks } from './support/storm/checks.ts';
+import { GROUPS, type Group, stormFixture } from './support/storm/fixture.ts';
+import { type Pulse, startPulse } from './support/storm/pulse.ts';
 import {
   latenessOf,
   type Span,
   type StormRecords,
   slotRecordsOf,
-} from './support/storm/storm-records.ts';
-import { stormFaults } from './support/storm/storm-verdict.ts';
-import { type Waiting, watchWaiting } from './support/storm/storm-waiting.ts';
+} from './support/storm/records.ts';
+import { stormFaults } from './support/storm/verdict.ts';
+import { type Waiting, watchWaiting } from './support/storm/waiting.ts';
 
 const lacks = lacking({
   commands: ['ip', 'nft', 'sysctl', 'mount', 'tcpdump', 'traceroute'],

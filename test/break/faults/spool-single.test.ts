@@ -8,9 +8,9 @@ import { idsOf, readAll, recordFor } from '../../support/agent/spool.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
-import { FaultyDisk } from './support/spool/spool-disk.ts';
-import { PowerShadow } from './support/spool/spool-power.ts';
-import { quiet } from './support/spool/spool-stage.ts';
+import { FaultyDisk } from './support/spool/disk.ts';
+import { PowerShadow } from './support/spool/power.ts';
+import { quiet } from './support/spool/stage.ts';
 
 /** Opens the spool of one folder repeatedly, all on a disk that refuses calls on demand. */
 function setUp() {

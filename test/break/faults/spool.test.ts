@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { IS_NIGHTLY } from '../../support/nightly.ts';
-import { casesOf, type FaultCase, play } from './support/spool/spool-cases.ts';
-import { reportProblem } from './support/spool/spool-reports.ts';
-import { byText, callSites, otherDoors, PORT_METHODS } from './support/spool/spool-sites.ts';
+import { casesOf, type FaultCase, play } from './support/spool/cases.ts';
+import { reportProblem } from './support/spool/reports.ts';
+import { byText, callSites, otherDoors, PORT_METHODS } from './support/spool/sites.ts';
 
 /** Random source for what survives a power loss. */
 const SEED = Number(process.env.BREAK_SEED ?? randomInt(2 ** 31));

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { MissedReason, MissedSlots } from '../../../src/model/result/missed-slots.ts';
-import type { Expected, StarvationCheck } from '../../break/support/starvation/starvation-checks.ts';
+import type { Expected, StarvationCheck } from '../../break/support/starvation/checks.ts';
 import {
   causesIn,
   judgeFaulty,
   judgeHealthy,
   type Observed,
   type ReceivedResult,
-} from '../../break/support/starvation/starvation-verdict.ts';
+} from '../../break/support/starvation/verdict.ts';
 import { resultFor } from '../../support/samples/results.ts';
 
 const FROM_MS = Date.UTC(2026, 0, 1);

@@ -2,29 +2,29 @@ import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DatabaseKind } from '../../../../support/database/databases.ts';
 import { createSelfSigned } from '../../../../support/servers/certificates.ts';
-import type { Scenario } from './store-cases.ts';
-import { allOperations } from './store-operations.ts';
-import { type Campaign, type Choice, tryFaults } from './store-plan.ts';
+import type { Scenario } from './cases.ts';
+import { allOperations } from './operations.ts';
+import { type Campaign, type Choice, tryFaults } from './plan.ts';
 import {
   agentsScenario,
   runsScenario,
   silenceScenario,
   trialsScenario,
-} from './store-scenarios-agents.ts';
-import { alertsScenario, failuresScenario, remindersScenario } from './store-scenarios-alerts.ts';
-import { crudScenarios, partsScenario } from './store-scenarios-crud.ts';
-import { groupRunsScenario } from './store-scenarios-groups.ts';
+} from './scenarios-agents.ts';
+import { alertsScenario, failuresScenario, remindersScenario } from './scenarios-alerts.ts';
+import { crudScenarios, partsScenario } from './scenarios-crud.ts';
+import { groupRunsScenario } from './scenarios-groups.ts';
 import {
   acknowledgedScenario,
   dependentScenario,
   groupedScenario,
   problemScenario,
   repeatedScenario,
-} from './store-scenarios-notices.ts';
-import { artifactsScenario, heartbeatsScenario, startScenario } from './store-scenarios-rest.ts';
-import { resultsScenario, rollUpsScenario } from './store-scenarios-results.ts';
-import { usersScenario } from './store-scenarios-users.ts';
-import { type FaultService, openFaultService } from './store-service.ts';
+} from './scenarios-notices.ts';
+import { artifactsScenario, heartbeatsScenario, startScenario } from './scenarios-rest.ts';
+import { resultsScenario, rollUpsScenario } from './scenarios-results.ts';
+import { usersScenario } from './scenarios-users.ts';
+import { type FaultService, openFaultService } from './service.ts';
 
 /** Set it to select the same faults again. */
 export const SEED = Number(process.env.BREAK_SEED ?? randomInt(2 ** 31));
