@@ -108,7 +108,7 @@ Exit codes: 0 all passed (degraded counts as passed), 1 a check failed or could 
 (--junit).`,
   validate: `
 A setting that has no effect, such as alertSettings beside useGlobalAlertSettings true, is no
-problem: it has a line of its own, also with its place.
+problem: it has a line of its own, also with its position in the file.
 
 Exit codes: 0 no problems, 2 problems or no such file.`,
   init: `
@@ -119,7 +119,7 @@ node_modules beside the file has it, else at SERVICE_URL (by default the service
 Exit codes: 0 written, 2 bad arguments or SERVICE_URL, the file exists or cannot be written, or the
 input ended, 130 or 143 interrupted.`,
   import: `
-Secrets are never copied: {{NAME}} stands in their place, and the last line on stderr lists the
+Secrets are never copied: {{NAME}} replaces them, and the last line on stderr lists the
 variables to set. More: vedette help importing
 
 Exit codes: 0 done, 2 a file cannot be read or written, or has nothing to check, 3 with --strict:

@@ -23,12 +23,12 @@ export interface SecretBox {
    */
   sealBy(keyName: string): void;
   /**
-   * @param place where it is stored, for example the table, the account and the row: it cannot be
-   *   decrypted in any other place
+   * @param context where it is stored, for example the table, the account and the row: it cannot be
+   *   decrypted in any other context
    */
-  seal(text: string, place: readonly string[]): Buffer;
+  seal(text: string, context: readonly string[]): Buffer;
   /** @throws VedetteError `environment` SECRET_UNREADABLE where none of the keys decrypts it */
-  open(sealed: Uint8Array, place: readonly string[]): string;
+  open(sealed: Uint8Array, context: readonly string[]): string;
   /**
    * HMAC-SHA256 of the text by each key, that of the current key first: finds an encrypted text
    * without decrypting it.
@@ -57,16 +57,16 @@ export function createSecretBox(keys: readonly [Buffer, ...(readonly Buffer[])])
       currentName = nameOf(current);
     },
 
-    seal(text, place) {
+    seal(text, context) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, current, nonce, { authTagLength: TAG_BYTES });
-      cipher.setAAD(boundTo(place));
+      cipher.setAAD(boundTo(context));
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       const head = [Buffer.of(FORMAT), currentName, nonce, cipher.getAuthTag()];
       return Buffer.concat([...head, body]);
     },
 
-    open(sealed, place) {
+    open(sealed, context) {
       const bytes = Buffer.from(sealed);
       const key = byName.get(keyNameIn(bytes));
       if (bytes[0] !== FORMAT || bytes.length < HEAD_BYTES) {
@@ -79,7 +79,7 @@ export function createSecretBox(keys: readonly [Buffer, ...(readonly Buffer[])])
       const nonce = bytes.subarray(1 + KEY_NAME_BYTES, nonceEnd);
       const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
       decipher.setAuthTag(bytes.subarray(nonceEnd, HEAD_BYTES));
-      decipher.setAAD(boundTo(place));
+      decipher.setAAD(boundTo(context));
       try {
         const text = [decipher.update(bytes.subarray(HEAD_BYTES)), decipher.final()];
         return Buffer.concat(text).toString('utf8');
@@ -122,8 +122,8 @@ function digestOf(key: Buffer, text: string, purpose: string): Buffer {
 }
 
 /** JSON separates the parts unambiguously. */
-function boundTo(place: readonly string[]): Buffer {
-  return Buffer.from(JSON.stringify(place));
+function boundTo(context: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify(context));
 }
 
 function unreadable(why: string): VedetteError {

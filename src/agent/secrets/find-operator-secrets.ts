@@ -40,8 +40,8 @@ export function findOperatorSecrets(
   for (const [name, value] of scripted === null ? [] : agent) {
     if (names.includes(name) || targets.has(name)) continue;
     // The host is searched for them.
-    const places = { isInBody: true, isInHost: false, isInTokenRequest: true };
-    own.push({ name, value, targets: null, ...places });
+    const uses = { isInBody: true, isInHost: false, isInTokenRequest: true };
+    own.push({ name, value, targets: null, ...uses });
   }
   if (own.length === 0) return NO_OPERATOR_SECRETS;
   return new OperatorSecrets(own, scripted === null ? [] : hostsIn(scripted));

@@ -62,7 +62,7 @@ export function addAccountCommands(
     .command('export')
     .summary('write an account as a check file')
     .description(
-      'Writes the checks, alert channels, groups, heartbeats, status pages, maintenance windows and variables of an account as one check file, which vedette apply takes elsewhere. Secret values are not in it: comments mark their places, and say what else is not.',
+      'Writes the checks, alert channels, groups, heartbeats, status pages, maintenance windows and variables of an account as one check file, which vedette apply takes elsewhere. Secret values are not in it: comments mark where they belong, and say what else is not.',
     )
     .argument('<account>', ACCOUNT, notEmpty)
     .option('--output <file>', 'the file to write, or to replace (default: stdout)', notEmpty)

@@ -5,7 +5,7 @@ import { withTarget } from '../../blackbox-probe/probe-target.ts';
 import type { DocumentTargets, TargetGroup } from './target-document.ts';
 
 /** A check for a target, or why there is none. */
-export type Expanded = TargetPlace &
+export type Expanded = TargetPosition &
   (
     | { readonly ok: true; readonly check: Check }
     | {
@@ -16,7 +16,7 @@ export type Expanded = TargetPlace &
       }
   );
 
-interface TargetPlace {
+interface TargetPosition {
   readonly target: string;
   /** The name of the document. */
   readonly document: string;
@@ -52,8 +52,8 @@ export function* expandCheck(
       for (const [index, target] of targets.entries()) {
         if (known.has(target)) continue;
         known.add(target);
-        const place = { target, document, at: `${group}.targets.${index}` };
-        yield expandTarget(check, place, labels, before.get(target));
+        const position = { target, document, at: `${group}.targets.${index}` };
+        yield expandTarget(check, position, labels, before.get(target));
       }
     }
   }
@@ -61,14 +61,14 @@ export function* expandCheck(
 
 function expandTarget(
   check: Check,
-  place: TargetPlace,
+  position: TargetPosition,
   labels: TargetGroup['labels'],
   before: Expanded | undefined,
 ): Expanded {
-  const { target } = place;
+  const { target } = position;
   // Ids, names and labels of metrics would show it.
   if (USERINFO.test(target.replaceAll(IGNORED_IN_URLS, ''))) {
-    return { ok: false, ...place, isSecret: true, problem: 'it has a user or password' };
+    return { ok: false, ...position, isSecret: true, problem: 'it has a user or password' };
   }
   const id = idFor(check.id, target);
   const name = nameFor(check.name, { ...labels, target });
@@ -78,12 +78,12 @@ function expandTarget(
     before.check.name === name &&
     isDeepStrictEqual(before.check.tags, tags)
   ) {
-    return { ...before, ...place };
+    return { ...before, ...position };
   }
   const found = withTarget(check, target);
-  if (!found.ok) return { ok: false, ...place, isSecret: false, problem: found.problem };
+  if (!found.ok) return { ok: false, ...position, isSecret: false, problem: found.problem };
   // A check that is only a module is not activated; its targets are.
-  return { ok: true, ...place, check: { ...found.check, id, name, tags, activated: true } };
+  return { ok: true, ...position, check: { ...found.check, id, name, tags, activated: true } };
 }
 
 function tagsFor(check: Check, labels: TargetGroup['labels']): string[] {
