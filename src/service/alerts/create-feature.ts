@@ -7,7 +7,7 @@ import type { Store } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import type { LinkBase } from '../outgoing/link-base.ts';
 import type { OutgoingConfig } from '../outgoing/outgoing-config.ts';
-import { type AccountAlertSettings, createAccountAlertSettings } from './account-alert-settings.ts';
+import { type AccountAlertSettingsFeature, createAccountAlertSettings } from './account-settings/account-alert-settings.ts';
 import {
   type Acknowledgements,
   createAcknowledgements,
@@ -17,7 +17,7 @@ import { type AlertChannels, createAlertChannels } from './channels/alert-channe
 import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
 import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
 import { createOutbox } from './delivery/outbox.ts';
-import { createNoticeSender } from './delivery/sender.ts';
+import { createNoticeSender } from './delivery/notice-sender.ts';
 import { type DeliveryWorkerParts, runDeliveryWorker } from './delivery/worker.ts';
 import { type AlertEngine, createAlertEngine } from './engine.ts';
 import { createLocationAlerts, type LocationAlerts } from './location-alerts.ts';
@@ -63,7 +63,7 @@ export interface AlertFeatures {
   readonly alertRepeatCounts: Readonly<Record<'sent' | 'failed', number>>;
   readonly alertEngine: AlertEngine;
   readonly alertRecipients: AlertRecipients;
-  readonly alertSettings: AccountAlertSettings;
+  readonly alertSettings: AccountAlertSettingsFeature;
   readonly checkAlerts: CheckAlerts;
   readonly linkedAlerts: LinkedAlerts;
   readonly locationAlerts: LocationAlerts;

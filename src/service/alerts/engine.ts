@@ -7,9 +7,9 @@ import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import type { FinalsHandler } from '../results/finals-handler.ts';
 import { applyJudgements } from './apply-judgements.ts';
 import { parentsFirst, parentsOf } from './dependencies/parents.ts';
-import { runDueAlerts, sweepDueAlerts } from './due-alerts.ts';
-import { earlierVerdicts } from './earlier-runs.ts';
-import { withFlapping } from './flapping/with-flapping.ts';
+import { keepJudgingDueChecks, judgeDueChecks } from './judge-due-checks.ts';
+import { earlierVerdicts } from './earlier-verdicts.ts';
+import { withFlapping } from './flapping.ts';
 import { judgeRuns } from './judge.ts';
 import type { Silences } from './maintenance-silences.ts';
 import type { Outbox } from './notice.ts';
@@ -104,11 +104,11 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
     },
 
     sweep() {
-      return sweepDueAlerts(parts);
+      return judgeDueChecks(parts);
     },
 
     maintain(signal) {
-      return runDueAlerts(parts, signal);
+      return keepJudgingDueChecks(parts, signal);
     },
   };
 }

@@ -37,7 +37,7 @@ export function listLocationSubscribers(
 }
 
 /** The channels that have a delivery of the alert. */
-export function listNotifiedChannels(
+export function listChannelsWithAnyDelivery(
   sql: Sql,
   { accountId, alertId }: { readonly accountId: string; readonly alertId: string },
 ): Promise<readonly (NoticePreferences & { readonly channelId: number })[]> {

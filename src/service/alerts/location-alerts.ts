@@ -4,7 +4,7 @@ import { countText } from '../../runtime/text/count-text.ts';
 import type { Sql } from '../database/store.ts';
 import { lockChannelsShared } from './channels/sql.ts';
 import { insertDeliveries } from './delivery/sql.ts';
-import { listLocationSubscribers, listNotifiedChannels } from './location-alerts.sql.ts';
+import { listLocationSubscribers, listChannelsWithAnyDelivery } from './location-alerts.sql.ts';
 import type { Silences } from './maintenance-silences.ts';
 import type { AlertNotice } from './notice.ts';
 
@@ -46,15 +46,15 @@ export function createLocationAlerts({
       const subscribers = (await listLocationSubscribers(tx, location)).filter(wantsSilence);
       if (subscribers.length === 0) return false;
       const isSilenced = await silences.from(tx, location.accountId, atMs);
-      const listening = subscribers.filter(({ tags }) => !isSilenced(tags, atMs));
-      await notify(tx, location, listening, silentNotice(location, atMs));
-      const notified = new Set(listening.map(({ channelId }) => channelId));
+      const unsilenced = subscribers.filter(({ tags }) => !isSilenced(tags, atMs));
+      await notify(tx, location, unsilenced, silentNotice(location, atMs));
+      const notified = new Set(unsilenced.map(({ channelId }) => channelId));
       return subscribers.some(({ channelId }) => !notified.has(channelId));
     },
 
     async ended(tx, location, atMs) {
       const alertId = alertIdOf('silent', location);
-      const notified = await listNotifiedChannels(tx, { accountId: location.accountId, alertId });
+      const notified = await listChannelsWithAnyDelivery(tx, { accountId: location.accountId, alertId });
       const notice = endNotice(location, atMs);
       const wanted = notified.filter((channel) => wantsNotice(channel, notice));
       await notify(tx, location, wanted, notice);

@@ -2,7 +2,7 @@ import { type Acknowledger, isAcknowledgedBy } from '../../../model/alerting/ack
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Store } from '../../database/store.ts';
 import { findAlert, type ListedAlert } from '../sql.ts';
-import { readAcknowledgeToken } from './link.ts';
+import { readAcknowledgeToken } from './acknowledge-link.ts';
 import { accountOfAlert, nameOfChannel } from './sql.ts';
 
 /** An alert as the link in a message shows it. */

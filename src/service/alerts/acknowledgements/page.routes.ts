@@ -9,7 +9,7 @@ import type { CheckAlerts } from '../check-alerts.ts';
 import { presentAlert } from '../routes.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 import { isTakenByChannel, type LinkedAlert, type LinkedAlerts } from './linked-alerts.ts';
-import { CLOSED_PAGE, openAlertPage, problemPage, UNKNOWN_PAGE } from './view.ts';
+import { CLOSED_PAGE, openAlertPage, problemPage, UNKNOWN_PAGE } from './alert-page.ts';
 
 const PATH = '/acknowledge/:token';
 

@@ -18,11 +18,11 @@ import { inSlices, type Page, rangeOf } from '../../http/resources/paging.ts';
 import type { SendOutcome } from '../../outgoing/send-outcome.ts';
 import { sampleEndOf, sampleNotice } from '../delivery/sample-notice.ts';
 import { sendSealed } from '../delivery/send-sealed.ts';
-import type { NoticeSender } from '../delivery/sender.ts';
+import type { NoticeSender } from '../delivery/notice-sender.ts';
 import type { AlertNotice } from '../notice.ts';
 import { changedChannel, wholeChannel } from './channel-input.ts';
 import { decryptTarget, sealedTarget } from './channel-secrets.ts';
-import { findServedChecks, type ServedChecks } from './served-checks.sql.ts';
+import { findNotifiedChecks, type NotifiedChecks } from './notified-checks.sql.ts';
 import {
   deleteChannel,
   findChannel,
@@ -56,7 +56,7 @@ export interface AlertChannelsParts {
 export interface ChannelView extends StoredChannel {
   readonly subscriptions: AlertChannel['subscriptions'];
   /** Left out in lists. */
-  readonly servedChecks?: ServedChecks;
+  readonly servedChecks?: NotifiedChecks;
 }
 
 /** Checks that a response names. */
@@ -129,7 +129,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
     channel: StoredChannel,
   ): Promise<ChannelView> {
     const of = { accountId, id: channel.id, limit: MAX_SERVED_CHECKS };
-    const servedChecks = await findServedChecks(sql, of);
+    const servedChecks = await findNotifiedChecks(sql, of);
     return { ...(await viewOf(sql, accountId, channel)), servedChecks };
   }
 

@@ -12,7 +12,7 @@ import {
 } from './subscriptions.sql.ts';
 
 /** src/model/README.md, "Fields of every check". */
-export interface ChannelSubscription {
+export interface ApiChannelSubscription {
   readonly alertChannelId: number;
   readonly activated: boolean;
 }
@@ -36,7 +36,7 @@ export interface CheckChannels {
 
 export interface CheckSubscriptions {
   /** In the order of the channels. */
-  readonly subscriptions: readonly ChannelSubscription[];
+  readonly subscriptions: readonly ApiChannelSubscription[];
   /** The channels that are notified of the check. Locked values are empty. */
   readonly alertChannels: CheckChannels;
 }
@@ -120,7 +120,7 @@ function channelsOf(
 export async function requireChannels(
   tx: Sql,
   accountId: string,
-  named: readonly ChannelSubscription[],
+  named: readonly ApiChannelSubscription[],
 ): Promise<readonly RequestProblem[]> {
   const ids = named.map(({ alertChannelId }) => alertChannelId);
   // The database rejects a fraction or a number past 2^53, which is no id anyway.
@@ -141,7 +141,7 @@ export async function requireChannels(
 /** Only for channels that `requireChannels` locks, and a locked check. */
 export async function replaceSubscriptions(
   tx: Sql,
-  { accountId, checkId, given }: CheckKey & { readonly given: readonly ChannelSubscription[] },
+  { accountId, checkId, given }: CheckKey & { readonly given: readonly ApiChannelSubscription[] },
 ): Promise<void> {
   await deleteSubscriptionsOfCheck(tx, { accountId, checkId });
   await insertSubscriptions(tx, {
@@ -164,7 +164,7 @@ export async function firstSubscriptions(
     given,
     autoAssignAlerts,
   }: CheckKey & {
-    readonly given: readonly ChannelSubscription[];
+    readonly given: readonly ApiChannelSubscription[];
     readonly autoAssignAlerts: boolean;
   },
 ): Promise<void> {

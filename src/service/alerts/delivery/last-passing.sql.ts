@@ -7,7 +7,7 @@ const SCANNED = 500;
 const DAYS = 7;
 
 /** The last run of a check that passed, and was not degraded; null if none of the newest did, within 7 days. */
-export async function findLastPassing(
+export async function findLastPassingRun(
   sql: Sql,
   {
     accountId,

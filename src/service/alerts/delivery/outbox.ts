@@ -14,11 +14,11 @@ import {
   lockSubscribedChannels,
   saveCertificateNotices,
 } from '../channels/subscriptions.sql.ts';
-import { withBundles } from '../grouping/bundles.ts';
+import { withBundles } from '../bundling/bundles.ts';
 import type { AlertNotice, NotifiedBy, Outbox } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
-import { type Lane, lanesAmong, lanesWithProblem, unfinishedLanes } from './lanes.sql.ts';
-import { deliveryOf, type Listener, type PendingDelivery } from './pending.ts';
+import { type CheckChannel, pairsAmong, pairsWithProblem, unfinishedPairs } from './check-channels.sql.ts';
+import { newDeliveryOf, type NoticeRecipient, type PendingDelivery } from './pending-delivery.ts';
 import { insertDeliveries } from './sql.ts';
 
 /** Bounds the parameters of a statement where many checks fail at once. */
@@ -37,9 +37,9 @@ export function createOutbox(): Outbox {
       const subscribed = await lockSubscribedChannels(tx, { accountId, checkIds });
       const more = await escalatedChannels(tx, accountId, escalated);
       const wanted = notices.flatMap((notice) =>
-        listenersOf(notice, subscribed, more)
-          .filter((listener) => wantsNotice(listener, notice))
-          .map((listener): PendingDelivery => ({ notice, listener })),
+        recipientsOf(notice, subscribed, more)
+          .filter((recipient) => wantsNotice(recipient, notice))
+          .map((recipient): PendingDelivery => ({ notice, recipient })),
       );
       if (wanted.length === 0) return;
       const known = await withoutUnknownEnds(tx, accountId, wanted);
@@ -49,7 +49,7 @@ export function createOutbox(): Outbox {
       for (const [atMs, group] of groupBy(bundled, ({ notice }) => notice.atMs)) {
         for (let from = 0; from < group.length; from += ROWS_AT_ONCE) {
           const batch = group.slice(from, from + ROWS_AT_ONCE);
-          const deliveries = batch.map((each) => deliveryOf(accountId, each));
+          const deliveries = batch.map((each) => newDeliveryOf(accountId, each));
           await insertDeliveries(tx, { accountId, deliveries, atMs });
         }
       }
@@ -78,16 +78,16 @@ async function escalatedChannels(
   );
 }
 
-function listenersOf(
+function recipientsOf(
   { alertId, check: { id: checkId } }: AlertNotice,
   subscribed: readonly ChannelSubscriber[],
   escalated: ReadonlyMap<string, readonly Channel[]>,
-): readonly Listener[] {
+): readonly NoticeRecipient[] {
   const own = subscribed
-    .filter((listener) => listener.checkId === checkId)
-    .map((listener) => ({ ...listener, notifiedBy: byOf(listener) }));
+    .filter((recipient) => recipient.checkId === checkId)
+    .map((recipient) => ({ ...recipient, notifiedBy: byOf(recipient) }));
   const more = (escalated.get(alertId) ?? []).filter(
-    ({ channelId }) => !own.some((listener) => listener.channelId === channelId),
+    ({ channelId }) => !own.some((recipient) => recipient.channelId === channelId),
   );
   return [
     ...own,
@@ -110,17 +110,17 @@ async function withoutUnknownEnds(
 ): Promise<readonly PendingDelivery[]> {
   const ends = wanted.filter(({ notice }) => phaseOf(notice) === 'resolve');
   if (ends.length === 0) return wanted;
-  const asked = lanesAmong(
+  const asked = pairsAmong(
     accountId,
-    ends.map(({ listener }) => listener),
+    ends.map(({ recipient }) => recipient),
   );
-  const lanes = await lanesWithProblem(tx, { ...asked, ends: ENDS });
-  const open = new Set(lanes.map(keyOf));
+  const pairs = await pairsWithProblem(tx, { ...asked, ends: ENDS });
+  const open = new Set(pairs.map(keyOf));
   // A problem may begin and end in one batch.
-  return wanted.filter(({ notice, listener }) => {
+  return wanted.filter(({ notice, recipient }) => {
     if (notice.alertType === 'ALERT_SSL') return true;
-    if (phaseOf(notice) === 'resolve') return open.delete(keyOf(listener));
-    open.add(keyOf(listener));
+    if (phaseOf(notice) === 'resolve') return open.delete(keyOf(recipient));
+    open.add(keyOf(recipient));
     return true;
   });
 }
@@ -138,13 +138,13 @@ async function withoutSentCertificates(
     sent.set(keyOf(each), each);
   }
   const fresh = new Map<string, CertificateNotice>();
-  const kept = wanted.filter(({ notice, listener }) => {
+  const kept = wanted.filter(({ notice, recipient }) => {
     if (notice.alertType !== 'ALERT_SSL' || notice.sslDaysRemaining === null) return true;
-    const { channelId, checkId } = listener;
+    const { channelId, checkId } = recipient;
     const endsAtMs = certificateEndMs(notice.startedAtMs, notice.sslDaysRemaining);
-    const before = fresh.get(keyOf(listener)) ?? sent.get(keyOf(listener));
+    const before = fresh.get(keyOf(recipient)) ?? sent.get(keyOf(recipient));
     if (before !== undefined && isSameCertificateEnd(before.endsAtMs, endsAtMs)) return false;
-    fresh.set(keyOf(listener), { channelId, checkId, endsAtMs });
+    fresh.set(keyOf(recipient), { channelId, checkId, endsAtMs });
     return true;
   });
   await saveCertificateNotices(tx, { accountId, notices: [...fresh.values()] });
@@ -159,17 +159,17 @@ async function withoutQueuedReminders(
 ): Promise<readonly PendingDelivery[]> {
   const reminders = wanted.filter(({ notice }) => notice.reminder > 0);
   if (reminders.length === 0) return wanted;
-  const asked = lanesAmong(
+  const asked = pairsAmong(
     accountId,
-    reminders.map(({ listener }) => listener),
+    reminders.map(({ recipient }) => recipient),
   );
-  const lanes = await unfinishedLanes(tx, asked);
-  const busy = new Set(lanes.map(keyOf));
-  return wanted.filter(({ notice, listener }) => {
-    return notice.reminder === 0 || !busy.has(keyOf(listener));
+  const pairs = await unfinishedPairs(tx, asked);
+  const busy = new Set(pairs.map(keyOf));
+  return wanted.filter(({ notice, recipient }) => {
+    return notice.reminder === 0 || !busy.has(keyOf(recipient));
   });
 }
 
-function keyOf({ channelId, checkId }: Lane): string {
+function keyOf({ channelId, checkId }: CheckChannel): string {
   return `${channelId} ${checkId}`;
 }

@@ -6,7 +6,7 @@ import { decryptTarget } from '../channels/channel-secrets.ts';
 import type { SealedTarget } from '../channels/sql.ts';
 import type { AlertNotice } from '../notice.ts';
 import { incidentKeyOf } from '../senders/incident-key.ts';
-import type { NoticeSender } from './sender.ts';
+import type { NoticeSender } from './notice-sender.ts';
 
 export interface SealedDelivery extends SealedTarget {
   readonly deliveryId: string;

@@ -5,8 +5,8 @@ import type { AccountRange } from '../../database/lists/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
-import { DIGEST_KEY } from '../grouping/bundle-key.ts';
-import { CARRIED_LEASE } from '../grouping/bundles.sql.ts';
+import { DIGEST_KEY } from '../bundling/bundle-key.ts';
+import { CARRIED_LEASE } from '../bundling/bundles.sql.ts';
 import type { AlertNotice, NotifiedBy } from '../notice.ts';
 import { SHOWN_STATE } from './shown-state.sql.ts';
 
@@ -221,8 +221,8 @@ export async function restartDelivery(
 }
 
 /**
- * Keeps the last notice to each channel of a problem that lasts, by which `lanesWithProblem` and
- * `listNotifiedChannels` know who is to be notified of its end: of a check, a silent location or monitoring itself.
+ * Keeps the last notice to each channel of a problem that lasts, by which `pairsWithProblem` and
+ * `listChannelsWithAnyDelivery` know who is to be notified of its end: of a check, a silent location or monitoring itself.
  *
  * @returns how many finished deliveries it deleted, at most the limit
  */

@@ -8,16 +8,16 @@ import { NameCounts } from '../../outbox/name-counts.ts';
 import { recordAttempt } from '../../outbox/shared.sql.ts';
 import type { LinkBase } from '../../outgoing/link-base.ts';
 import { notSent, SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
-import { acknowledgeLink } from '../acknowledgements/link.ts';
-import { withBundle } from '../grouping/bundle-notice.ts';
-import { recordCarried, releaseOrphans } from '../grouping/bundles.sql.ts';
+import { acknowledgeLink } from '../acknowledgements/acknowledge-link.ts';
+import { withBundle } from '../bundling/bundle-notice.ts';
+import { recordCarried, releaseOrphans } from '../bundling/bundles.sql.ts';
 import type { AlertNotice } from '../notice.ts';
 import { headlineOf } from '../senders/headline.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 import { outcomeOfAttempt } from './attempt-outcome.ts';
 import { type ClaimedDelivery, claimDeliveries, nextDueAtMs } from './claims.sql.ts';
-import { withDependents } from './dependents.ts';
-import { findLastPassing } from './last-passing.sql.ts';
+import { withDependents } from './with-dependents.ts';
+import { findLastPassingRun } from './last-passing.sql.ts';
 import { withPreviousNotice } from './previous-notice.ts';
 import { type SealedDelivery, type SealedSending, sendSealed } from './send-sealed.ts';
 import { NOTICES_CHANNEL } from './sql.ts';
@@ -190,7 +190,7 @@ async function withLastPassing(store: Store, delivery: SealedDelivery): Promise<
   if (resultId === null || location !== undefined || phaseOf(notice) === 'resolve') return delivery;
   try {
     const of = { accountId, checkId: check.id, beforeMs: atMs };
-    const lastPassing = await store.transaction((tx) => findLastPassing(tx, of), {
+    const lastPassing = await store.transaction((tx) => findLastPassingRun(tx, of), {
       statementTimeoutMs: LAST_PASSING_LIMIT_MS,
     });
     return { ...delivery, notice: { ...notice, lastPassing } };

@@ -10,7 +10,7 @@ export type DependentChecks = {
 };
 
 /** @param limit of the names */
-export async function findDependents(
+export async function readDirectDependents(
   sql: Sql,
   {
     accountId,

@@ -20,7 +20,7 @@ import { createProblemNotices } from './problem-notices.ts';
 import {
   beginProblems,
   countProblems,
-  deleteUncertain,
+  deleteUncertainProblems,
   endProblems,
   extendProblems,
   type LengthByKind,
@@ -30,7 +30,7 @@ import {
   type ProblemFilter,
   putProblemPending,
   type StoredProblem,
-  saveFound,
+  saveFoundProblems,
 } from './sql.ts';
 import { subjectName } from './subject.ts';
 
@@ -195,9 +195,9 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
           disk: hasDatabaseOnDisk ? disk : null,
           isOnDemand,
         });
-        await saveFound(store, { found: bad, atMs });
+        await saveFoundProblems(store, { found: bad, atMs });
         await extendProblems(store, { ids: near, atMs });
-        await deleteUncertain(store, { atMs });
+        await deleteUncertainProblems(store, { atMs });
         await end(atMs, signal);
         await begin(atMs, signal);
         await notifyPending(atMs, signal);

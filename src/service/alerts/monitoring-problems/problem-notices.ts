@@ -9,7 +9,7 @@ import { stableId } from '../../../model/ids.ts';
 import type { Sql } from '../../database/store.ts';
 import { lockChannelsShared } from '../channels/sql.ts';
 import { insertDeliveries } from '../delivery/sql.ts';
-import { listLocationSubscribers, listNotifiedChannels } from '../location-alerts.sql.ts';
+import { listLocationSubscribers, listChannelsWithAnyDelivery } from '../location-alerts.sql.ts';
 import type { Silences } from '../maintenance-silences.ts';
 import type { AlertNotice } from '../notice.ts';
 import { type EndedProblem, listChannelsOfAccount, type StoredProblem } from './sql.ts';
@@ -58,9 +58,9 @@ export function createProblemNotices({
       // Somebody must be notified, even if only once a channel delivers again.
       if (wanted.length === 0) return all.length > 0;
       const isSilenced = await silences.from(tx, accountId, atMs);
-      const listening = wanted.filter(({ tags }) => tags === undefined || !isSilenced(tags, atMs));
-      await notify(tx, problem, listening, noticeOf(problem, 'begun', atMs));
-      const notified = new Set(listening.map(({ channelId }) => channelId));
+      const unsilenced = wanted.filter(({ tags }) => tags === undefined || !isSilenced(tags, atMs));
+      await notify(tx, problem, unsilenced, noticeOf(problem, 'begun', atMs));
+      const notified = new Set(unsilenced.map(({ channelId }) => channelId));
       return wanted.some(({ channelId }) => !notified.has(channelId));
     },
 
@@ -68,7 +68,7 @@ export function createProblemNotices({
       if (!problem.isKnown) return;
       const { accountId } = problem;
       const alertId = alertIdOf(problem, 'begun');
-      const notified = await listNotifiedChannels(tx, { accountId, alertId });
+      const notified = await listChannelsWithAnyDelivery(tx, { accountId, alertId });
       const notice = noticeOf(problem, 'ended', atMs);
       const wanted = notified.filter((channel) => wantsNotice(channel, notice));
       await notify(tx, problem, wanted, notice);

@@ -35,7 +35,7 @@ const COLUMNS = 'p.id, p.account_id, p.kind, p.subject_id, p.subject, p.message,
 const MAX_GAP = "interval '1 minute'";
 
 /** Stores problems that a scan found. */
-export async function saveFound(
+export async function saveFoundProblems(
   sql: Sql,
   { found, atMs }: { readonly found: readonly FoundProblem[]; readonly atMs: number },
 ): Promise<void> {
@@ -78,7 +78,7 @@ export async function extendProblems(
  * Forgets what was not found by the scan at `atMs`, and had not lasted long enough to begin. Replicas of the release
  * before do not find the agents that are too old for the next one: these are forgotten only once no replica finds them.
  */
-export async function deleteUncertain(
+export async function deleteUncertainProblems(
   sql: Sql,
   { atMs }: { readonly atMs: number },
 ): Promise<void> {

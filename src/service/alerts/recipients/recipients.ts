@@ -11,7 +11,7 @@ import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
-import { type DependentChecks, findDependents } from '../dependencies/dependents.sql.ts';
+import { type DependentChecks, readDirectDependents } from '../dependencies/dependents.sql.ts';
 import { parentsOf } from '../dependencies/parents.ts';
 import type { Silences } from '../maintenance-silences.ts';
 import { type AlertSubject, findAlertSubjects } from '../states.sql.ts';
@@ -20,7 +20,7 @@ import {
   countRecipients,
   listChannels,
   listRecipients,
-  listUnheard,
+  listChecksWithoutRecipients,
   type Recipient,
 } from './sql.ts';
 
@@ -104,7 +104,7 @@ export function createAlertRecipients(parts: AlertRecipientsParts): AlertRecipie
         const parents = await parentsOf(tx, accountId, [subject]);
         const failing = parents.failingOf(subject, atMs);
         const names = failing.map(({ name }) => name);
-        const unheard = await listUnheard(tx, {
+        const unheard = await listChecksWithoutRecipients(tx, {
           accountId,
           checkIds: failing.map((parent) => parent.checkId),
         });
@@ -115,7 +115,7 @@ export function createAlertRecipients(parts: AlertRecipientsParts): AlertRecipie
         return {
           ...settingsFor(subject),
           problem: currentProblemOf(subject, { isSilenced, failing: names, atMs }),
-          dependents: await findDependents(tx, { accountId, checkId, limit: MAX_DEPENDENTS }),
+          dependents: await readDirectDependents(tx, { accountId, checkId, limit: MAX_DEPENDENTS }),
           silences: silencesOf(subject, {
             isSilenced,
             failing: names,

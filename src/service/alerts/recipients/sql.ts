@@ -47,7 +47,7 @@ export async function listChannels(
 }
 
 /** Those of the checks of whose failures no channel is notified. */
-export async function listUnheard(
+export async function listChecksWithoutRecipients(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<readonly string[]> {

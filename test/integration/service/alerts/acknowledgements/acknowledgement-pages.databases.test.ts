@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acknowledgeToken } from '../../../../../src/service/alerts/acknowledgements/link.ts';
+import { acknowledgeToken } from '../../../../../src/service/alerts/acknowledgements/acknowledge-link.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { hookServer } from '../../../../support/servers/hook-server.ts';
 import {

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../../../../src/runtime/secret-box.ts';
 import { decryptTarget } from '../../../../../src/service/alerts/channels/channel-secrets.ts';
 import { findChannel } from '../../../../../src/service/alerts/channels/sql.ts';
-import { type CheckView, createChecks } from '../../../../../src/service/checks/checks.ts';
+import { type CheckWithChannels, createChecks } from '../../../../../src/service/checks/checks.ts';
 import type { Store } from '../../../../../src/service/database/store.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { hookServer } from '../../../../support/servers/hook-server.ts';
@@ -588,7 +588,7 @@ describe.each(databases)('on %s', (kind) => {
         checkVariables: TEST_CHECK_VARIABLES,
       });
       const asked = { ...ALL_CHECKS, limit: 100, page: 1 };
-      const found: CheckView[] = [];
+      const found: CheckWithChannels[] = [];
       for await (const slice of checks.list(mine.accountId, asked)) found.push(...slice);
       expect(found.map(({ alertChannels }) => alertChannels.email.length)).toEqual([1, 1, 1]);
       // Which checks, what they are, and where they lead.

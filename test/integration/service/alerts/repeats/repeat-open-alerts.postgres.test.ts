@@ -458,9 +458,9 @@ describe.each(databases)('on %s', (kind) => {
       await run(1, FAILED);
       await run(2, PASSED);
       await store.query("update alert_deliveries set state = 'sent', finished_at = created_at");
-      const lanes = [{ accountId: mine.accountId, subjectId: 'shop', channelId: id }];
+      const pairs = [{ accountId: mine.accountId, subjectId: 'shop', channelId: id }];
       const atMs = clock.wallMs() + 10 * MINUTE_MS;
-      const asked = { lanes, atMs, finishedByMs: atMs };
+      const asked = { pairs, atMs, finishedByMs: atMs };
       const repeated = (ends: readonly AlertType[]) =>
         store.transaction((tx) => repeatLastNotices(tx, { ...asked, ends }));
       expect(await repeated(ENDS)).toBe(0);

@@ -12,7 +12,7 @@ import {
 } from '../../../../../src/model/alerting/service-channels.ts';
 import { secretFieldsOf } from '../../../../../src/model/alerting/service-targets.ts';
 import { sampleNotice } from '../../../../../src/service/alerts/delivery/sample-notice.ts';
-import { createNoticeSender } from '../../../../../src/service/alerts/delivery/sender.ts';
+import { createNoticeSender } from '../../../../../src/service/alerts/delivery/notice-sender.ts';
 import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
 import { incidentKeyOf } from '../../../../../src/service/alerts/senders/incident-key.ts';
 import {

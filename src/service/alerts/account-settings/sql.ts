@@ -1,6 +1,6 @@
-import type { AlertSettings, EscalationStep } from '../../model/alerting/alert-settings.ts';
-import type { Sql } from '../database/store.ts';
-import { jsonText } from '../database/values.ts';
+import type { AlertSettings, EscalationStep } from '../../../model/alerting/alert-settings.ts';
+import type { Sql } from '../../database/store.ts';
+import { jsonText } from '../../database/values.ts';
 
 /** As an account has them. */
 export type StoredAlertSettings = {

@@ -15,7 +15,7 @@ import { noticeLink } from '../notice-link.ts';
 import { createEmailSender } from '../senders/email.ts';
 import { renderMessage } from '../senders/render-message.ts';
 import type { OpenDelivery, RenderedDelivery } from '../senders/send.ts';
-import { createServiceSender } from '../senders/service.ts';
+import { createServiceChannelSender } from '../senders/service-channel.ts';
 import { createSlackSender } from '../senders/slack.ts';
 import { createSmsSender } from '../senders/sms.ts';
 import { createWebhookSender } from '../senders/webhook.ts';
@@ -44,7 +44,7 @@ export function createNoticeSender(
   const sms = config.sms === null ? async () => NO_SMS : createSmsSender(http, config.sms);
   const webhook = createWebhookSender(http, clock);
   const slack = createSlackSender(http);
-  const service = createServiceSender(http, clock);
+  const service = createServiceChannelSender(http, clock);
 
   async function sendTo(
     delivery: RenderedDelivery<ChannelTarget>,

@@ -8,7 +8,7 @@ import type { AlertRecord } from '../states.sql.ts';
  *
  * @returns the id of the check and its record; nothing for any other judgement
  */
-export function freedRecordOf(
+export function withoutLapsedAcknowledgement(
   { subject: { checkId, record: before }, record }: Judgement,
   atMs: number,
 ): readonly (readonly [string, AlertRecord])[] {

@@ -17,7 +17,7 @@ import { ADAPTERS } from './adapters/registry.ts';
 import type { Send } from './send.ts';
 
 /** Sends to the chats, push and incident services of `SERVICE_CHANNELS`, each by its adapter. */
-export function createServiceSender(http: OutgoingHttp, clock: Clock): Send<ServiceTarget> {
+export function createServiceChannelSender(http: OutgoingHttp, clock: Clock): Send<ServiceTarget> {
   return async ({ deliveryId, key, target, facts }, signal) => {
     const adapter: Adapter<ServiceChannelType> = ADAPTERS[target.type];
     const nowMs = clock.wallMs();

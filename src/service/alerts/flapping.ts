@@ -1,22 +1,22 @@
-import { isAcknowledged, waitAfterNotice } from '../../../model/alerting/acknowledgement.ts';
+import { isAcknowledged, waitAfterNotice } from '../../model/alerting/acknowledgement.ts';
 import {
   ALERT_OF_STEP,
   type AlertType,
   reportsFailure,
   type UnhealthyCondition,
-} from '../../../model/alerting/alert.ts';
-import { earlierOf, withNothingUnsent } from '../../../model/alerting/alert-state-machine.ts';
+} from '../../model/alerting/alert.ts';
+import { earlierOf, withNothingUnsent } from '../../model/alerting/alert-state-machine.ts';
 import {
   calmAtMs,
   countAlert,
   type Flapping,
   flappingWindowMs,
   STEADY,
-} from '../../../model/alerting/flapping.ts';
-import { slotRuleOf } from '../../../model/schedule/slot-rule.ts';
-import type { GivenAlert, Judgement, JudgeParts } from '../judge.ts';
-import { phaseOf } from '../senders/incident-key.ts';
-import type { AlertRecord, AlertSubject } from '../states.sql.ts';
+} from '../../model/alerting/flapping.ts';
+import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
+import type { GivenAlert, Judgement, JudgeParts } from './judge.ts';
+import { phaseOf } from './senders/incident-key.ts';
+import type { AlertRecord, AlertSubject } from './states.sql.ts';
 
 /**
  * A judgement where a check that flaps gives no alerts but two: that it does, and that it is calm. Its

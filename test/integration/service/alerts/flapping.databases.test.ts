@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { databases } from '../../../../support/database/databases.ts';
-import { makeWebhook } from '../../../../support/service/alert-deliveries.ts';
-import { alertsFixtureOf, FAILED, PASSED } from '../../../../support/service/alerts-fixture.ts';
-import { useResultsFixture } from '../../../../support/service/results-fixture.ts';
-import { useRunningService } from '../../../../support/service/service-fixture.ts';
+import { databases } from '../../../support/database/databases.ts';
+import { makeWebhook } from '../../../support/service/alert-deliveries.ts';
+import { alertsFixtureOf, FAILED, PASSED } from '../../../support/service/alerts-fixture.ts';
+import { useResultsFixture } from '../../../support/service/results-fixture.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
 
 const FIRST = [
   'ALERT_FAILURE',

@@ -1,6 +1,6 @@
 import { reportsFailure } from '../../../model/alerting/alert.ts';
 import type { Store } from '../../database/store.ts';
-import { findDependents } from '../dependencies/dependents.sql.ts';
+import { readDirectDependents } from '../dependencies/dependents.sql.ts';
 import type { SealedDelivery } from './send-sealed.ts';
 
 /** Checks that a message names. */
@@ -20,7 +20,7 @@ export async function withDependents(
   if (!isOfCheck || !reportsFailure(alertType)) return delivery;
   try {
     const of = { accountId, checkId: check.id, limit: MAX_NAMED };
-    const dependents = await findDependents(store, of);
+    const dependents = await readDirectDependents(store, of);
     return dependents.total === 0 ? delivery : { ...delivery, notice: { ...notice, dependents } };
   } catch {
     return delivery;
