@@ -150,7 +150,7 @@ const wishes = {
     .nullable()
     .default(null)
     .describe(
-      'Whether the channel is notified of private locations that are silent; null: if it is notified of failures.',
+      'Whether the channel is notified of silent private locations; null: the same as `sendFailure`.',
     ),
   sendMonitoringProblems: z
     .array(z.enum(MONITORING_PROBLEMS))
@@ -158,7 +158,7 @@ const wishes = {
     .nullable()
     .default(null)
     .describe(
-      'The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.',
+      'The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.',
     ),
   sslExpiry: z
     .boolean()
@@ -175,11 +175,11 @@ const wishes = {
 const groupBy = z.enum(['LOCATION', 'GROUP', 'TAG']).nullable();
 const digestHour = z.int().min(0).max(23).nullable();
 const GROUP_BY_TEXT =
-  'What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.';
+  'What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.';
 const DIGEST_TEXT =
   "The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`.";
 
-/** How the notices of a channel become fewer: src/service/README.md, "Grouping and digest". */
+/** How a channel gets fewer messages: src/service/README.md, "Grouping and digest". */
 const bundling = {
   groupBy: groupBy.default(null).describe(GROUP_BY_TEXT),
   groupWindow: z
@@ -187,17 +187,17 @@ const bundling = {
     .min(5)
     .max(300)
     .default(20)
-    .describe('Seconds for which the first notice waits for others, if `groupBy` is given.'),
+    .describe('How many seconds the first notice of a message waits for others, if `groupBy` is given.'),
   degradedDigestHour: digestHour.default(null).describe(DIGEST_TEXT),
 };
 
 const isNull = (value: unknown): boolean => value === null;
 const ONE_EACH = {
   error:
-    'must be null: the service gets each notice by itself, so that the end of a problem closes its incident',
+    'must be null: this service needs one message for each notice, so that the end of a problem closes its incident',
 };
 
-/** Of channels whose service closes what it opened by the key of each problem. */
+/** For services that close an incident by the key of its problem. */
 const noBundling: typeof bundling = {
   ...bundling,
   groupBy: groupBy.refine(isNull, ONE_EACH).default(null).describe(GROUP_BY_TEXT),
@@ -211,7 +211,7 @@ const common = {
     .boolean()
     .default(false)
     .describe(
-      'Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.',
+      'Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.',
     ),
   subscriptions: z
     .array(subscription)
@@ -222,7 +222,7 @@ const common = {
     'The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.',
   ),
   textTemplate: templateField(
-    'What follows the first line, of the same kind; null for the default.',
+    'The text below the first line: a template of the same kind; null for the default.',
   ),
   logicalId: logicalIdField,
 };
@@ -282,7 +282,7 @@ export const ALERT_CHANNEL_SHAPES = {
   ALERTMANAGER: serviceShape('ALERTMANAGER'),
 } as const;
 
-/** A channel as the API takes it. */
+/** A channel in requests of the API. */
 export const alertChannelSchema = z.discriminatedUnion('type', [
   ALERT_CHANNEL_SHAPES.EMAIL,
   ALERT_CHANNEL_SHAPES.WEBHOOK,
@@ -335,7 +335,7 @@ export type PublicTarget =
 /** A header or a query parameter of a webhook. */
 export type ChannelPair = z.infer<typeof pair>;
 
-/** How a channel writes its messages; null for the default. */
+/** The templates of a channel's messages; null for the default. */
 export type MessageTemplates = Readonly<Pick<AlertChannel, 'titleTemplate' | 'textTemplate'>>;
 
 /** The notices that a channel receives. */
@@ -351,7 +351,7 @@ export type NoticePreferences = Readonly<
   >
 >;
 
-/** How its notices become fewer. */
+/** How a channel gets fewer messages. */
 export type ChannelBundling = Readonly<
   Pick<AlertChannel, 'groupBy' | 'groupWindow' | 'degradedDigestHour'>
 >;

@@ -30,9 +30,9 @@ export interface AlertEngineParts {
 }
 
 /**
- * Judges checks and gives alerts (src/service/README.md, "Alerts"). The alert state of a check is a
- * row that changes only under the lock of the check, in the transaction that stores its results: so
- * every replica sees the same state, also after a restart, and no alert is given twice.
+ * Judges checks and creates alerts (src/service/README.md, "Alerts"). The alert state of a check is a row that changes
+ * only under the lock of the check, in the transaction that stores its results. Therefore all replicas share one state,
+ * also after a restart, and no alert is created twice.
  */
 export interface AlertEngine {
   /**
@@ -47,7 +47,7 @@ export interface AlertEngine {
     observations: readonly AlertObservation[],
     atMs: number,
   ): Promise<void>;
-  /** Judges results that are stored already. Takes one statement where all checks pass. */
+  /** Judges results that are stored already. Runs one query if all checks pass. */
   readonly follow: FinalsHandler;
   /**
    * Judges the checks whose threshold in minutes or whose reminder is due.
@@ -55,7 +55,7 @@ export interface AlertEngine {
    * @returns how many checks it judged
    */
   sweep(): Promise<number>;
-  /** Sweeps about every second until the signal aborts. Logs what fails. */
+  /** Judges due checks about every second until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
@@ -113,7 +113,7 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
   };
 }
 
-/** Only within the longest threshold that a channel can have. */
+/** The certificate of an observation, if it expires within the longest threshold that a channel can have. */
 function certificateIn({ checkId, slotMs, sslDaysRemaining }: AlertObservation) {
   if (sslDaysRemaining === null) return [];
   if (sslDaysRemaining < 0 || sslDaysRemaining > MAX_THRESHOLD_DAYS) return [];

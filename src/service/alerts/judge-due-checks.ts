@@ -25,8 +25,8 @@ const JUDGE_EVERY_MS = 1000;
 const MAX_BACK_OFF_MS = 30_000;
 
 /**
- * Judges every check that is due. Replicas share them: the one that claims a check locks it until
- * its alerts are stored.
+ * Judges every check that is due. Replicas share the work: the one that claims a check locks it until its alerts are
+ * stored.
  *
  * @returns how many it judged
  */

@@ -31,18 +31,21 @@ import type { FlappingNews } from './notice.ts';
 import type { AlertObservation } from './observation.ts';
 import type { AlertRecord, AlertSubject, RunFacts } from './states.sql.ts';
 
-/** An alert that is given, or a reminder of one. */
+/** An alert to create, or a reminder of one. */
 export interface GivenAlert {
   readonly alertId: string;
   readonly alertType: AlertType;
   /** 0 for the alert itself. */
   readonly reminder: number;
-  /** Epoch milliseconds: the slot in which the condition began, or which it now ends; null for a certificate. */
+  /**
+   * Epoch milliseconds: the slot in which the condition began; at its end, that of the condition that ended. null for a
+   * certificate.
+   */
   readonly sinceMs: number | null;
   readonly facts: RunFacts;
-  /** That the check began to flap, or ended it; left out for any other alert. */
+  /** Whether the check began to flap, or is calm again; left out for any other alert. */
   readonly flapping?: FlappingNews;
-  /** Somebody took the problem before this alert, and it got no worse; else null. */
+  /** The acknowledgement of the problem, if it did not get worse since; else null. */
   readonly acknowledgement: Acknowledgement | null;
   /** The channels to which the problem was escalated. */
   readonly escalatedTo: readonly number[];
@@ -51,19 +54,19 @@ export interface GivenAlert {
 export interface Judgement {
   readonly subject: AlertSubject;
   readonly record: AlertRecord;
-  /** Whether to store the record: that of a check that was and is passing says nothing. */
+  /** Whether to store the record: that of a check that passed and passes contains nothing new. */
   readonly isNews: boolean;
-  /** In the order of their runs, as are the incidents. */
+  /** In the order of their runs. */
   readonly alerts: readonly GivenAlert[];
   readonly incidents: readonly ('opened' | 'resolved')[];
-  /** An alert that goes to the channels of the escalation step now; null for none. */
+  /** An alert to send to the channels of the escalation step now; null for none. */
   readonly escalation: GivenAlert | null;
 }
 
 export interface JudgeParts {
   readonly atMs: number;
   readonly isSilenced: Silence;
-  /** Those of all subjects. */
+  /** The checks that the subjects depend on. */
   readonly parents: Parents;
   /** Makes a UUID. */
   readonly ids: () => string;
@@ -80,7 +83,7 @@ const NO_RECORD: AlertRecord = {
   escalatedTo: [],
 };
 
-/** The locations that run every slot; null if they rotate, or there is only one. */
+/** The locations of a check that runs in parallel; null if they rotate, or there is only one. */
 export function parallelOf(subject: AlertSubject, rules: AlertRules): ParallelLocations | null {
   const { runsParallel, locations } = subject;
   if (!runsParallel || locations.length < 2) return null;
@@ -98,8 +101,7 @@ function rotationLagMsOf(subject: AlertSubject): number {
 }
 
 /**
- * The settings in force. A heartbeat fails once, and is not run again to fail: where runs are
- * counted, the first is enough.
+ * The settings in force. A heartbeat has no further runs that could fail: if runs are counted, the first is enough.
  */
 export function rulesOf({ settings, escalationStep, checkType }: AlertSubject): AlertRules {
   const read = (stored: unknown) => alertSettingsSchema.safeParse(stored).data ?? null;
@@ -116,7 +118,7 @@ export function rulesOf({ settings, escalationStep, checkType }: AlertSubject): 
   return { ...rules, escalation: { by: 'runs', runs: 1 } };
 }
 
-/** The location whose slot it was: a retry may be handed over to another location. */
+/** The location that the slot belongs to: a retry may run in another location. */
 export function parallelLocationOf(
   { checkId, locations }: AlertSubject,
   run: { readonly location: string; readonly slotMs: number; readonly sequenceId: string | null },
@@ -172,7 +174,7 @@ class JudgementBuilder {
     };
   }
 
-  /** @param state after the escalation step was taken */
+  /** @param state after the escalation step */
   escalate(state: AlertState, facts: RunFacts): void {
     const { condition, sinceMs } = state;
     const { alertId, escalatedTo } = this.record;
@@ -273,7 +275,7 @@ export function contextOf(
 }
 
 /**
- * Judges a check that is due. Skips a deactivated check: its next run sets when it is due again.
+ * Judges a check that is due. A deactivated check is due again after its next run.
  */
 export function judgeTime(
   subject: AlertSubject,

@@ -36,7 +36,7 @@ export function listLocationSubscribers(
   );
 }
 
-/** The channels that have a delivery of the alert. */
+/** The channels that have a delivery of the alert, also a pending or failed one. */
 export function listChannelsWithAnyDelivery(
   sql: Sql,
   { accountId, alertId }: { readonly accountId: string; readonly alertId: string },

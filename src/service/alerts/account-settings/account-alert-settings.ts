@@ -11,7 +11,7 @@ import { bodyProblem, validBody } from '../../http/resources/input-problems.ts';
 import { findAlertSettings, putAlertSettings } from './sql.ts';
 import { lockChannelsShared } from '../channels/sql.ts';
 
-/** The alert settings of checks and groups that have none of their own, and the escalation of all. */
+/** The alert settings of checks and groups without settings of their own, and the escalation step of all checks. */
 export interface AccountAlertSettingsFeature {
   /** @throws ServiceError 404 for another account than the caller's */
   read(callerAccountId: string, accountId: string): Promise<AccountAlertSettings>;

@@ -56,7 +56,7 @@ export function alertSettingsRoutes({
         operationId: 'updateAlertSettings',
         summary: 'Change the alert settings of the account',
         description:
-          'Omitted fields do not change; each given field replaces the stored one as a whole. They apply to checks and groups with `useGlobalAlertSettings`, and `escalationStep` to all, from the next run.',
+          'Omitted fields do not change; each given field replaces the stored one as a whole. From the next run, they apply to checks and groups with `useGlobalAlertSettings`, and `escalationStep` to all.',
         params,
         body: changes,
         response: { 200: accountAlertSettingsSchema },

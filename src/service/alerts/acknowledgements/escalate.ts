@@ -12,9 +12,9 @@ import type { AlertRecord } from '../states.sql.ts';
 import { listChannelsWithDelivery, lockChannels } from './sql.ts';
 
 /**
- * Sends the alerts that nobody acknowledged to the channels of the account's escalation step that select them
- * and were not notified: in the transaction that judges the checks, under their locks. Therefore it happens once,
- * whichever replica does it.
+ * Sends alerts that nobody acknowledged to the channels of the account's escalation step that want them and were not
+ * notified. Runs in the transaction that judges the checks and locks them, so each alert is escalated once, whichever
+ * replica does it.
  *
  * @returns the channels by check
  */
@@ -62,7 +62,7 @@ export async function escalate(
   return reached;
 }
 
-/** The record with more channels that get the notices of the problem. */
+/** The record, with these channels among those that get all further notices of the problem. */
 export function withEscalation(record: AlertRecord, channelIds: readonly number[]): AlertRecord {
   if (channelIds.length === 0) return record;
   return { ...record, escalatedTo: [...new Set([...record.escalatedTo, ...channelIds])] };

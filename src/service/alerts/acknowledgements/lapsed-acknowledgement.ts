@@ -3,8 +3,8 @@ import type { Judgement } from '../judge.ts';
 import type { AlertRecord } from '../states.sql.ts';
 
 /**
- * A problem that somebody took and that got worse without a new alert, because the check flaps: nobody has it any
- * more, and its escalation starts to wait again.
+ * Ends the acknowledgement of a problem that got worse without a new alert because the check flaps. The minutes of the
+ * escalation begin again.
  *
  * @returns the id of the check and its record; nothing for any other judgement
  */

@@ -21,7 +21,10 @@ export async function nameOfPrincipal(
   return row?.name ?? null;
 }
 
-/** What people know a channel by: of Slack the id, as the host is that of all; null if it does not exist. */
+/**
+ * The name of a channel for people; null if it does not exist. Slack channels are named by their id: all have the same
+ * host.
+ */
 export async function nameOfChannel(
   sql: Sql,
   { accountId, channelId }: { readonly accountId: string; readonly channelId: number },

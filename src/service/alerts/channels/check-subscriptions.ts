@@ -20,7 +20,7 @@ export interface ApiChannelSubscription {
 /** `alertChannels` of a check: src/service/README.md, "Alerts". */
 export interface CheckChannels {
   readonly email: readonly { readonly address: string }[];
-  /** Also the channels of chats, push and incident services. */
+  /** Also service channels: chats, push and incident services. */
   readonly webhook: readonly {
     readonly url: string;
     readonly name: string;
@@ -49,8 +49,8 @@ export const NO_SUBSCRIPTIONS: CheckSubscriptions = {
 };
 
 /**
- * The data of its channels in a response with a check, as JSON: a webhook alone may have 2 MB, and any
- * number of channels may be subscribed to any number of checks.
+ * Bounds the JSON of the channels of one check in a response: one webhook may have 2 MB, and any number of channels may
+ * be subscribed to any number of checks.
  */
 const MAX_TARGET_BYTES = 64 * 1024;
 
@@ -102,7 +102,7 @@ function channelsOf(
         sms.push({ number: target.config.number, name: target.config.name });
         break;
       default: {
-        // The API has no lists for them: a request with a secret that is not shown.
+        // The API has no list for service channels.
         const { url, name } = target.config;
         const { method } = SERVICE_CHANNELS[target.type];
         webhook.push({ url, name, method, headers: [], queryParameters: [] });

@@ -202,7 +202,7 @@ export async function findChannels(
 /**
  * Locks channels of the account against deletion until the transaction ends.
  *
- * @param ids null for those that are not notified of all checks anyway
+ * @param ids null for all channels without `subscribeAll`
  * @returns the ids of those that exist, in ascending order
  */
 export async function lockChannelsShared(

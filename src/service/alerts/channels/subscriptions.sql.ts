@@ -6,7 +6,7 @@ import type {
 import type { Sql } from '../../database/store.ts';
 import { SUBSCRIBERS, SUBSCRIPTIONS } from './subscribers.sql.ts';
 
-/** A channel receives the notices of a check, while the subscription is activated. */
+/** A subscription of a channel to a check. The channel receives its notices while it is activated. */
 export type ChannelSubscription = {
   readonly checkId: string;
   readonly channelId: number;
@@ -95,14 +95,14 @@ export type SubscribedChannel = ChannelSubscription & {
   readonly target: PublicTarget | null;
 };
 
-/** How far the configs of channels are compressed: those of usual webhooks less. */
+/** The assumed compression ratio of configs in the database. Those of usual webhooks have less. */
 const COMPRESSION = 8;
 
 /**
  * By check, then by channel.
  *
- * @param targetBytes how many bytes of targets each check gets at most. Longer targets are not even read:
- *   the first sum is an estimate from their stored form
+ * @param targetBytes the most bytes of targets for each check. Longer targets are not read: the first sum estimates
+ *   them by their stored size
  */
 export async function channelsOfChecks(
   sql: Sql,
@@ -193,7 +193,7 @@ export async function listCertificateNotices(
   return rows.map(({ endsAt, ...row }) => ({ ...row, endsAtMs: endsAt.getTime() }));
 }
 
-/** At most one of each check and channel. */
+/** @param notices at most one for each check and channel */
 export async function saveCertificateNotices(
   sql: Sql,
   {

@@ -71,8 +71,8 @@ function hasNone(side: '<' | '>'): string {
 }
 
 /**
- * A repeat that no later delivery of its check and channel waits for. A repeat with a later delivery behind it is claimed
- * like news, because the two must be sent in order.
+ * A repeat that no later delivery of its check and channel waits for. A repeat with a later delivery behind it is
+ * claimed like news, because the two must be sent in order.
  */
 const IS_ONLY_REPEAT = `${IS_REPEATED} and ${hasNone('>')}`;
 
@@ -109,10 +109,10 @@ function dueDeliveries(
 }
 
 /**
- * Claims due deliveries, oldest first, and those whose lease has expired: only the first unfinished one of each check and
- * channel. Repeats come last, and some room is reserved for other deliveries, so that news does not wait for the repeats
- * of a slow receiver. Another process may claim a delivery after this statement began, which does not see the new
- * lease: `attempts` differs then.
+ * Claims due deliveries, oldest first, and those whose lease has expired: only the first unfinished one of each check
+ * and channel. Repeats come last, and some room is reserved for other deliveries, so that news does not wait for the
+ * repeats of a slow receiver. Another process may claim a delivery after this statement began, which does not see the
+ * new lease: `attempts` differs then.
  */
 export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly ClaimedDelivery[]> {
   return sql.query<ClaimedDelivery>(

@@ -25,7 +25,7 @@ export interface NoticeSender {
   /**
    * Never rejects; resolves within `SEND_LIMIT_MS`.
    *
-   * @param signal ends the attempt: whether the notice arrived is then unknown
+   * @param signal cancels the attempt: it is then unknown whether the notice arrived
    */
   send(delivery: OpenDelivery, signal: AbortSignal): Promise<SendOutcome>;
   close(): Promise<void>;
@@ -34,7 +34,7 @@ export interface NoticeSender {
 const NO_SMTP = notSent('this service sends no e-mail: SMTP_URL is not set', { isFinal: true });
 const NO_SMS = notSent('this service sends no SMS: SMS_GATEWAY_URL is not set', { isFinal: true });
 
-/** @param linkBase of links to pages */
+/** @param linkBase the base of links to the dashboard */
 export function createNoticeSender(
   config: OutgoingConfig,
   { clock, linkBase }: { readonly clock: Clock; readonly linkBase: LinkBase },

@@ -25,10 +25,9 @@ import { insertDeliveries } from './sql.ts';
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * The transactional outbox. The same alert, reminder and channel is one delivery, however often it
- * is put. Each channel gets one notice of a certificate's end. The end of a problem goes only to channels that
- * were notified of the problem. A reminder is left out while an earlier notice of its check to its channel is
- * still to be sent.
+ * The transactional outbox. Stores one delivery for each alert, reminder and channel, however often it is put. Each
+ * channel gets one notice of a certificate's expiry. Only channels that were notified of a problem get the notice of
+ * its end. Skips a reminder while an earlier notice of its check to its channel is still to be sent.
  */
 export function createOutbox(): Outbox {
   return {
@@ -59,7 +58,7 @@ export function createOutbox(): Outbox {
 
 type Channel = Omit<ChannelSubscriber, 'checkId'>;
 
-/** The channels that get the notices of an alert without a subscription, by its id. */
+/** The channels that get the notices of an alert by escalation, by the id of the alert. */
 async function escalatedChannels(
   tx: Sql,
   accountId: string,
@@ -100,8 +99,8 @@ function byOf({ isNamed = true }: ChannelSubscriber): NotifiedBy {
 }
 
 /**
- * Without the ends of problems that their channel was not notified of. A notice counts from when it is put,
- * whatever becomes of it: it may have arrived although no answer came, and an incident may be open there.
+ * Drops the ends of problems that their channel was not notified of. A notice counts as soon as it is in the outbox,
+ * even if its delivery fails: it may have arrived without a response, and an incident may be open there.
  */
 async function withoutUnknownEnds(
   tx: Sql,
@@ -151,7 +150,7 @@ async function withoutSentCertificates(
   return kept;
 }
 
-/** A receiver that is away for a day must not get a reminder for each minute of it. */
+/** A receiver that is unreachable for a day must not get a reminder for each minute of it. */
 async function withoutQueuedReminders(
   tx: Sql,
   accountId: string,

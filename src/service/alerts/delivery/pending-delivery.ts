@@ -12,7 +12,7 @@ export interface PendingDelivery {
 
 export type NoticeRecipient = ChannelSubscriber & { readonly notifiedBy?: NotifiedBy };
 
-/** As it is stored: the same alert, reminder and channel is one delivery. */
+/** The delivery to store. Its id is the same for the same alert, reminder and channel. */
 export function newDeliveryOf(
   accountId: string,
   { notice, recipient, bundle }: Bundled<PendingDelivery>,

@@ -3,12 +3,12 @@ import type { Store } from '../../database/store.ts';
 import { readDirectDependents } from '../dependencies/dependents.sql.ts';
 import type { SealedDelivery } from './send-sealed.ts';
 
-/** Checks that a message names. */
+/** At most this many checks are named in a message. */
 const MAX_NAMED = 10;
 
 /**
- * A notice of a failure with the checks that depend on the failing one, as they are when it is sent. Without
- * the database it goes without them.
+ * Adds the checks that depend on the failing one to a notice of a failure. Read when the notice is sent; if the
+ * database cannot be read, the notice is sent without them.
  */
 export async function withDependents(
   store: Pick<Store, 'query'>,

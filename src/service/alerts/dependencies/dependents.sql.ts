@@ -1,6 +1,6 @@
 import type { Sql } from '../../database/store.ts';
 
-/** The checks that depend on a check, and are activated. */
+/** The activated checks that depend directly on a check. */
 export type DependentChecks = {
   readonly total: number;
   /** How many of them fail. */

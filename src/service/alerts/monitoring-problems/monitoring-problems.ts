@@ -43,7 +43,7 @@ export interface MonitoringProblemsParts {
   readonly silences: Silences;
   /** Of the folder of the embedded database and of artifacts; null if there is none. */
   readonly readDisk: () => Promise<DiskSpace | null>;
-  /** Whether the database is on that disk. Else it only has metrics: a database server has its own disk. */
+  /** Whether the database is on that disk. Otherwise the disk only has metrics: a database server has its own. */
   readonly hasDatabaseOnDisk: boolean;
   /** As of Detection. Default: false. */
   readonly isOnDemand?: boolean;
@@ -52,13 +52,13 @@ export interface MonitoringProblemsParts {
 }
 
 /**
- * Finds what is wrong with monitoring itself, and notifies channels when it begins and when it ends:
+ * Detects problems of monitoring itself, and notifies channels of their begin and their end:
  * src/service/README.md, "Problems of monitoring itself". Replicas share the work.
  */
 export interface MonitoringProblems {
-  /** What has begun and has not ended, the worst and newest first. */
+  /** The problems that have begun and have not ended, the worst and newest first. */
   list(accountId: string, filter: ProblemFilter, page: Page): Promise<readonly OpenProblem[]>;
-  /** Ends and begins problems. Begins nothing new once the signal aborts. */
+  /** Ends and begins problems. Stops between two batches once the signal aborts. */
   scan(signal?: AbortSignal): Promise<void>;
   /** Scans about every 15 s until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
@@ -75,11 +75,11 @@ export interface ProblemCounts {
 
 const SCAN_EVERY_MS = 15_000;
 const MAX_BACK_OFF_MS = 60_000;
-/** A scan of a busy database may take half a minute. Agents that are gone since neither begin nor end a problem. */
+/** A scan of a busy database may take half a minute. A longer gap counts as an interruption of the service. */
 const MAX_GAP_MS = 60_000;
-/** Without a scan that counts for so long, something is wrong with the service or its database. */
+/** After this time without a scan that counts, it logs a warning. */
 const MAX_UNSETTLED_MS = 5 * MINUTE_MS;
-/** Before that, agents may not have had the time to poll again after an interruption. */
+/** After an interruption, agents need this time to poll again. */
 const AGENTS_RETURN_MS = 45_000;
 const PROBLEMS_AT_ONCE = 20;
 
@@ -129,7 +129,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
           factsOf(problem),
           problem.isKnown
             ? `over: ${headlineOf(problem)}`
-            : `not looked at any more, because its agents or its channel are gone: ${headlineOf(problem)}`,
+            : `no longer checked, because its agents are gone or its channel was deleted: ${headlineOf(problem)}`,
         ),
       signal,
     );
@@ -147,7 +147,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
     );
   }
 
-  /** Notifies those whose maintenance window has ended meanwhile, or that deliver again. */
+  /** Notifies channels whose maintenance window has ended, or that deliver again. */
   async function notifyPending(atMs: number, signal?: AbortSignal): Promise<void> {
     let afterId = '';
     await inBatches(
@@ -163,7 +163,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
     );
   }
 
-  /** Whether agents could poll for long enough. Logs once if they could not for minutes. */
+  /** Whether agents could poll for AGENTS_RETURN_MS. Logs once if they could not for MAX_UNSETTLED_MS. */
   function isSettledNow(): boolean {
     const isSettled = availability.observe() >= AGENTS_RETURN_MS;
     const nowMs = clock.monotonicMs();
@@ -176,7 +176,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
     if (!isUnsettledLogged && nowMs - unsettledSinceMs > MAX_UNSETTLED_MS) {
       isUnsettledLogged = true;
       log.warn(
-        `problems of monitoring itself have not been looked for during ${twoUnitText(nowMs - unsettledSinceMs)}: the database was too slow or not reachable, or the clock was set`,
+        `problems of monitoring itself have not been checked for ${twoUnitText(nowMs - unsettledSinceMs)}: the database was too slow or not reachable, or the clock was set`,
       );
     }
     return false;
@@ -221,7 +221,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
       const options = {
         everyMs: SCAN_EVERY_MS,
         maxMs: MAX_BACK_OFF_MS,
-        failure: 'problems of monitoring itself could not be looked for',
+        failure: 'problems of monitoring itself could not be checked',
         kindOf: storeErrorKind,
         log,
       };

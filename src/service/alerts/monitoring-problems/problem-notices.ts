@@ -21,15 +21,15 @@ import { subjectName } from './subject.ts';
  */
 export interface ProblemNotices {
   /**
-   * Notifies the channels that want it: of a location those with a subscription to a check of it that is
-   * neither muted nor in a maintenance window, else all that work. Those that were notified before not again.
+   * Notifies the channels that want the notice: for a location those with a subscription to one of its checks that is
+   * neither muted nor in a maintenance window, otherwise all that do not fail. Notifies no channel twice.
    *
-   * @returns whether channels remain that a maintenance window silences, or all fail that want it: to be called
-   *   again
+   * @returns whether to call it again, because a maintenance window silences a channel, or all that want the notice
+   *   fail
    */
   begun(tx: Sql, problem: StoredProblem, atMs: number): Promise<boolean>;
   /**
-   * Notifies the channels that were notified of the problem and want recoveries, unless nobody knows whether it is
+   * Notifies the channels that were notified of the problem and want recoveries, unless it is unknown whether it is
    * over.
    */
   ended(tx: Sql, problem: EndedProblem, atMs: number): Promise<void>;

@@ -4,13 +4,13 @@ import { countText } from '../../../runtime/text/count-text.ts';
 import { rulesOf } from '../judge.ts';
 import type { AlertSubject } from '../states.sql.ts';
 
-/** What is wrong with a check now, and whether it gave an alert. */
+/** The current problem of a check, and whether it caused an alert. */
 export interface CurrentProblem {
   readonly condition: UnhealthyCondition;
   /** Epoch milliseconds: the slot in which it began. */
   readonly sinceMs: number;
   readonly isAlerted: boolean;
-  /** Why it gave an alert, or none, in one sentence. */
+  /** Why it caused an alert, or none, in one sentence. */
   readonly reason: string;
 }
 

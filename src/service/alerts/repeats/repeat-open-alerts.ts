@@ -23,12 +23,14 @@ export interface RepeatParts {
 
 /**
  * Services that end an alert which they do not receive again. Alertmanager asks its clients to send an alert "usually
- * on the order of 30 seconds to 3 minutes" (prometheus.io/docs/alerting/latest/clients). It ends an alert after 5 minutes
- * by default (`resolve_timeout`), and loses all alerts when it restarts.
+ * on the order of 30 seconds to 3 minutes" (prometheus.io/docs/alerting/latest/clients). It ends an alert after 5
+ * minutes by default (`resolve_timeout`), and loses all alerts when it restarts.
  */
 const CHANNEL_TYPES: readonly AlertChannelType[] = ['ALERTMANAGER'];
 const KINDS: readonly RepeatedKind[] = ['check', 'location', 'monitoring'];
-/** Each notice ends its alert 15 minutes ahead (senders/adapters/alertmanager.ts), which leaves time for many at once. */
+/**
+ * Each notice ends its alert 15 minutes ahead (senders/adapters/alertmanager.ts), which leaves time for many at once.
+ */
 const REPEAT_AFTER_MS = 3 * MINUTE_MS;
 const SCAN_EVERY_MS = 30 * SECOND_MS;
 const MAX_BACK_OFF_MS = MINUTE_MS;
@@ -44,8 +46,8 @@ const LIMITS: DueLimits = {
 };
 
 /**
- * Sends open alerts again to channels that need it, as long as they last: queues the last delivery of each again. If many
- * are due, as after a long stop of the service, each scan queues only a part of them. Replicas share the work.
+ * Sends open alerts again to channels that need it, as long as they last: queues the last delivery of each again. If
+ * many are due, as after a long stop of the service, each scan queues only a part of them. Replicas share the work.
  *
  * @returns how many deliveries it queued
  */

@@ -33,8 +33,8 @@ const TOO_MANY = 429;
 const TEMPORARY: readonly number[] = [408, 425, TOO_MANY];
 
 /**
- * A status from 400 to 499 is final, except for those that ask to come again: the service refuses this
- * message or these credentials, and would refuse them again.
+ * A status from 400 to 499 is final, except for those of TEMPORARY: the service refuses this message or these
+ * credentials, and would refuse them again.
  */
 function judged(
   sent: HttpOutcome,

@@ -470,7 +470,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await notices(fixture, id)).toEqual([]);
       expect(warnings()).toEqual([
         expect.stringContaining(
-          'problems of monitoring itself have not been looked for during 5 min',
+          'problems of monitoring itself have not been checked for 5 min',
         ),
       ]);
       takesMs = 30_000;

@@ -52,7 +52,7 @@ describe.each(databases)('on %s', (kind) => {
               activated: true,
               notifications: ['FAILURE', 'RECOVERY', 'CERTIFICATE'],
               reason:
-                'It is subscribed to this check and wants failures, recoveries, certificates that end within 7 days.',
+                'It is subscribed to this check and wants failures, recoveries, certificates that expire within 7 days.',
               problem: null,
             },
             {

@@ -70,17 +70,17 @@ describe('the headline of a notice', () => {
     );
     expect(new Set(lines).size).toBe(ALERT_TYPES.length);
     expect(lines).toContain('Test (no real failure) has failed');
-    expect(lines).toContain('The certificate of Test (no real failure) ends in 7 days');
+    expect(lines).toContain('The certificate of Test (no real failure) expires in 7 days');
   });
 
   it.each([
-    [-1, 'in the past'],
-    [0, 'within a day'],
-    [1, 'in 1 day'],
-    [null, 'soon'],
+    [-1, 'has expired'],
+    [0, 'expires within a day'],
+    [1, 'expires in 1 day'],
+    [null, 'expires soon'],
   ])('of a certificate with %s days says %s', (sslDaysRemaining, words) => {
     const line = headlineOf({ ...NOTICE, alertType: 'ALERT_SSL', sslDaysRemaining });
-    expect(line).toBe(`The certificate of Test (no real failure) ends ${words}`);
+    expect(line).toBe(`The certificate of Test (no real failure) ${words}`);
   });
 
   it('of a silent location names the location, on one line', () => {
