@@ -1,4 +1,4 @@
-import { wantsNotice, wantsSilence } from '../../model/alerting/alert-channel.ts';
+import { wantsNotice, wantsSilence } from '../../model/alerting/notice-preferences.ts';
 import { stableId } from '../../model/ids.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Sql } from '../database/store.ts';

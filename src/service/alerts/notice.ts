@@ -1,6 +1,6 @@
 import type { Acknowledger } from '../../model/alerting/acknowledgement.ts';
 import { type AlertType, type NoticeType, reportsEnd } from '../../model/alerting/alert.ts';
-import type { ChannelBundling } from '../../model/alerting/alert-channel.ts';
+import type { ChannelBundling } from '../../model/alerting/channel-bundling.ts';
 import { endOfProblem, type MonitoringProblem } from '../../model/alerting/monitoring-problems.ts';
 import type { CheckType } from '../../model/enums.ts';
 import type { Sql } from '../database/store.ts';

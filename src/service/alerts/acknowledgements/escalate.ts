@@ -1,4 +1,4 @@
-import { wantsNotice } from '../../../model/alerting/alert-channel.ts';
+import { wantsNotice } from '../../../model/alerting/notice-preferences.ts';
 import { escalationStepSchema } from '../../../model/alerting/alert-settings.ts';
 import { stableId } from '../../../model/ids.ts';
 import type { Sql } from '../../database/store.ts';

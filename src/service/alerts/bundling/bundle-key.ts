@@ -1,4 +1,4 @@
-import type { ChannelBundling } from '../../../model/alerting/alert-channel.ts';
+import type { ChannelBundling } from '../../../model/alerting/channel-bundling.ts';
 import type { AlertNotice, BundleKey } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 

@@ -1,13 +1,6 @@
 import { z } from 'zod';
-import {
-  ALERT_CHANNEL_SHAPES,
-  type AlertChannel,
-  alertChannelSchema,
-  type MessageTemplates,
-  type PublicTarget,
-  type PublicWebhookConfig,
-  type WebhookConfig,
-} from '../../../model/alerting/alert-channel.ts';
+import { ALERT_CHANNEL_SHAPES, type AlertChannel, alertChannelSchema, type MessageTemplates, type PublicTarget } from '../../../model/alerting/alert-channel.ts';
+import type { PublicWebhookConfig, WebhookConfig } from '../../../model/alerting/channel-configs.ts';
 import {
   isServiceChannel,
   type PublicServiceTarget,

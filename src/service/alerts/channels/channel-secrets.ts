@@ -1,9 +1,5 @@
-import type {
-  ChannelPair,
-  ChannelTarget,
-  PublicWebhookConfig,
-  WebhookConfig,
-} from '../../../model/alerting/alert-channel.ts';
+import type { ChannelPair, PublicWebhookConfig, WebhookConfig } from '../../../model/alerting/channel-configs.ts';
+import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import {
   isServiceChannel,
   type PublicServiceConfig,

@@ -1,10 +1,6 @@
-import type {
-  AlertChannel,
-  ChannelBundling,
-  MessageTemplates,
-  NoticePreferences,
-  PublicTarget,
-} from '../../../model/alerting/alert-channel.ts';
+import type { AlertChannel, MessageTemplates, PublicTarget } from '../../../model/alerting/alert-channel.ts';
+import type { ChannelBundling } from '../../../model/alerting/channel-bundling.ts';
+import type { NoticePreferences } from '../../../model/alerting/notice-preferences.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { NUMBER_ID, readList } from '../../database/lists/lists.ts';
 import { type AccountRange, bytesOf, type PageEntry } from '../../database/lists/page-entries.ts';

@@ -1,9 +1,6 @@
 import { ENDS } from '../../../model/alerting/alert.ts';
-import {
-  certificateEndMs,
-  isSameCertificateEnd,
-  wantsNotice,
-} from '../../../model/alerting/alert-channel.ts';
+import { certificateEndMs, isSameCertificateEnd } from '../../../model/alerting/certificate-expiry.ts';
+import { wantsNotice } from '../../../model/alerting/notice-preferences.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/store.ts';
 import { lockChannels } from '../acknowledgements/sql.ts';

@@ -1,9 +1,4 @@
-import {
-  type NoticePreferences,
-  type ProblemPreferences,
-  wantsNotice,
-  wantsProblem,
-} from '../../../model/alerting/alert-channel.ts';
+import { type NoticePreferences, type ProblemPreferences, wantsNotice, wantsProblem } from '../../../model/alerting/notice-preferences.ts';
 import { PROBLEM_RULES } from '../../../model/alerting/monitoring-problems.ts';
 import { stableId } from '../../../model/ids.ts';
 import type { Sql } from '../../database/store.ts';

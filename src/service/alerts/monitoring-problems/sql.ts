@@ -1,7 +1,4 @@
-import type {
-  NoticePreferences,
-  ProblemPreferences,
-} from '../../../model/alerting/alert-channel.ts';
+import type { NoticePreferences, ProblemPreferences } from '../../../model/alerting/notice-preferences.ts';
 import {
   MONITORING_PROBLEMS,
   type MonitoringProblem,

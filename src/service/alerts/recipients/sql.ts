@@ -1,4 +1,4 @@
-import type { NoticePreferences } from '../../../model/alerting/alert-channel.ts';
+import type { NoticePreferences } from '../../../model/alerting/notice-preferences.ts';
 import type { Sql } from '../../database/store.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import { SUBSCRIBERS, SUBSCRIPTIONS } from '../channels/subscribers.sql.ts';

@@ -1,4 +1,5 @@
-import type { ChannelTarget, WebhookConfig } from '../../../model/alerting/alert-channel.ts';
+import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import type { WebhookConfig } from '../../../model/alerting/channel-configs.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { escapeFor } from '../../outgoing/escape.ts';
 import type { OutgoingHttp } from '../../outgoing/outgoing-http.ts';

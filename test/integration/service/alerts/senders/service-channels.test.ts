@@ -1,10 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ALERT_TYPES } from '../../../../../src/model/alerting/alert.ts';
-import {
-  alertChannelSchema,
-  type ChannelTarget,
-  type MessageTemplates,
-} from '../../../../../src/model/alerting/alert-channel.ts';
+import { alertChannelSchema, type ChannelTarget, type MessageTemplates } from '../../../../../src/model/alerting/alert-channel.ts';
 import {
   SERVICE_CHANNEL_TYPES,
   SERVICE_CHANNELS,
