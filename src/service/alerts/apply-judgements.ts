@@ -4,7 +4,7 @@ import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import { escalate, withEscalation } from './acknowledgements/escalate.ts';
 import { withoutLapsedAcknowledgement } from './acknowledgements/lapsed-acknowledgement.ts';
 import { noticeOfAlert } from './delivery/notice-of-alert.ts';
-import type { GivenAlert, Judgement } from './judge.ts';
+import type { GivenAlert, Judgement } from './judgement-builder.ts';
 import type { Outbox } from './notice.ts';
 import { type CheckAlert, insertAlerts, saveAcknowledgement } from './sql.ts';
 import { putAlertRecords } from './states.sql.ts';

@@ -1,7 +1,7 @@
 import type { LocationVerdict } from '../../model/alerting/location-verdicts.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { Sql } from '../database/store.ts';
-import { freshnessMs, parallelLocationOf } from './judge.ts';
+import { freshnessMs, parallelLocationOf } from './check-rules.ts';
 import { findLatestRuns, type LatestRun } from './latest-runs.sql.ts';
 import type { AlertObservation } from './observation.ts';
 import type { AlertSubject } from './states.sql.ts';

@@ -6,7 +6,7 @@ import { noticeOfAlert } from '../delivery/notice-of-alert.ts';
 import { newDeliveryOf, type PendingDelivery } from '../delivery/pending-delivery.ts';
 import { insertDeliveries, type NewDelivery } from '../delivery/sql.ts';
 import { type Bundled, withBundles } from '../bundling/bundles.ts';
-import type { Judgement } from '../judge.ts';
+import type { Judgement } from '../judgement-builder.ts';
 import type { AlertNotice } from '../notice.ts';
 import type { AlertRecord } from '../states.sql.ts';
 import { listChannelsWithDelivery, lockChannels } from './sql.ts';

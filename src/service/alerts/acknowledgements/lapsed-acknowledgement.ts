@@ -1,5 +1,5 @@
 import { isTaken } from '../../../model/alerting/acknowledgement.ts';
-import type { Judgement } from '../judge.ts';
+import type { Judgement } from '../judgement-builder.ts';
 import type { AlertRecord } from '../states.sql.ts';
 
 /**

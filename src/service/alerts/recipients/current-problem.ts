@@ -1,7 +1,7 @@
 import type { UnhealthyCondition } from '../../../model/alerting/alert.ts';
 import { MINUTE_MS } from '../../../model/time-units.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
-import { rulesOf } from '../judge.ts';
+import { rulesOf } from '../check-rules.ts';
 import type { AlertSubject } from '../states.sql.ts';
 
 /** The current problem of a check, and whether it caused an alert. */
