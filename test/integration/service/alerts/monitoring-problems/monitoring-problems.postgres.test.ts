@@ -33,7 +33,7 @@ const GIB = 2 ** 30;
 const EMAIL = { type: 'EMAIL', config: { address: 'ops@example.com' } };
 const CLOCK = 'Location berlin has an agent whose clock is off';
 
-/** What people hear of monitoring that does not work. */
+/** Notices of problems of monitoring itself. */
 describe.each(databases)('on %s', (kind) => {
   describe('a problem of monitoring itself', () => {
     const running = useRunningService(kind);
@@ -93,7 +93,7 @@ describe.each(databases)('on %s', (kind) => {
       readonly oldestMs?: number | null;
       readonly isGone?: boolean;
     }
-    /** The agent of the location polls, and goes on to do so unless it is gone. */
+    /** The agent of the location polls, and continues unless it is gone. */
     const report = async (
       { store, clock }: SilenceFixture,
       { id }: TestLocation,

@@ -84,7 +84,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await theirs.get(path('home'))).status).toBe(404);
     });
 
-    it('are told why nobody is notified now', async () => {
+    it('are listed with the reasons why nobody is notified now', async () => {
       const { mine, clock } = service();
       await makeCheck(service(), 'quiet', { tags: ['db'] });
       const codes = async () =>

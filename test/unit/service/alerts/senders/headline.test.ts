@@ -112,7 +112,7 @@ describe('the headline of a notice', () => {
 });
 
 describe('the headline of an acknowledged or escalated alert', () => {
-  it('says who has the alert, on one line whatever the name', () => {
+  it('says who acknowledged the alert, on one line whatever the name', () => {
     const by = { kind: 'channel', id: '7', name: 'Night\nshift' } as const;
     const taken: AlertNotice = { ...NOTICE, acknowledgement: { by, isUndone: false } };
     expect(headlineOf(taken)).toBe(
@@ -123,7 +123,7 @@ describe('the headline of an acknowledged or escalated alert', () => {
     );
   });
 
-  it('says that nobody took the alert, where it is escalated', () => {
+  it('says that nobody acknowledged an escalated alert', () => {
     const alertType = 'ALERT_FAILURE_REMAIN';
     expect(headlineOf({ ...NOTICE, alertType, escalatedAfterMinutes: 10 })).toBe(
       'Test (no real failure) is still failing (not acknowledged for 10 minutes)',
