@@ -41,13 +41,13 @@ export interface AlertFeatureParts {
   readonly secrets: SecretBox | null;
   readonly incidentTrigger: IncidentTrigger;
   readonly delivery: OutgoingConfig;
-  /** Of links in messages. */
+  /** The base of links in messages. */
   readonly linkBase: LinkBase;
-  /** As of DeliveryWorkerParts. */
+  /** See DeliveryWorkerParts. */
   readonly onAttempt?: (attempt: NotificationAttempt) => void;
-  /** As of MonitoringProblemsParts. */
+  /** See MonitoringProblemsParts. */
   readonly isOnDemand?: boolean | undefined;
-  /** Of the embedded database and of artifacts; null for none. */
+  /** The folder of the embedded database and of artifacts; null for none. */
   readonly dataDir: string | null;
   /** Whole days, of alerts and of the delivery log. */
   readonly retentionDays: number;

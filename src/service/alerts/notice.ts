@@ -80,7 +80,7 @@ export interface AlertNotice {
   readonly sslDaysRemaining: number | null;
   /** 0 for the notice itself, then 1, 2, … for its reminders. */
   readonly reminder: number;
-  /** That the check began to flap, or is calm again; left out for any other notice. */
+  /** Whether the check began to flap, or is calm again; left out for any other notice. */
   readonly flapping?: FlappingNews;
   /** The other notices of the same message, of which this is the first; added when it is sent. */
   readonly bundle?: {

@@ -61,7 +61,7 @@ export interface AlertSubject {
   readonly locations: readonly string[];
   readonly frequency: Frequency;
   readonly frequencyOffset: number | null;
-  /** As stored, perhaps by an older release. */
+  /** The stored settings, perhaps of an older release. */
   readonly settings: {
     readonly own: unknown;
     readonly ownUsesGlobal: boolean;

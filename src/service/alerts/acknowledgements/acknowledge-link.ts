@@ -10,7 +10,7 @@ interface LinkSubject {
 }
 
 const PURPOSE = 'acknowledgement of an alert';
-/** Of HMAC-SHA256; RFC 2104 section 5 wants at least half of it. */
+/** The part of HMAC-SHA256 that is used; RFC 2104 section 5 requires at least half of it. */
 const MAC_BYTES = 16;
 /** Hexadecimal digits, so that no chat interprets a part of a link as markup. */
 const TOKEN = /^([0-9a-f-]{36})\.([1-9][0-9]{0,14})\.([0-9a-f]{32})$/;

@@ -8,7 +8,7 @@ import { DIGEST_KEY, groupKeyOf, storedKeyOf } from './bundle-key.ts';
 
 /** The message that a delivery waits for. */
 interface Bundle {
-  /** As stored. */
+  /** The stored key. */
   readonly key: string;
   /** The earliest time at which that message is sent; epoch milliseconds. */
   readonly dueAtMs: number;

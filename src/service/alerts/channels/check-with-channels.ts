@@ -36,8 +36,8 @@ export async function checkWithChannels(sql: Sql, accountId: string, stored: Sto
 }
 
 /**
- * As checks are stored: subscriptions have their own table, where they are deleted with their
- * channel. Agents do not need them.
+ * The check as it is stored: subscriptions have their own table, where they are deleted with their channel. Agents do
+ * not need them.
  */
 export function withoutSubscriptions<C extends AnyCheck>(check: C): C {
   return { ...check, alertChannelSubscriptions: [] };

@@ -53,7 +53,7 @@ export async function deleteSubscriptionsOfChannel(
   );
 }
 
-/** By channel, then by check. */
+/** Ordered by channel, then by check. */
 export async function subscriptionsOfChannels(
   sql: Sql,
   { accountId, channelIds }: { readonly accountId: string; readonly channelIds: readonly number[] },
@@ -97,7 +97,7 @@ export type SubscribedChannel = ChannelSubscription & {
 const COMPRESSION = 8;
 
 /**
- * By check, then by channel.
+ * The subscriptions of checks with their channels, ordered by check, then by channel.
  *
  * @param targetBytes the most bytes of targets for each check. Longer targets are not read: the first sum estimates
  *   them by their stored size

@@ -89,7 +89,7 @@ export type StoredDelivery = {
   readonly location: string | null;
   /** The problem of monitoring itself that it is about. */
   readonly problem: NonNullable<AlertNotice['problem']> | null;
-  /** Of the notice of an acknowledgement, whether it was undone; null for other notices. */
+  /** For the notice of an acknowledgement: whether it was undone; null for other notices. */
   readonly isUndone: boolean | null;
   /** Minutes without acknowledgement after which the channel was notified; null for other notices. */
   readonly escalatedAfterMinutes: number | null;

@@ -29,7 +29,7 @@ export interface PreviewInput extends MessageTemplates {
   readonly type: AlertChannelType;
   /** `config.template` of a webhook. */
   readonly template: string | null;
-  /** Of a webhook. */
+  /** The content type of a webhook; ignored for other types. */
   readonly contentType: string;
 }
 

@@ -17,7 +17,7 @@ export type LocationAgents = LocationKey & {
   readonly liveAgents: number;
   /** The requested versions that live agents have, each once. */
   readonly versions: readonly string[] | null;
-  /** Of the agent with the largest difference; null if none reports it. */
+  /** The largest difference of an agent's clock; null if none reports it. */
   readonly clockAheadMs: number | null;
   readonly clockAgentId: string | null;
   readonly spoolRecords: number | null;
@@ -140,7 +140,7 @@ export type FailingChannel = {
   };
   /** Whether the latest finished delivery has failed. Otherwise the state of the channel is unknown. */
   readonly isFailed: boolean;
-  /** Of the last attempt. */
+  /** The error of the last attempt. */
   readonly lastError: string | null;
 };
 

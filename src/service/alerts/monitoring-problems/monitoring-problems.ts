@@ -41,13 +41,13 @@ export interface MonitoringProblemsParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly silences: Silences;
-  /** Of the folder of the embedded database and of artifacts; null if there is none. */
+  /** Reads the disk of the embedded database and of artifacts; null if there is none. */
   readonly readDisk: () => Promise<DiskSpace | null>;
   /** Whether the database is on that disk. Otherwise the disk only has metrics: a database server has its own. */
   readonly hasDatabaseOnDisk: boolean;
-  /** As of Detection. Default: false. */
+  /** See Detection. Default: false. */
   readonly isOnDemand?: boolean;
-  /** Of the service. Default: its own. */
+  /** The version of the service. Default: its own. */
   readonly version?: string;
 }
 
@@ -62,12 +62,12 @@ export interface MonitoringProblems {
   scan(signal?: AbortSignal): Promise<void>;
   /** Scans about every 15 s until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
-  /** As of the last scan. */
+  /** The counts of the last scan. */
   counts(): ProblemCounts;
 }
 
 export interface ProblemCounts {
-  /** Of all accounts. */
+  /** The open problems of all accounts. */
   readonly open: Readonly<Record<MonitoringProblem, number>>;
   /** null without DATA_DIR. */
   readonly disk: DiskSpace | null;

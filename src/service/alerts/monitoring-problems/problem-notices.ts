@@ -33,9 +33,9 @@ export interface ProblemNotices {
 type Recipient = NoticePreferences &
   ProblemPreferences & {
     readonly channelId: number;
-    /** Of a subscriber of a location. */
+    /** For subscribers of a location: the tags of their checks. */
     readonly tags?: readonly string[];
-    /** Of a channel of the account. */
+    /** For channels of the account. */
     readonly isFailing?: boolean;
   };
 

@@ -15,7 +15,7 @@ export interface CurrentProblem {
 }
 
 interface Circumstances {
-  /** By a maintenance window. */
+  /** Whether a maintenance window silences the check. */
   readonly isSilenced: boolean;
   /** The names of the checks that it depends on and that fail. */
   readonly failing: readonly string[];
@@ -24,7 +24,7 @@ interface Circumstances {
 }
 
 /**
- * As the alert state machine decides it: src/service/README.md, "Alerts".
+ * Follows the decisions of the alert state machine: src/service/README.md, "Alerts".
  *
  * @returns null for a check that passes
  */

@@ -11,7 +11,7 @@ export type RepeatedKind = 'check' | 'location' | 'monitoring';
 /** A check, a silent location or a problem of monitoring itself, and a channel that was notified of it. */
 export type OpenPair = {
   readonly accountId: string;
-  /** As `check_id` of its deliveries. */
+  /** The `check_id` of its deliveries. */
   readonly subjectId: string;
   readonly channelId: number;
 };
@@ -162,7 +162,7 @@ export function lockDuePairs(
   );
 }
 
-/** As parameters of `unnest`: accounts, subjects and channels. */
+/** The parameters of `unnest`: accounts, subjects and channels. */
 function columnsOf(pairs: readonly OpenPair[]): readonly (readonly unknown[])[] {
   return [
     pairs.map(({ accountId }) => accountId),

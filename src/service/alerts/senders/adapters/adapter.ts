@@ -17,7 +17,7 @@ interface ServiceMessage<Type extends ServiceChannelType> {
 /** The method is that of `SERVICE_CHANNELS`. */
 export interface AdapterRequest {
   readonly url: URL;
-  /** By lower-case name. */
+  /** The names are lower-case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
