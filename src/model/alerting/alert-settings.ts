@@ -78,9 +78,7 @@ export const escalationStepSchema = z
       .array(z.int().min(1))
       .min(1)
       .max(MAX_ESCALATION_CHANNELS)
-      .describe(
-        'The channels that then get the alert, except those that were already notified.',
-      ),
+      .describe('The channels that then get the alert, except those that were already notified.'),
   })
   .meta({ title: 'EscalationStep' });
 export type EscalationStep = z.output<typeof escalationStepSchema>;

@@ -15,7 +15,9 @@ export const bundling = {
     .min(5)
     .max(300)
     .default(20)
-    .describe('How many seconds the first notice of a message waits for others, if `groupBy` is given.'),
+    .describe(
+      'How many seconds the first notice of a message waits for others, if `groupBy` is given.',
+    ),
   degradedDigestHour: digestHour.default(null).describe(DIGEST_TEXT),
 };
 

@@ -96,7 +96,9 @@ export const webhookConfig = z.strictObject({
     ),
 });
 
-export const slackConfig = z.strictObject({ url: webAddress.describe('The URL of an incoming webhook.') });
+export const slackConfig = z.strictObject({
+  url: webAddress.describe('The URL of an incoming webhook.'),
+});
 
 export const smsConfig = z.strictObject({
   number: z

@@ -32,7 +32,9 @@ export async function applyJudgements(
   },
 ): Promise<void> {
   const news = judgements.filter(({ isNews }) => isNews);
-  const lapsed = new Map(news.flatMap((judgement) => withoutLapsedAcknowledgement(judgement, atMs)));
+  const lapsed = new Map(
+    news.flatMap((judgement) => withoutLapsedAcknowledgement(judgement, atMs)),
+  );
   const escalated = await escalate(tx, { accountId, judgements, atMs });
   if (news.length > 0) {
     const records = news.map(({ subject: { checkId }, record }) => ({

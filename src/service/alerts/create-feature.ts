@@ -7,7 +7,10 @@ import type { Store } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import type { LinkBase } from '../outgoing/link-base.ts';
 import type { OutgoingConfig } from '../outgoing/outgoing-config.ts';
-import { type AccountAlertSettingsFeature, createAccountAlertSettings } from './account-settings/account-alert-settings.ts';
+import {
+  type AccountAlertSettingsFeature,
+  createAccountAlertSettings,
+} from './account-settings/account-alert-settings.ts';
 import {
   type Acknowledgements,
   createAcknowledgements,
@@ -16,8 +19,8 @@ import { createLinkedAlerts, type LinkedAlerts } from './acknowledgements/linked
 import { type AlertChannels, createAlertChannels } from './channels/alert-channels.ts';
 import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
 import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
-import { createOutbox } from './delivery/outbox.ts';
 import { createNoticeSender } from './delivery/notice-sender.ts';
+import { createOutbox } from './delivery/outbox.ts';
 import { type DeliveryWorkerParts, runDeliveryWorker } from './delivery/worker.ts';
 import { type AlertEngine, createAlertEngine } from './engine.ts';
 import { createLocationAlerts, type LocationAlerts } from './location-alerts.ts';

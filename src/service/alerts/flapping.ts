@@ -14,8 +14,8 @@ import {
   STEADY,
 } from '../../model/alerting/flapping.ts';
 import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
-import type { GivenAlert, Judgement } from './judgement-builder.ts';
 import type { JudgeParts } from './judge.ts';
+import type { GivenAlert, Judgement } from './judgement-builder.ts';
 import { phaseOf } from './senders/incident-key.ts';
 import type { AlertRecord, AlertSubject } from './states.sql.ts';
 

@@ -56,7 +56,10 @@ function judgeBatch(effects: DueChecksParts): Promise<number> {
 }
 
 /** Logs the first of several failures, and backs off. */
-export async function keepJudgingDueChecks(parts: DueChecksParts, signal: AbortSignal): Promise<void> {
+export async function keepJudgingDueChecks(
+  parts: DueChecksParts,
+  signal: AbortSignal,
+): Promise<void> {
   const { clock, log } = parts;
   const options = {
     everyMs: JUDGE_EVERY_MS,

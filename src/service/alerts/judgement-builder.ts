@@ -1,6 +1,10 @@
 import { type Acknowledgement, isAcknowledged } from '../../model/alerting/acknowledgement.ts';
 import { ALERT_OF_STEP, type AlertType, reportsFailure } from '../../model/alerting/alert.ts';
-import { type AlertState, type AlertStep, NEVER_RUN } from '../../model/alerting/alert-state-machine.ts';
+import {
+  type AlertState,
+  type AlertStep,
+  NEVER_RUN,
+} from '../../model/alerting/alert-state-machine.ts';
 import { nextExpiryNotice } from '../../model/alerting/certificate-expiry.ts';
 import type { FlappingNews } from './notice.ts';
 import type { AlertRecord, AlertSubject, RunFacts } from './states.sql.ts';

@@ -1,4 +1,7 @@
-import type { NoticePreferences, ProblemPreferences } from '../../model/alerting/notice-preferences.ts';
+import type {
+  NoticePreferences,
+  ProblemPreferences,
+} from '../../model/alerting/notice-preferences.ts';
 import type { Sql } from '../database/store.ts';
 import { SUBSCRIBERS } from './channels/subscribers.sql.ts';
 

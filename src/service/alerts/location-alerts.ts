@@ -4,7 +4,7 @@ import { countText } from '../../runtime/text/count-text.ts';
 import type { Sql } from '../database/store.ts';
 import { lockChannelsShared } from './channels/sql.ts';
 import { insertDeliveries } from './delivery/sql.ts';
-import { listLocationSubscribers, listChannelsWithAnyDelivery } from './location-alerts.sql.ts';
+import { listChannelsWithAnyDelivery, listLocationSubscribers } from './location-alerts.sql.ts';
 import type { Silences } from './maintenance-silences.ts';
 import type { AlertNotice } from './notice.ts';
 
@@ -54,7 +54,10 @@ export function createLocationAlerts({
 
     async ended(tx, location, atMs) {
       const alertId = alertIdOf('silent', location);
-      const notified = await listChannelsWithAnyDelivery(tx, { accountId: location.accountId, alertId });
+      const notified = await listChannelsWithAnyDelivery(tx, {
+        accountId: location.accountId,
+        alertId,
+      });
       const notice = endNotice(location, atMs);
       const wanted = notified.filter((channel) => wantsNotice(channel, notice));
       await notify(tx, location, wanted, notice);

@@ -59,7 +59,9 @@ export const checkAlertSchema = z
       .describe('The number of deliveries of the alert and its reminders, by state.'),
     created_at: z.iso.date().describe('The day of the alert, in UTC.'),
     startedAt: z.iso.datetime().describe('When the run that led to the alert began.'),
-    alertedAt: z.iso.datetime().describe('The time of the alert, with which `from` and `to` are compared.'),
+    alertedAt: z.iso
+      .datetime()
+      .describe('The time of the alert, with which `from` and `to` are compared.'),
   })
   .meta({ title: 'CheckAlert' });
 

@@ -35,7 +35,10 @@ const anyChange = z
 
 /** The routes for checks of any type. */
 export function anyCheckRoutes(checks: Checks, serviceAddress: ServiceAddress): FastifyPluginAsync {
-  const presentAny = (stored: CheckWithChannels, request: FastifyRequest): Record<string, unknown> =>
+  const presentAny = (
+    stored: CheckWithChannels,
+    request: FastifyRequest,
+  ): Record<string, unknown> =>
     stored.check.checkType === 'HEARTBEAT'
       ? presentHeartbeat(stored, serviceAddress.baseUrl(request), viewerOf(request))
       : presentCheck(stored, viewerOf(request));

@@ -8,8 +8,8 @@ import {
 } from '../alerts/channels/check-subscriptions.ts';
 import {
   type CheckWithChannels,
-  checkWithChannels,
   checksWithChannels,
+  checkWithChannels,
   withoutSubscriptions,
 } from '../alerts/channels/check-with-channels.ts';
 import type { AccountKey } from '../database/account-key.ts';

@@ -1,5 +1,5 @@
-import type { ChannelPair } from '../../model/alerting/channel-configs.ts';
 import type { PublicTarget } from '../../model/alerting/alert-channel.ts';
+import type { ChannelPair } from '../../model/alerting/channel-configs.ts';
 import { maskedFieldsOf } from '../../model/alerting/service-targets.ts';
 import { MASK } from '../../model/credentials/mask.ts';
 import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';

@@ -9,7 +9,11 @@ import {
   firstSubscriptions,
   replaceSubscriptions,
 } from '../alerts/channels/check-subscriptions.ts';
-import { type CheckWithChannels, checkWithChannels, withoutSubscriptions } from '../alerts/channels/check-with-channels.ts';
+import {
+  type CheckWithChannels,
+  checkWithChannels,
+  withoutSubscriptions,
+} from '../alerts/channels/check-with-channels.ts';
 import { type CheckInput, refuseIncomplete } from '../checks/check-input.ts';
 import { lockReferences } from '../checks/check-references.ts';
 import { requireMatching } from '../checks/check-selection.ts';

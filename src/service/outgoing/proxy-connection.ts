@@ -94,7 +94,7 @@ interface TunnelTimeout {
   readonly what: string;
 }
 type Refusal = TunnelRefusal | TunnelTimeout;
-type Answer = Parameters<Parameters<typeof requestTunnel>[2]>[0] | TunnelTimeout;
+type Answer = { readonly ok: true } | Refusal;
 
 function tunnelOver(
   socket: Socket,

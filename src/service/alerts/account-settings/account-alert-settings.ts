@@ -8,8 +8,8 @@ import type { Sql, Store } from '../../database/store.ts';
 import { invalid, notFound } from '../../errors.ts';
 import type { Precondition } from '../../http/resources/etag.ts';
 import { bodyProblem, validBody } from '../../http/resources/input-problems.ts';
-import { findAlertSettings, putAlertSettings } from './sql.ts';
 import { lockChannelsShared } from '../channels/sql.ts';
+import { findAlertSettings, putAlertSettings } from './sql.ts';
 
 /** The alert settings of checks and groups without settings of their own, and the escalation step of all checks. */
 export interface AccountAlertSettingsFeature {

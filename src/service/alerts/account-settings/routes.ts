@@ -73,6 +73,9 @@ export function alertSettingsRoutes({
   };
 }
 
-function wholeSettings({ escalationStep, ...settings }: AccountAlertSettings): AccountAlertSettings {
+function wholeSettings({
+  escalationStep,
+  ...settings
+}: AccountAlertSettings): AccountAlertSettings {
   return { ...wholeAlertSettings(settings), escalationStep };
 }

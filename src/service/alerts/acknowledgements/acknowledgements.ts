@@ -87,9 +87,12 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
       const open = await lockOpenAlert(tx, key);
       const { acknowledgement: before } = open.alert;
       if (change === 'unacknowledge-own' && !isAcknowledgedBy(before, by)) {
-        throw conflict('Somebody else has acknowledged the alert, or its acknowledgement was undone', {
-          reason: 'taken',
-        });
+        throw conflict(
+          'Somebody else has acknowledged the alert, or its acknowledgement was undone',
+          {
+            reason: 'taken',
+          },
+        );
       }
       const isAsAsked = [before !== null, isTaken(open.record.state)].every(
         (each) => each === isAcknowledging,

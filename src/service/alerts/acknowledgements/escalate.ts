@@ -1,11 +1,11 @@
-import { wantsNotice } from '../../../model/alerting/notice-preferences.ts';
 import { escalationStepSchema } from '../../../model/alerting/alert-settings.ts';
+import { wantsNotice } from '../../../model/alerting/notice-preferences.ts';
 import { stableId } from '../../../model/ids.ts';
 import type { Sql } from '../../database/store.ts';
+import { type Bundled, withBundles } from '../bundling/bundles.ts';
 import { noticeOfAlert } from '../delivery/notice-of-alert.ts';
 import { newDeliveryOf, type PendingDelivery } from '../delivery/pending-delivery.ts';
 import { insertDeliveries, type NewDelivery } from '../delivery/sql.ts';
-import { type Bundled, withBundles } from '../bundling/bundles.ts';
 import type { Judgement } from '../judgement-builder.ts';
 import type { AlertNotice } from '../notice.ts';
 import type { AlertRecord } from '../states.sql.ts';
@@ -40,7 +40,9 @@ export async function escalate(
   const channels = await lockChannels(tx, { accountId, ids: first.step.alertChannelIds });
   const alertIds = due.map(({ escalation }) => escalation.alertId);
   const notified = await listChannelsWithDelivery(tx, { accountId, alertIds });
-  const notifiedPairs = new Set(notified.map(({ alertId, channelId }) => `${alertId} ${channelId}`));
+  const notifiedPairs = new Set(
+    notified.map(({ alertId, channelId }) => `${alertId} ${channelId}`),
+  );
   const reached = new Map<string, readonly number[]>();
   const pending = due.flatMap(({ subject, escalation, step }) => {
     const { checkId } = subject;

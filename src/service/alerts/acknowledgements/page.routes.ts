@@ -8,8 +8,8 @@ import { sendPage } from '../../users/pages/page.ts';
 import type { CheckAlerts } from '../check-alerts.ts';
 import { presentAlert } from '../routes.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
-import { isTakenByChannel, type LinkedAlert, type LinkedAlerts } from './linked-alerts.ts';
 import { CLOSED_PAGE, openAlertPage, problemPage, UNKNOWN_PAGE } from './alert-page.ts';
+import { isTakenByChannel, type LinkedAlert, type LinkedAlerts } from './linked-alerts.ts';
 
 const PATH = '/acknowledge/:token';
 

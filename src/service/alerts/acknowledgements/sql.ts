@@ -1,8 +1,8 @@
 import type { Sql } from '../../database/store.ts';
+import { DIGEST_KEY } from '../bundling/bundle-key.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import type { ChannelSubscriber } from '../channels/subscriptions.sql.ts';
 import { SHOWN_STATE } from '../delivery/shown-state.sql.ts';
-import { DIGEST_KEY } from '../bundling/bundle-key.ts';
 
 /** The email of a user or the name of an API key; null if there is none. */
 export async function nameOfPrincipal(

@@ -92,6 +92,9 @@ async function digestStatesOfEnds(
   );
 }
 
-function pairKeyOf({ channelId, checkId }: Pick<ChannelSubscriber, 'channelId' | 'checkId'>): string {
+function pairKeyOf({
+  channelId,
+  checkId,
+}: Pick<ChannelSubscriber, 'channelId' | 'checkId'>): string {
   return `${channelId} ${checkId}`;
 }

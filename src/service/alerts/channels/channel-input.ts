@@ -1,6 +1,15 @@
 import { z } from 'zod';
-import { ALERT_CHANNEL_SHAPES, type AlertChannel, alertChannelSchema, type MessageTemplates, type PublicTarget } from '../../../model/alerting/alert-channel.ts';
-import type { PublicWebhookConfig, WebhookConfig } from '../../../model/alerting/channel-configs.ts';
+import {
+  ALERT_CHANNEL_SHAPES,
+  type AlertChannel,
+  alertChannelSchema,
+  type MessageTemplates,
+  type PublicTarget,
+} from '../../../model/alerting/alert-channel.ts';
+import type {
+  PublicWebhookConfig,
+  WebhookConfig,
+} from '../../../model/alerting/channel-configs.ts';
 import {
   isServiceChannel,
   type PublicServiceTarget,

@@ -1,5 +1,9 @@
-import type { ChannelPair, PublicWebhookConfig, WebhookConfig } from '../../../model/alerting/channel-configs.ts';
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import type {
+  ChannelPair,
+  PublicWebhookConfig,
+  WebhookConfig,
+} from '../../../model/alerting/channel-configs.ts';
 import {
   isServiceChannel,
   type PublicServiceConfig,

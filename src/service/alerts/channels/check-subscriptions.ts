@@ -1,5 +1,5 @@
-import type { ChannelPair } from '../../../model/alerting/channel-configs.ts';
 import type { PublicTarget } from '../../../model/alerting/alert-channel.ts';
+import type { ChannelPair } from '../../../model/alerting/channel-configs.ts';
 import { SERVICE_CHANNELS } from '../../../model/alerting/service-channels.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/store.ts';

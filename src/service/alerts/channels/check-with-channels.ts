@@ -30,7 +30,11 @@ export async function checksWithChannels(
   });
 }
 
-export async function checkWithChannels(sql: Sql, accountId: string, stored: StoredCheck): Promise<CheckWithChannels> {
+export async function checkWithChannels(
+  sql: Sql,
+  accountId: string,
+  stored: StoredCheck,
+): Promise<CheckWithChannels> {
   const [view] = await checksWithChannels(sql, accountId, [stored]);
   return view ?? { ...stored, alertChannels: NO_SUBSCRIPTIONS.alertChannels };
 }

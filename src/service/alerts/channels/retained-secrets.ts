@@ -1,4 +1,8 @@
-import type { ChannelPair, PublicWebhookConfig, WebhookConfig } from '../../../model/alerting/channel-configs.ts';
+import type {
+  ChannelPair,
+  PublicWebhookConfig,
+  WebhookConfig,
+} from '../../../model/alerting/channel-configs.ts';
 import { originOf } from '../../../model/credentials/origin.ts';
 import { invalid, type RequestProblem } from '../../errors.ts';
 import type { RawBody } from '../../http/resources/given-fields.ts';

@@ -1,7 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ALERT_CHANNEL_SHAPES, ALERT_CHANNEL_TYPES, alertChannelSchema } from '../../../model/alerting/alert-channel.ts';
+import {
+  ALERT_CHANNEL_SHAPES,
+  ALERT_CHANNEL_TYPES,
+  alertChannelSchema,
+} from '../../../model/alerting/alert-channel.ts';
 import type { ServiceChannelType } from '../../../model/alerting/service-channels.ts';
 import { publicConfigSchema } from '../../../model/alerting/service-targets.ts';
 import { maskTarget } from '../../checks/masked-channels.ts';

@@ -1,4 +1,8 @@
-import type { AlertChannel, MessageTemplates, PublicTarget } from '../../../model/alerting/alert-channel.ts';
+import type {
+  AlertChannel,
+  MessageTemplates,
+  PublicTarget,
+} from '../../../model/alerting/alert-channel.ts';
 import type { ChannelBundling } from '../../../model/alerting/channel-bundling.ts';
 import type { NoticePreferences } from '../../../model/alerting/notice-preferences.ts';
 import type { AccountKey } from '../../database/account-key.ts';

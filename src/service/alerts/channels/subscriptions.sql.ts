@@ -1,6 +1,6 @@
+import type { PublicTarget } from '../../../model/alerting/alert-channel.ts';
 import type { ChannelBundling } from '../../../model/alerting/channel-bundling.ts';
 import type { NoticePreferences } from '../../../model/alerting/notice-preferences.ts';
-import type { PublicTarget } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/store.ts';
 import { SUBSCRIBERS, SUBSCRIPTIONS } from './subscribers.sql.ts';
 

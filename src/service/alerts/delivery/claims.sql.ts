@@ -1,10 +1,10 @@
 import type { AlertChannelType, MessageTemplates } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
-import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
-import type { SealedTarget } from '../channels/sql.ts';
 import { DIGEST_KEY } from '../bundling/bundle-key.ts';
 import { gatheringAfterClaim } from '../bundling/bundles.sql.ts';
+import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
+import type { SealedTarget } from '../channels/sql.ts';
 
 /** A delivery that its owner may send until the lease ends. */
 export type ClaimedDelivery = SealedTarget &

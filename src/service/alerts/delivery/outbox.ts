@@ -1,9 +1,13 @@
 import { ENDS } from '../../../model/alerting/alert.ts';
-import { certificateEndMs, isSameCertificateEnd } from '../../../model/alerting/certificate-expiry.ts';
+import {
+  certificateEndMs,
+  isSameCertificateEnd,
+} from '../../../model/alerting/certificate-expiry.ts';
 import { wantsNotice } from '../../../model/alerting/notice-preferences.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/store.ts';
 import { lockChannels } from '../acknowledgements/sql.ts';
+import { withBundles } from '../bundling/bundles.ts';
 import {
   type CertificateNotice,
   type ChannelSubscriber,
@@ -11,11 +15,15 @@ import {
   lockSubscribedChannels,
   saveCertificateNotices,
 } from '../channels/subscriptions.sql.ts';
-import { withBundles } from '../bundling/bundles.ts';
 import type { AlertNotice, NotifiedBy, Outbox } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
-import { type CheckChannel, pairsAmong, pairsWithProblem, unfinishedPairs } from './check-channels.sql.ts';
-import { newDeliveryOf, type NoticeRecipient, type PendingDelivery } from './pending-delivery.ts';
+import {
+  type CheckChannel,
+  pairsAmong,
+  pairsWithProblem,
+  unfinishedPairs,
+} from './check-channels.sql.ts';
+import { type NoticeRecipient, newDeliveryOf, type PendingDelivery } from './pending-delivery.ts';
 import { insertDeliveries } from './sql.ts';
 
 /** Bounds the parameters of a statement where many checks fail at once. */

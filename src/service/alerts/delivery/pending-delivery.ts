@@ -1,6 +1,6 @@
 import { stableId } from '../../../model/ids.ts';
-import type { ChannelSubscriber } from '../channels/subscriptions.sql.ts';
 import type { Bundled } from '../bundling/bundles.ts';
+import type { ChannelSubscriber } from '../channels/subscriptions.sql.ts';
 import type { AlertNotice, NotifiedBy } from '../notice.ts';
 import type { NewDelivery } from './sql.ts';
 

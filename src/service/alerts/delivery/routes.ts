@@ -52,7 +52,9 @@ const response = z
     problem: z
       .string()
       .nullable()
-      .describe('The problem of monitoring itself, or the one that ended, in one line; null for all others.'),
+      .describe(
+        'The problem of monitoring itself, or the one that ended, in one line; null for all others.',
+      ),
     alertId: z.string().describe('For checks, the id of the alert in /v1/check-alerts.'),
     alertType: z.enum(NOTICE_TYPES).describe('What the notice reports.'),
     escalatedAfterMinutes: z
@@ -63,9 +65,7 @@ const response = z
       ),
     messageCount: z
       .int()
-      .describe(
-        'How many notices the message contains: 1 if it has only this one.',
-      ),
+      .describe('How many notices the message contains: 1 if it has only this one.'),
     waitsFor: z
       .enum(['GROUP', 'DIGEST'])
       .nullable()

@@ -4,9 +4,9 @@ import { readList } from '../../database/lists/lists.ts';
 import type { AccountRange } from '../../database/lists/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
-import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import { DIGEST_KEY } from '../bundling/bundle-key.ts';
 import { CARRIED_LEASE } from '../bundling/bundles.sql.ts';
+import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import type { AlertNotice, NotifiedBy } from '../notice.ts';
 import { SHOWN_STATE } from './shown-state.sql.ts';
 

@@ -17,11 +17,11 @@ import { headlineOf } from '../senders/headline.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 import { outcomeOfAttempt } from './attempt-outcome.ts';
 import { type ClaimedDelivery, claimDeliveries, nextDueAtMs } from './claims.sql.ts';
-import { withDependents } from './with-dependents.ts';
 import { findLastPassingRun } from './last-passing.sql.ts';
 import { withPreviousNotice } from './previous-notice.ts';
 import { type SealedDelivery, type SealedSending, sendSealed } from './send-sealed.ts';
 import { NOTICES_CHANNEL } from './sql.ts';
+import { withDependents } from './with-dependents.ts';
 
 export interface DeliveryWorkerParts extends SealedSending {
   readonly store: Store;

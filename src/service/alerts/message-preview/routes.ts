@@ -1,7 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ALERT_CHANNEL_SHAPES, ALERT_CHANNEL_TYPES } from '../../../model/alerting/alert-channel.ts';
+import {
+  ALERT_CHANNEL_SHAPES,
+  ALERT_CHANNEL_TYPES,
+} from '../../../model/alerting/alert-channel.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import type { MessagePreviews } from './message-preview.ts';
 

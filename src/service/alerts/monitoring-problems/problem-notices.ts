@@ -1,10 +1,15 @@
-import { type NoticePreferences, type ProblemPreferences, wantsNotice, wantsProblem } from '../../../model/alerting/notice-preferences.ts';
 import { PROBLEM_RULES } from '../../../model/alerting/monitoring-problems.ts';
+import {
+  type NoticePreferences,
+  type ProblemPreferences,
+  wantsNotice,
+  wantsProblem,
+} from '../../../model/alerting/notice-preferences.ts';
 import { stableId } from '../../../model/ids.ts';
 import type { Sql } from '../../database/store.ts';
 import { lockChannelsShared } from '../channels/sql.ts';
 import { insertDeliveries } from '../delivery/sql.ts';
-import { listLocationSubscribers, listChannelsWithAnyDelivery } from '../location-alerts.sql.ts';
+import { listChannelsWithAnyDelivery, listLocationSubscribers } from '../location-alerts.sql.ts';
 import type { Silences } from '../maintenance-silences.ts';
 import type { AlertNotice } from '../notice.ts';
 import { type EndedProblem, listChannelsOfAccount, type StoredProblem } from './sql.ts';

@@ -1,9 +1,12 @@
-import type { NoticePreferences, ProblemPreferences } from '../../../model/alerting/notice-preferences.ts';
 import {
   MONITORING_PROBLEMS,
   type MonitoringProblem,
   PROBLEM_RULES,
 } from '../../../model/alerting/monitoring-problems.ts';
+import type {
+  NoticePreferences,
+  ProblemPreferences,
+} from '../../../model/alerting/notice-preferences.ts';
 import { readList } from '../../database/lists/lists.ts';
 import type { AccountRange } from '../../database/lists/page-entries.ts';
 import type { Sql } from '../../database/store.ts';

@@ -19,8 +19,8 @@ import { type CurrentProblem, currentProblemOf } from './current-problem.ts';
 import {
   countRecipients,
   listChannels,
-  listRecipients,
   listChecksWithoutRecipients,
+  listRecipients,
   type Recipient,
 } from './sql.ts';
 

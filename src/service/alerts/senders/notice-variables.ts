@@ -158,7 +158,8 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'NOTICE_LIST',
-    meaning: 'A list with a line for each notice, at most 20; empty if the message contains only one.',
+    meaning:
+      'A list with a line for each notice, at most 20; empty if the message contains only one.',
     of: ({ notice }) => notice.bundle?.lines ?? [],
   },
   {

@@ -267,14 +267,17 @@ describe('requests of the service through a proxy', () => {
       'no tunnel through the proxy of HTTPS_PROXY: what answers there',
     ],
     ['', false, 'it closed the connection without an answer'],
-  ])('say what the proxy did, and whether the receiver is away: %j, %j', async (answer, isOfReceiver, error) => {
-    const { port } = await rawServer(answering(answer));
-    const outcome = await senderOf({ ...OPEN, HTTPS_PROXY: `127.0.0.1:${port}` })(
-      'https://127.0.0.1/hook',
-    );
-    expect(outcome).toMatchObject({ ok: false, isFinal: false, isOfReceiver });
-    expect(outcome).toMatchObject({ error: expect.stringContaining(error) });
-  });
+  ])(
+    'say what the proxy did, and whether the receiver is away: %j, %j',
+    async (answer, isOfReceiver, error) => {
+      const { port } = await rawServer(answering(answer));
+      const outcome = await senderOf({ ...OPEN, HTTPS_PROXY: `127.0.0.1:${port}` })(
+        'https://127.0.0.1/hook',
+      );
+      expect(outcome).toMatchObject({ ok: false, isFinal: false, isOfReceiver });
+      expect(outcome).toMatchObject({ error: expect.stringContaining(error) });
+    },
+  );
 
   it('do not wait longer for a proxy that does not answer', async () => {
     const { port } = await rawServer(() => {});

@@ -15,7 +15,10 @@ const NOTHING = {
   sslExpiryThreshold: 14,
 };
 
-function wanted(preferences: Partial<typeof NOTHING>, sslDaysRemaining: number | null): AlertType[] {
+function wanted(
+  preferences: Partial<typeof NOTHING>,
+  sslDaysRemaining: number | null,
+): AlertType[] {
   const channel = { ...NOTHING, ...preferences };
   return ALERT_TYPES.filter((alertType) => wantsNotice(channel, { alertType, sslDaysRemaining }));
 }
@@ -49,9 +52,12 @@ describe('an alert channel', () => {
     [0, true],
     [-3, true],
     [null, false],
-  ])('with a threshold of 14 days is notified of a certificate with %s days: %s', (days, isNotified) => {
-    expect(wanted({ sslExpiry: true }, days).length > 0).toBe(isNotified);
-  });
+  ])(
+    'with a threshold of 14 days is notified of a certificate with %s days: %s',
+    (days, isNotified) => {
+      expect(wanted({ sslExpiry: true }, days).length > 0).toBe(isNotified);
+    },
+  );
 
   it('is never notified of NO_ALERT', () => {
     const all = { sendFailure: true, sendRecovery: true, sendDegraded: true, sslExpiry: true };
@@ -68,7 +74,9 @@ describe('an alert channel', () => {
     'with sendMonitoringProblems %j and sendFailure %s is notified of a failing channel: %s',
     (listed, sendFailure, isNotified) => {
       const sendMonitoringProblems = listed === null ? null : [...listed];
-      expect(wantsProblem({ sendMonitoringProblems, sendFailure }, 'CHANNEL_FAILING')).toBe(isNotified);
+      expect(wantsProblem({ sendMonitoringProblems, sendFailure }, 'CHANNEL_FAILING')).toBe(
+        isNotified,
+      );
     },
   );
 });

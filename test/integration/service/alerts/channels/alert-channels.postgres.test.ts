@@ -630,19 +630,16 @@ describe.each(databases)('on %s', (kind) => {
     it.each([
       ['post', '/v1/checks/url'],
       ['put', '/v1/checks/url/made'],
-    ] as const)(
-      'are not subscribed to a new check if that is off: %s %s',
-      async (method, path) => {
-        const { mine } = service();
-        await makeChannel(service(), EMAIL);
-        const created = await mine[method](`${path}?autoAssignAlerts=false`, {
-          name: 'A check',
-          locations: ['eu-west-1'],
-          request: { url: 'https://e.test/' },
-        });
-        expect(created.json.alertChannelSubscriptions).toEqual([]);
-      },
-    );
+    ] as const)('are not subscribed to a new check if that is off: %s %s', async (method, path) => {
+      const { mine } = service();
+      await makeChannel(service(), EMAIL);
+      const created = await mine[method](`${path}?autoAssignAlerts=false`, {
+        name: 'A check',
+        locations: ['eu-west-1'],
+        request: { url: 'https://e.test/' },
+      });
+      expect(created.json.alertChannelSubscriptions).toEqual([]);
+    });
 
     it('must exist where a check names them', async () => {
       const { mine, theirs } = service();

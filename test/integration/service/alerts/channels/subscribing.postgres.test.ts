@@ -127,7 +127,10 @@ describe.each(databases)('on %s', (kind) => {
       await alert('home', 'ALERT_RECOVERY');
       // The end of a problem of which nobody was notified.
       await alert('home', 'ALERT_RECOVERY');
-      expect(await notices(subscribed)).toEqual(['home ALERT_DEGRADED_FAILURE', 'home ALERT_RECOVERY']);
+      expect(await notices(subscribed)).toEqual([
+        'home ALERT_DEGRADED_FAILURE',
+        'home ALERT_RECOVERY',
+      ]);
       expect(await notices(slow)).toEqual(['home ALERT_DEGRADED', 'home ALERT_RECOVERY']);
       expect(await notices(untold)).toEqual([]);
       expect(await notices(late)).toEqual([]);

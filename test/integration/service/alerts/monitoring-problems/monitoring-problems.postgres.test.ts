@@ -469,9 +469,7 @@ describe.each(databases)('on %s', (kind) => {
       await pass(fixture, 300, slow);
       expect(await notices(fixture, id)).toEqual([]);
       expect(warnings()).toEqual([
-        expect.stringContaining(
-          'problems of monitoring itself have not been checked for 5 min',
-        ),
+        expect.stringContaining('problems of monitoring itself have not been checked for 5 min'),
       ]);
       takesMs = 30_000;
       await pass(fixture, 90, slow);

@@ -1,14 +1,18 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ALERT_TYPES } from '../../../../../src/model/alerting/alert.ts';
-import { alertChannelSchema, type ChannelTarget, type MessageTemplates } from '../../../../../src/model/alerting/alert-channel.ts';
+import {
+  alertChannelSchema,
+  type ChannelTarget,
+  type MessageTemplates,
+} from '../../../../../src/model/alerting/alert-channel.ts';
 import {
   SERVICE_CHANNEL_TYPES,
   SERVICE_CHANNELS,
   type ServiceChannelType,
 } from '../../../../../src/model/alerting/service-channels.ts';
 import { secretFieldsOf } from '../../../../../src/model/alerting/service-targets.ts';
-import { sampleNotice } from '../../../../../src/service/alerts/delivery/sample-notice.ts';
 import { createNoticeSender } from '../../../../../src/service/alerts/delivery/notice-sender.ts';
+import { sampleNotice } from '../../../../../src/service/alerts/delivery/sample-notice.ts';
 import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
 import { incidentKeyOf } from '../../../../../src/service/alerts/senders/incident-key.ts';
 import {

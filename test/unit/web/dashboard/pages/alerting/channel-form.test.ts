@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ALERT_CHANNEL_TYPES, type AlertChannelType, alertChannelSchema } from '../../../../../../src/model/alerting/alert-channel.ts';
+import {
+  ALERT_CHANNEL_TYPES,
+  type AlertChannelType,
+  alertChannelSchema,
+} from '../../../../../../src/model/alerting/alert-channel.ts';
 import {
   SERVICE_CHANNELS,
   type ServiceChannelType,
