@@ -6,7 +6,7 @@ import { agentErrorsRoutes } from './agent-errors/report.routes.ts';
 import { locationAgentErrorsRoutes } from './agent-errors/routes.ts';
 import { pollRoutes } from './agents/poll.routes.ts';
 import { locationAgentsRoutes } from './agents/routes.ts';
-import { alertSettingsRoutes } from './alerts/account-alert-settings.routes.ts';
+import { alertSettingsRoutes } from './alerts/account-settings/routes.ts';
 import { acknowledgementPagesRoutes } from './alerts/acknowledgements/page.routes.ts';
 import { acknowledgementsRoutes } from './alerts/acknowledgements/routes.ts';
 import { alertChannelsRoutes } from './alerts/channels/routes.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acknowledgeToken } from '../../src/service/alerts/acknowledgements/link.ts';
+import { acknowledgeToken } from '../../src/service/alerts/acknowledgements/acknowledge-link.ts';
 import { TEST_SECRETS } from '../support/service/service-features.ts';
 import { alertingData, FAILED } from './dashboard/alerting/alerting-samples.ts';
 import { axeViolations, LACKING, openPage, THEMES, useBrowser } from './support/browser.ts';

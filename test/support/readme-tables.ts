@@ -162,7 +162,7 @@ function metricCodesByPhase(): string[][] {
 }
 
 function lasting(what: string, afterMs: number): string {
-  return afterMs === 0 ? what : `${what} For ${wholeUnitText(afterMs)}.`;
+  return afterMs === 0 ? what : `${what} This lasts at least ${wholeUnitText(afterMs)}.`;
 }
 
 function channelFieldText(field: ChannelField): string {

@@ -17,7 +17,7 @@ export interface Acknowledgement {
   readonly atMs: number;
 }
 
-/** How long a problem has waited for somebody who takes it. */
+/** How long a problem has waited for an acknowledgement. */
 export interface AcknowledgementWait {
   /** The worst condition that was sent to subscribers since the check last passed. */
   readonly worst: UnhealthyCondition;
@@ -27,12 +27,12 @@ export interface AcknowledgementWait {
   readonly isEscalated: boolean;
 }
 
-/** What acknowledgement and escalation of a problem depend on. */
+/** The fields of a state that acknowledgement and escalation depend on. */
 export interface Acknowledgeable {
   readonly condition: Condition;
   /** The condition that somebody acknowledged since the check last passed; null for none. */
   readonly acknowledged: UnhealthyCondition | null;
-  /** null if subscribers were told of no problem, or by an earlier release. */
+  /** null if subscribers got no notice of a problem, or by an earlier release. */
   readonly wait: AcknowledgementWait | null;
 }
 
@@ -44,7 +44,7 @@ interface Knowledge {
   readonly heldAtMs?: number;
 }
 
-/** A problem that gets worse than it was when somebody took it must be taken again. */
+/** A problem that got worse since its acknowledgement must be acknowledged again. */
 export function isAcknowledged({
   condition,
   acknowledged,
@@ -52,23 +52,23 @@ export function isAcknowledged({
   return acknowledged !== null && worseOf(condition, acknowledged) === acknowledged;
 }
 
-/** The condition that subscribers know of: they get no notice of one that is held, or that began in silence. */
+/** The condition as subscribers know it: they have no notice of one that is held or began in silence. */
 export function knownCondition({
   condition,
   notified,
   startedSilenced,
   heldAtMs,
 }: Knowledge): Condition {
-  const isUntold = heldAtMs !== undefined || startedSilenced;
-  return isUntold ? (notified ?? condition) : condition;
+  const isUnsent = heldAtMs !== undefined || startedSilenced;
+  return isUnsent ? (notified ?? condition) : condition;
 }
 
-/** Whether somebody has the problem, as far as subscribers know of it. */
+/** Whether the problem is acknowledged, in the condition that subscribers know. */
 export function isTaken(state: Knowledge & Pick<Acknowledgeable, 'acknowledged'>): boolean {
   return isAcknowledged({ ...state, condition: knownCondition(state) });
 }
 
-/** Whether it is theirs. */
+/** Whether it is an acknowledgement by the same one. */
 export function isAcknowledgedBy(
   acknowledgement: Acknowledgement | null,
   { kind, id }: Acknowledger,
@@ -76,7 +76,7 @@ export function isAcknowledgedBy(
   return acknowledgement?.by.kind === kind && acknowledgement.by.id === id;
 }
 
-/** The wait after subscribers were told of a condition: it begins again only if that is the worst so far. */
+/** The wait after a notice of a condition: it begins again only if the condition is the worst so far. */
 export function waitAfterNotice(
   before: AcknowledgementWait | null,
   condition: UnhealthyCondition,
@@ -87,8 +87,8 @@ export function waitAfterNotice(
 }
 
 /**
- * When the escalation step is due, epoch milliseconds; null for never: somebody took the problem, it was
- * escalated, or there is no step.
+ * When the escalation step is due, epoch milliseconds; null for never: the problem is acknowledged or was escalated, or
+ * there is no step.
  *
  * @param afterMs minutes of the step in milliseconds; null without a step
  */

@@ -66,7 +66,7 @@ export type AlertSettings = z.output<typeof alertSettingsSchema>;
 const MAX_ESCALATION_MINUTES = 1440;
 export const MAX_ESCALATION_CHANNELS = 20;
 
-/** Where an alert goes that nobody acknowledges (src/service/README.md, "Acknowledgement and escalation"). */
+/** Where an unacknowledged alert goes (src/service/README.md, "Acknowledgement and escalation"). */
 export const escalationStepSchema = z
   .strictObject({
     minutes: z
@@ -78,9 +78,7 @@ export const escalationStepSchema = z
       .array(z.int().min(1))
       .min(1)
       .max(MAX_ESCALATION_CHANNELS)
-      .describe(
-        'The channels that get the alert then. A channel that was notified already gets nothing more.',
-      ),
+      .describe('The channels that then get the alert, except those that were already notified.'),
   })
   .meta({ title: 'EscalationStep' });
 export type EscalationStep = z.output<typeof escalationStepSchema>;
@@ -93,7 +91,7 @@ export const accountAlertSettingsSchema = z
       .nullable()
       .default(null)
       .describe(
-        'Where alerts of all checks go that nobody acknowledges; null for nowhere. Applies also to checks and groups with alert settings of their own.',
+        'Where unacknowledged alerts of all checks go; null for nowhere. Also applies to checks and groups with alert settings of their own.',
       ),
   })
   .meta({ title: 'AccountAlertSettings' });
@@ -138,7 +136,7 @@ export function alertRulesOf(
   };
 }
 
-/** The settings given, completed with the defaults; null gives only the defaults. */
+/** The given settings, completed with the defaults; null: only the defaults. */
 export function wholeAlertSettings(given: AlertSettings | null): AlertSettings {
   const settings = given ?? alertSettingsSchema.parse({});
   return {

@@ -25,17 +25,17 @@ import {
 } from './location-verdicts.ts';
 import { reminderDueAtMs } from './reminders.ts';
 
-/** How long what is due in silence, or an escalation that is held, waits until it is tried again. */
+/** The delay of a notice that is due in silence, or of an escalation that is held. */
 const POSTPONED_MS = MINUTE_MS;
 
 /**
- * The state of a check that its alerts depend on. Where it is not passing:
+ * The alert state of a check. Where it is not passing:
  *
  * | `notified` | `startedSilenced` | subscribers |
  * |---|---|---|
  * | null | false | get a notice once the problem has lasted to the threshold |
  * | degraded, failing | false | got a notice of this state; may get reminders and the recovery |
- * | any | true | have got no notice of the condition, which began in silence: they get it after that |
+ * | any | true | got no notice of the condition, which began in silence: they get one after the silence |
  */
 export interface AlertState extends Acknowledgeable {
   readonly condition: Condition;
@@ -78,14 +78,14 @@ export const NEVER_RUN: AlertState = {
 
 /**
  * - `none`: the check depends on no other.
- * - `briefly`: no check that it depends on is known to fail. One may be about to: it gets PARENTS_GRACE_MS to
- *   be found, and to be told of.
+ * - `briefly`: no check that it depends on is known to fail. A notice waits PARENTS_GRACE_MS, in case the failure of
+ *   one is about to be found and sent.
  * - `held`: one of them fails, or failed at the time of the run.
  */
 export type Hold = 'none' | 'briefly' | 'held';
 
 const PARENTS_GRACE_MS = 20 * SECOND_MS;
-/** How often a notice that waits is looked at between runs. */
+/** How often a notice that waits is judged again between runs. */
 const HELD_CHECK_MS = MINUTE_MS;
 
 /** The circumstances in which a state is judged. */
@@ -99,7 +99,7 @@ export interface AlertContext {
   readonly isSilenced: boolean;
   /** Whether notices of a problem wait for the checks that this one depends on. Default: none. */
   readonly hold?: Hold;
-  /** When a notice that is held waits no longer; epoch milliseconds. null (the default) is not known. */
+  /** Until when a notice is held; epoch milliseconds. null (the default): not known. */
   readonly holdUntilMs?: number | null;
   /** A heartbeat: no further run shows that its problem lasts, only that it has ended. Default: false. */
   readonly isObservedOnce?: boolean;
@@ -178,7 +178,7 @@ function remaining(before: AlertState, verdict: LocationVerdict, context: AlertC
   return notice(state, alertOfUnsent(state), context);
 }
 
-/** The alert for a condition of which no notice was sent: because of the threshold, or because it is held. */
+/** The alert for a condition without a notice so far: because of the threshold, or because it is held. */
 function alertOfUnsent({ condition, notified, heldAtMs }: AlertState): AlertType {
   const before = heldAtMs === undefined ? condition : 'passing';
   return ALERT_OF_STEP[notified ?? before][condition];
@@ -239,17 +239,16 @@ export function afterTime(before: AlertState, context: AlertContext): AlertStep 
   const dueAtMs = reminderOf(before, rules);
   if (dueAtMs === null || atMs < dueAtMs) return quiet(before, context);
   if (isSilenced || hold === 'held') return quiet({ ...before, notifiedAtMs: atMs }, context);
-  // It would tell of a condition that was not sent.
+  // A reminder would report a condition that was not sent.
   if (before.startedSilenced) return notice(before, alertOfUnsent(before), context);
   const state = { ...before, notifiedAtMs: atMs, reminders: reminders + 1 };
   return { state, alert, reminder: state.reminders, dueAtMs: dueAt(state, context) };
 }
 
 /**
- * Takes the escalation step if it is due. In silence it waits, and while a check fails that this one depends
- * on.
+ * Takes the escalation step if it is due. It waits in silence, and while a check that this one depends on fails.
  *
- * @returns null if it is not taken now
+ * @returns null if the step is not taken now
  */
 export function escalated(before: AlertState, context: AlertContext): AlertState | null {
   const { wait, heldAtMs } = before;
@@ -268,10 +267,9 @@ function isEscalationPostponed(
 }
 
 /**
- * Somebody takes the problem: there are no reminders and no escalation while it gets no worse than subscribers
- * know it.
+ * Acknowledges the problem: ends reminders and escalation until it gets worse than subscribers know it.
  *
- * @param flapsAs what subscribers were told that the check does in between; null if it does not flap
+ * @param flapsAs the condition that the notice of the flapping reported; null if the check does not flap
  */
 export function acknowledge(
   before: AlertState,
@@ -283,7 +281,7 @@ export function acknowledge(
   return quiet({ ...before, acknowledged }, context);
 }
 
-/** Nobody has the problem any more: the next reminder and the escalation are due as if it were sent now. */
+/** Undoes the acknowledgement: the next reminder and the escalation are due as if the alert were sent now. */
 export function unacknowledge(before: AlertState, context: AlertContext): AlertStep {
   const { atMs } = context;
   const wait = before.wait === null ? null : { ...before.wait, sinceMs: atMs };
@@ -312,14 +310,14 @@ function heldDueAtMs(heldAtMs: number, { atMs, holdUntilMs = null }: AlertContex
   return holdUntilMs === null ? nextMs : Math.min(nextMs, Math.max(atMs, holdUntilMs));
 }
 
-/** The state in which no notice waits, for other checks or for the end of a silence. */
+/** The state without a notice that waits for other checks or for the end of a silence. */
 export function withNothingUnsent({ heldAtMs: _, ...state }: AlertState): AlertState {
   return { ...state, startedSilenced: false };
 }
 
 /**
- * In silence the notice is postponed to the next run, or that of a heartbeat by a minute; one that waits for the
- * checks that this one depends on, until they pass.
+ * In silence, postpones the notice to the next run, or that of a heartbeat by a minute. A notice that is held waits
+ * until the checks that this one depends on pass.
  */
 function notice(before: AlertState, alert: AlertType, context: AlertContext): AlertStep {
   const { condition } = before;

@@ -1,6 +1,6 @@
 import { MONITORING_PROBLEM_ENDS, MONITORING_PROBLEMS } from './monitoring-problems.ts';
 
-/** Why an alert was given: src/service/README.md, "Alerts". */
+/** What an alert reports: src/service/README.md, "Alerts". */
 export const ALERT_TYPES = [
   'NO_ALERT',
   'ALERT_FAILURE',
@@ -16,8 +16,8 @@ export const ALERT_TYPES = [
 export type AlertType = (typeof ALERT_TYPES)[number];
 
 /**
- * What a notice reports: an alert of a check, that somebody took it or no longer has it, that a private
- * location is silent or no longer is, or a problem of monitoring itself.
+ * What a notice reports: an alert of a check, its acknowledgement or the undoing of that, that a private location is
+ * silent or no longer silent, or a problem of monitoring itself or its end.
  */
 export const NOTICE_TYPES = [
   ...ALERT_TYPES,
@@ -30,14 +30,13 @@ export const NOTICE_TYPES = [
 ] as const;
 export type NoticeType = (typeof NOTICE_TYPES)[number];
 
-/** How a check does, best first. */
+/** The conditions of a check, best first. */
 export const CONDITIONS = ['passing', 'degraded', 'failing'] as const;
 export type Condition = (typeof CONDITIONS)[number];
 export type UnhealthyCondition = Exclude<Condition, 'passing'>;
 
 /**
- * The table of src/service/README.md, "Alerts": the alert that a step from one condition to the
- * next can give.
+ * The table of src/service/README.md, "Alerts": the alert that a change from one condition to the next can cause.
  */
 export const ALERT_OF_STEP = {
   passing: { passing: 'NO_ALERT', degraded: 'ALERT_DEGRADED', failing: 'ALERT_FAILURE' },

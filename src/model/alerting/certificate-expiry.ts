@@ -1,4 +1,5 @@
 import { DAY_MS } from '../time-units.ts';
+
 /** The largest number of days before expiry that a notice can be configured for. */
 export const MAX_THRESHOLD_DAYS = 30;
 
@@ -38,4 +39,17 @@ export function nextExpiryNotice(
   const isLater = endsAtMs > before.endsAtMs + DAY_MS;
   if (isLater) return slotMs > before.endsAtMs ? expiry : null;
   return daysRemaining < before.notifiedDays ? expiry : null;
+}
+
+/** Whole days are inexact by up to one day at either end. */
+const SAME_END_MS = 2 * DAY_MS;
+
+/** Epoch milliseconds at which a certificate expires, exact to a day. */
+export function certificateEndMs(atMs: number, daysRemaining: number): number {
+  return atMs + daysRemaining * DAY_MS;
+}
+
+/** Whether two expiry instants belong to the same certificate: a renewal moves it further. */
+export function isSameCertificateEnd(oneMs: number, otherMs: number): boolean {
+  return Math.abs(oneMs - otherMs) <= SAME_END_MS;
 }

@@ -23,5 +23,5 @@ export function receiverText(receiver: string): string {
   return `Where ${receiver} receives the notifications.`;
 }
 
-/** What people know a channel by. */
+/** The name by which people recognise a channel. */
 export const channelName = z.string().min(1).max(255);

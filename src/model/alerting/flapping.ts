@@ -9,17 +9,17 @@ const MAX_WINDOW_MS = 6 * HOUR_MS;
 /** A check is calm after this part of the window without a change that would be an alert. */
 const CALM_PART = 1 / 2;
 
-/** How often a check changes. */
+/** How often the condition of a check changes. */
 export interface Flapping {
-  /** When it gave alerts, or would have: the last of them, in order; epoch milliseconds. */
+  /** The last times at which it caused an alert, or would have, in order; epoch milliseconds. */
   readonly alertsMs: readonly number[];
   /** null while the check does not flap. */
   readonly started: {
     /** The first of the alerts that made it flap; epoch milliseconds. */
     readonly sinceMs: number;
-    /** What its subscribers were told that it does in between. */
+    /** The condition that the notice of the flapping reported. */
     readonly as: UnhealthyCondition;
-    /** The alert that says so. */
+    /** The alert that reported the flapping. */
     readonly alertId: string;
   } | null;
 }
@@ -41,10 +41,10 @@ export function calmAtMs({ alertsMs, started }: Flapping, windowMs: number): num
 type FlappingStep = 'given' | 'started' | 'withheld';
 
 /**
- * Counts an alert that begins a problem or ends it. One that makes it another is not counted, but may be
- * worse than what the subscribers of a flapping check were told: then they are told again.
+ * Counts an alert that begins or ends a problem. An alert that changes a problem is not counted. If it reports a worse
+ * condition than the notice of the flapping, that notice is sent again.
  *
- * @param as the condition that it reports, or of which it reports the end
+ * @param as the condition that the alert reports, or whose end it reports
  * @param atMs now; epoch milliseconds
  */
 export function countAlert(

@@ -1,9 +1,8 @@
 import { LONGEST_RUN_MS } from '../check/retry.ts';
 
 /**
- * How long a location's verdict counts: past the next slot by the longest duration of a run, by
- * which one location can be behind the others with the same slot. A location that stops reporting
- * therefore does not delay a recovery.
+ * How long the verdict of a location counts: a period and the longest duration of a run, by which one location can be
+ * behind the others with the same slot. Therefore a location that stops reporting does not delay a recovery.
  *
  * @returns milliseconds
  */

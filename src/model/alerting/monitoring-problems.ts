@@ -14,7 +14,7 @@ export const MONITORING_PROBLEMS = [
 ] as const;
 export type MonitoringProblem = (typeof MONITORING_PROBLEMS)[number];
 
-/** The types of notices at the end of problems. */
+/** The types of the notices of ends of problems. */
 export type MonitoringProblemEnd = `${MonitoringProblem}_RECOVERY`;
 export const MONITORING_PROBLEM_ENDS: readonly MonitoringProblemEnd[] =
   MONITORING_PROBLEMS.map(endOfProblem);
@@ -24,8 +24,7 @@ export function endOfProblem(problem: MonitoringProblem): MonitoringProblemEnd {
 }
 
 /**
- * A problem begins at the first value and ends at the second, so that a value in between neither
- * begins nor ends it.
+ * A problem begins at the first value and ends at the second. A value in between neither begins nor ends it.
  */
 export const PROBLEM_LIMITS = {
   /** Milliseconds that the clock of an agent is ahead of the service's or behind it: more than. */
@@ -35,7 +34,7 @@ export const PROBLEM_LIMITS = {
   /** The share of a location's slots in `missedWindowMs` that were not run: more than, from 0 to 1. */
   missedShare: { begins: 0.1, ends: 0.05 },
   missedWindowMs: 15 * MINUTE_MS,
-  /** Fewer missed slots are no problem, whatever their share. */
+  /** At least this many slots must be missed, whatever their share. */
   missedSlots: 5,
   /** The free share of the disk, from 0 to 1, and its free bytes: less than both. */
   diskShare: { begins: 0.1, ends: 0.15 },
@@ -44,9 +43,9 @@ export const PROBLEM_LIMITS = {
 
 export interface ProblemRule {
   readonly severity: 'critical' | 'warning';
-  /** A problem is one after it has lasted so long without an interruption … */
+  /** A problem begins after it has lasted this long without interruption … */
   readonly beginsAfterMs: number;
-  /** … and is over after it has been away for so long. */
+  /** … and ends after it was not found for this long. */
   readonly endsAfterMs: number;
   /** For the documentation: when it begins, besides `beginsAfterMs`. */
   readonly begins: string;
@@ -82,8 +81,8 @@ export const PROBLEM_RULES: Readonly<Record<MonitoringProblem, ProblemRule>> = {
     // The window is long enough.
     beginsAfterMs: 0,
     endsAfterMs: MINUTE_MS,
-    begins: `Of the slots that the location has in ${missedWindowMs / MINUTE_MS} minutes, more than ${percent(missedShare.begins)} and at least ${missedSlots} were not run. Those of a silent location (\`location_silent\`) do not count, nor those whose check was still running (\`previous_run_active\`).`,
-    ends: `At most ${percent(missedShare.ends)} of them.`,
+    begins: `More than ${percent(missedShare.begins)} of the slots of the location within ${missedWindowMs / MINUTE_MS} minutes, and at least ${missedSlots}, were not run. Slots of a silent location (\`location_silent\`) and those whose check was still running (\`previous_run_active\`) do not count.`,
+    ends: `At most ${percent(missedShare.ends)} of them were not run.`,
     headline: (subject) => `${subject} misses slots`,
   },
   RESULTS_WAITING: {
@@ -99,14 +98,14 @@ export const PROBLEM_RULES: Readonly<Record<MonitoringProblem, ProblemRule>> = {
     beginsAfterMs: MINUTE_MS,
     endsAfterMs: 0,
     begins: 'The latest notification to the channel has failed after all of its retries.',
-    ends: 'A notification was delivered since then, also the same one when it was sent again.',
+    ends: 'A notification was delivered since then, for example the same one when it was sent again.',
     headline: (subject) => `${subject} does not take notifications`,
   },
   DISK_NEARLY_FULL: {
     severity: 'critical',
     beginsAfterMs: MINUTE_MS,
     endsAfterMs: MINUTE_MS,
-    begins: `Of the disk of the embedded database (DATA_DIR), less than ${percent(diskShare.begins)} and less than ${gib(diskBytes.begins)} are free.`,
+    begins: `Less than ${percent(diskShare.begins)} and less than ${gib(diskBytes.begins)} of the disk of the embedded database (DATA_DIR) are free.`,
     ends: `At least ${percent(diskShare.ends)} or ${gib(diskBytes.ends)} are free.`,
     headline: (subject) => `${subject} is nearly full`,
   },
@@ -115,7 +114,7 @@ export const PROBLEM_RULES: Readonly<Record<MonitoringProblem, ProblemRule>> = {
 /** MAJOR.MINOR of Semantic Versioning 2.0.0; what follows does not count. */
 const RELEASE = /^v?(\d+)\.(\d+)\./;
 
-/** Whether a release precedes another in its major or minor number. False for what is no release. */
+/** Whether a release precedes another in its major or minor number. False if either is not a release. */
 export function isOutdated(version: string, than: string): boolean {
   const [own, other] = [RELEASE.exec(version), RELEASE.exec(than)];
   if (own === null || other === null) return false;

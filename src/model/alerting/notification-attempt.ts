@@ -1,9 +1,9 @@
-/** How an attempt to send a message to a channel ended. */
+/** The outcome of an attempt to send a message to a channel. */
 export interface NotificationAttempt {
   readonly channel: { readonly type: string; readonly name: string };
   /** What the message is about, on one line. */
   readonly headline: string;
-  /** How many more notifications the same message stands for. */
+  /** How many other notifications the same message contains. */
   readonly others: number;
   /** Why it was not sent; null if it was. */
   readonly error: string | null;

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { channelName, webAddress } from './channel-fields.ts';
 
 /**
- * Channels that send to a chat, a push service or an incident service in its own form:
- * src/service/README.md, "Chats, push and incident services". This table is the only place that lists their fields: the API,
- * the check file, the form of the dashboard and the documents follow from it. How a notification is
- * written for each is in src/service/alerts/senders/adapters.
+ * Channels that send to a chat, a push service or an incident service in its own format:
+ * src/service/README.md, "Chats, push and incident services". This table is the only place that lists their fields:
+ * the API, the check file, the form of the dashboard and the documents are generated from it. The adapters that write
+ * the notifications are in src/service/alerts/senders/adapters.
  */
 export const SERVICE_CHANNEL_TYPES = [
   'TEAMS',
@@ -27,10 +27,10 @@ export type ServiceChannelType = (typeof SERVICE_CHANNEL_TYPES)[number];
 interface ServiceChannel<Config extends z.ZodObject> {
   /** The name of the service. */
   readonly label: string;
-  /** Where its users find the values of the fields. One sentence. */
+  /** Where users find the values of the fields. One sentence. */
   readonly setup: string;
   readonly method: 'POST' | 'PUT';
-  /** Whether the end of a problem closes what its beginning opened, by the same key. */
+  /** Whether the end of a problem closes the incident that its beginning opened, by the same key. */
   readonly closes: boolean;
   /**
    * Fields of the configuration that are encrypted and never returned. An update that omits one keeps
@@ -51,7 +51,7 @@ function serviceChannel<Config extends z.ZodObject>(
   return channel;
 }
 
-/** They become parts of headers, URLs and forms. */
+/** Secrets become parts of headers, URLs and forms. */
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
 const secret = z

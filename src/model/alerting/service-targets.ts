@@ -41,7 +41,7 @@ export function maskedFieldsOf(type: ServiceChannelType): readonly string[] {
   return SERVICE_CHANNELS[type].masked ?? [];
 }
 
-/** The flag that stands for a secret field in responses: `hasBotToken` for `botToken`. */
+/** The flag that replaces a secret field in responses: `hasBotToken` for `botToken`. */
 export function secretFlagOf(field: string): string {
   return `has${field.charAt(0).toUpperCase()}${field.slice(1)}`;
 }

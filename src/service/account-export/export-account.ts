@@ -3,7 +3,7 @@ import { isFields } from '../../model/credentials/credential-fields.ts';
 import { fieldsOfWindow } from '../../model/schedule/maintenance-window.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { ChannelView } from '../alerts/channels/alert-channels.ts';
-import type { CheckView } from '../checks/checks.ts';
+import type { CheckWithChannels } from '../checks/checks.ts';
 import { presentAlertSettings, presentCheck } from '../checks/present-check.ts';
 import { presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
 import { type Entry, fileCheckOf, sectionEntryOf } from './entries.ts';
@@ -150,7 +150,7 @@ function withKnownParents(check: Entry, checks: EntriesById): Entry {
 
 /** Checks and heartbeats, in the order of their ids. */
 function checkEntries(
-  views: readonly CheckView[],
+  views: readonly CheckWithChannels[],
   references: References,
   withScripts: (fields: Entry, owner: string) => Entry,
   notes: ExportNotes,

@@ -1,4 +1,5 @@
-import type { PublicTarget, PublicWebhookConfig } from '../../model/alerting/alert-channel.ts';
+import type { PublicTarget } from '../../model/alerting/alert-channel.ts';
+import type { PublicWebhookConfig } from '../../model/alerting/channel-configs.ts';
 import type { ServiceChannelType } from '../../model/alerting/service-channels.ts';
 import {
   isServiceChannel,

@@ -2,7 +2,7 @@ import type { EscalationStep } from '../../model/alerting/alert-settings.ts';
 import type { ChannelView } from '../alerts/channels/alert-channels.ts';
 import type { GroupView } from '../check-groups/check-groups.ts';
 import type { CheckCriteria } from '../checks/check-selection.ts';
-import type { CheckView } from '../checks/checks.ts';
+import type { CheckWithChannels } from '../checks/checks.ts';
 import type { Features } from '../feature-types.ts';
 import { type Page, WHOLE_LIST } from '../http/resources/paging.ts';
 import type { StoredWindow } from '../maintenance-windows/maintenance-windows.ts';
@@ -33,7 +33,7 @@ export interface AccountResources {
   /** null for none. */
   readonly escalationStep: EscalationStep | null;
   /** Heartbeats included. */
-  readonly checks: readonly CheckView[];
+  readonly checks: readonly CheckWithChannels[];
   readonly groups: readonly GroupView[];
   readonly pages: readonly StoredPage[];
   readonly services: readonly StoredService[];

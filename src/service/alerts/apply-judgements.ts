@@ -2,9 +2,9 @@ import { commonFields } from '../../model/check/check.ts';
 import type { Sql } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import { escalate, withEscalation } from './acknowledgements/escalate.ts';
-import { freedRecordOf } from './acknowledgements/freed-record.ts';
+import { withoutLapsedAcknowledgement } from './acknowledgements/lapsed-acknowledgement.ts';
 import { noticeOfAlert } from './delivery/notice-of-alert.ts';
-import type { GivenAlert, Judgement } from './judge.ts';
+import type { GivenAlert, Judgement } from './judgement-builder.ts';
 import type { Outbox } from './notice.ts';
 import { type CheckAlert, insertAlerts, saveAcknowledgement } from './sql.ts';
 import { putAlertRecords } from './states.sql.ts';
@@ -32,16 +32,18 @@ export async function applyJudgements(
   },
 ): Promise<void> {
   const news = judgements.filter(({ isNews }) => isNews);
-  const freed = new Map(news.flatMap((judgement) => freedRecordOf(judgement, atMs)));
+  const lapsed = new Map(
+    news.flatMap((judgement) => withoutLapsedAcknowledgement(judgement, atMs)),
+  );
   const escalated = await escalate(tx, { accountId, judgements, atMs });
   if (news.length > 0) {
     const records = news.map(({ subject: { checkId }, record }) => ({
       checkId,
-      record: withEscalation(freed.get(checkId) ?? record, escalated.get(checkId) ?? []),
+      record: withEscalation(lapsed.get(checkId) ?? record, escalated.get(checkId) ?? []),
     }));
     await putAlertRecords(tx, { accountId, records });
   }
-  for (const { alertId: id } of freed.values()) {
+  for (const { alertId: id } of lapsed.values()) {
     if (id !== null) await saveAcknowledgement(tx, { accountId, id, acknowledgement: null });
   }
   const given = judgements.flatMap((judgement) =>

@@ -7,7 +7,10 @@ import type { Store } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import type { LinkBase } from '../outgoing/link-base.ts';
 import type { OutgoingConfig } from '../outgoing/outgoing-config.ts';
-import { type AccountAlertSettings, createAccountAlertSettings } from './account-alert-settings.ts';
+import {
+  type AccountAlertSettingsFeature,
+  createAccountAlertSettings,
+} from './account-settings/account-alert-settings.ts';
 import {
   type Acknowledgements,
   createAcknowledgements,
@@ -16,8 +19,8 @@ import { createLinkedAlerts, type LinkedAlerts } from './acknowledgements/linked
 import { type AlertChannels, createAlertChannels } from './channels/alert-channels.ts';
 import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
 import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
+import { createNoticeSender } from './delivery/notice-sender.ts';
 import { createOutbox } from './delivery/outbox.ts';
-import { createNoticeSender } from './delivery/sender.ts';
 import { type DeliveryWorkerParts, runDeliveryWorker } from './delivery/worker.ts';
 import { type AlertEngine, createAlertEngine } from './engine.ts';
 import { createLocationAlerts, type LocationAlerts } from './location-alerts.ts';
@@ -41,13 +44,13 @@ export interface AlertFeatureParts {
   readonly secrets: SecretBox | null;
   readonly incidentTrigger: IncidentTrigger;
   readonly delivery: OutgoingConfig;
-  /** Of links in messages. */
+  /** The base of links in messages. */
   readonly linkBase: LinkBase;
-  /** As of DeliveryWorkerParts. */
+  /** See DeliveryWorkerParts. */
   readonly onAttempt?: (attempt: NotificationAttempt) => void;
-  /** As of MonitoringProblemsParts. */
+  /** See MonitoringProblemsParts. */
   readonly isOnDemand?: boolean | undefined;
-  /** Of the embedded database and of artifacts; null for none. */
+  /** The folder of the embedded database and of artifacts; null for none. */
   readonly dataDir: string | null;
   /** Whole days, of alerts and of the delivery log. */
   readonly retentionDays: number;
@@ -63,7 +66,7 @@ export interface AlertFeatures {
   readonly alertRepeatCounts: Readonly<Record<'sent' | 'failed', number>>;
   readonly alertEngine: AlertEngine;
   readonly alertRecipients: AlertRecipients;
-  readonly alertSettings: AccountAlertSettings;
+  readonly alertSettings: AccountAlertSettingsFeature;
   readonly checkAlerts: CheckAlerts;
   readonly linkedAlerts: LinkedAlerts;
   readonly locationAlerts: LocationAlerts;

@@ -7,10 +7,10 @@ import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import type { FinalsHandler } from '../results/finals-handler.ts';
 import { applyJudgements } from './apply-judgements.ts';
 import { parentsFirst, parentsOf } from './dependencies/parents.ts';
-import { runDueAlerts, sweepDueAlerts } from './due-alerts.ts';
-import { earlierVerdicts } from './earlier-runs.ts';
-import { withFlapping } from './flapping/with-flapping.ts';
+import { earlierVerdicts } from './earlier-verdicts.ts';
+import { withFlapping } from './flapping.ts';
 import { judgeRuns } from './judge.ts';
+import { judgeDueChecks, keepJudgingDueChecks } from './judge-due-checks.ts';
 import type { Silences } from './maintenance-silences.ts';
 import type { Outbox } from './notice.ts';
 import { type AlertObservation, observationOf } from './observation.ts';
@@ -30,9 +30,9 @@ export interface AlertEngineParts {
 }
 
 /**
- * Judges checks and gives alerts (src/service/README.md, "Alerts"). The alert state of a check is a
- * row that changes only under the lock of the check, in the transaction that stores its results: so
- * every replica sees the same state, also after a restart, and no alert is given twice.
+ * Judges checks and creates alerts (src/service/README.md, "Alerts"). The alert state of a check is a row that changes
+ * only under the lock of the check, in the transaction that stores its results. Therefore all replicas share one state,
+ * also after a restart, and no alert is created twice.
  */
 export interface AlertEngine {
   /**
@@ -47,7 +47,7 @@ export interface AlertEngine {
     observations: readonly AlertObservation[],
     atMs: number,
   ): Promise<void>;
-  /** Judges results that are stored already. Takes one statement where all checks pass. */
+  /** Judges results that are stored already. Runs one query if all checks pass. */
   readonly follow: FinalsHandler;
   /**
    * Judges the checks whose threshold in minutes or whose reminder is due.
@@ -55,7 +55,7 @@ export interface AlertEngine {
    * @returns how many checks it judged
    */
   sweep(): Promise<number>;
-  /** Sweeps about every second until the signal aborts. Logs what fails. */
+  /** Judges due checks about every second until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
@@ -104,16 +104,16 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
     },
 
     sweep() {
-      return sweepDueAlerts(parts);
+      return judgeDueChecks(parts);
     },
 
     maintain(signal) {
-      return runDueAlerts(parts, signal);
+      return keepJudgingDueChecks(parts, signal);
     },
   };
 }
 
-/** Only within the longest threshold that a channel can have. */
+/** The certificate of an observation, if it expires within the longest threshold that a channel can have. */
 function certificateIn({ checkId, slotMs, sslDaysRemaining }: AlertObservation) {
   if (sslDaysRemaining === null) return [];
   if (sslDaysRemaining < 0 || sslDaysRemaining > MAX_THRESHOLD_DAYS) return [];

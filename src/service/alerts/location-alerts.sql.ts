@@ -1,4 +1,7 @@
-import type { NoticePreferences, ProblemPreferences } from '../../model/alerting/alert-channel.ts';
+import type {
+  NoticePreferences,
+  ProblemPreferences,
+} from '../../model/alerting/notice-preferences.ts';
 import type { Sql } from '../database/store.ts';
 import { SUBSCRIBERS } from './channels/subscribers.sql.ts';
 
@@ -36,8 +39,8 @@ export function listLocationSubscribers(
   );
 }
 
-/** The channels that have a delivery of the alert. */
-export function listNotifiedChannels(
+/** The channels that have a delivery of the alert, also a pending or failed one. */
+export function listChannelsWithAnyDelivery(
   sql: Sql,
   { accountId, alertId }: { readonly accountId: string; readonly alertId: string },
 ): Promise<readonly (NoticePreferences & { readonly channelId: number })[]> {

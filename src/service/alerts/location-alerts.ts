@@ -1,14 +1,14 @@
-import { wantsNotice, wantsSilence } from '../../model/alerting/alert-channel.ts';
+import { wantsNotice, wantsSilence } from '../../model/alerting/notice-preferences.ts';
 import { stableId } from '../../model/ids.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Sql } from '../database/store.ts';
 import { lockChannelsShared } from './channels/sql.ts';
 import { insertDeliveries } from './delivery/sql.ts';
-import { listLocationSubscribers, listNotifiedChannels } from './location-alerts.sql.ts';
+import { listChannelsWithAnyDelivery, listLocationSubscribers } from './location-alerts.sql.ts';
 import type { Silences } from './maintenance-silences.ts';
 import type { AlertNotice } from './notice.ts';
 
-/** A private location that became silent, or is no longer. */
+/** A private location that became silent, or is no longer silent. */
 export type SilentLocation = {
   readonly accountId: string;
   readonly locationId: string;
@@ -26,10 +26,10 @@ export type SilentLocation = {
  */
 export interface LocationAlerts {
   /**
-   * Notifies the channels that want it and are subscribed to a check of the location that is neither
-   * muted nor in a maintenance window; those that were notified before not again.
+   * Notifies the channels that want the notice and are subscribed to a check of the location that is neither muted nor
+   * in a maintenance window. Notifies no channel twice.
    *
-   * @returns whether channels remain that a maintenance window silences: to be called again
+   * @returns whether to call it again, because a maintenance window silences a channel
    */
   silent(tx: Sql, location: SilentLocation, atMs: number): Promise<boolean>;
   /** Notifies the channels that were notified of the silence and want recoveries. */
@@ -46,15 +46,18 @@ export function createLocationAlerts({
       const subscribers = (await listLocationSubscribers(tx, location)).filter(wantsSilence);
       if (subscribers.length === 0) return false;
       const isSilenced = await silences.from(tx, location.accountId, atMs);
-      const listening = subscribers.filter(({ tags }) => !isSilenced(tags, atMs));
-      await notify(tx, location, listening, silentNotice(location, atMs));
-      const notified = new Set(listening.map(({ channelId }) => channelId));
+      const unsilenced = subscribers.filter(({ tags }) => !isSilenced(tags, atMs));
+      await notify(tx, location, unsilenced, silentNotice(location, atMs));
+      const notified = new Set(unsilenced.map(({ channelId }) => channelId));
       return subscribers.some(({ channelId }) => !notified.has(channelId));
     },
 
     async ended(tx, location, atMs) {
       const alertId = alertIdOf('silent', location);
-      const notified = await listNotifiedChannels(tx, { accountId: location.accountId, alertId });
+      const notified = await listChannelsWithAnyDelivery(tx, {
+        accountId: location.accountId,
+        alertId,
+      });
       const notice = endNotice(location, atMs);
       const wanted = notified.filter((channel) => wantsNotice(channel, notice));
       await notify(tx, location, wanted, notice);
@@ -92,7 +95,7 @@ function alertIdOf(what: 'silent' | 'ended', { locationId, since }: SilentLocati
 function silentNotice(location: SilentLocation, atMs: number): AlertNotice {
   const { checks } = location;
   const verb = checks === 1 ? 'does' : 'do';
-  // The facts of the message have the time, in the zone of the account.
+  // The facts of the message contain the time, in the time zone of the account.
   const error = `No agent polls: ${countText(checks, 'check')} of the location ${verb} not run. Start an agent there, or check the log of its agents, their network and their location key.`;
   const alertId = alertIdOf('silent', location);
   return { ...noticeOf(location, atMs), alertId, alertType: 'ALERT_FAILURE', error };

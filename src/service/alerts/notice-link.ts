@@ -2,8 +2,8 @@ import type { ProblemSubject } from './monitoring-problems/subject.ts';
 import type { AlertNotice } from './notice.ts';
 
 /**
- * The page of the dashboard that shows what happened: the run that led to the notice, the location that
- * it is about, the heartbeat, or what a problem of monitoring itself is about; for several notices the alerts.
+ * The page of the dashboard that shows what happened: the run, the location, the heartbeat, or the subject of a problem
+ * of monitoring itself; for several notices the list of alerts.
  *
  * @param publicUrl the base of links without a trailing slash, such as PUBLIC_URL; null if there is none
  */

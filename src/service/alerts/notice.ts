@@ -1,6 +1,6 @@
 import type { Acknowledger } from '../../model/alerting/acknowledgement.ts';
 import { type AlertType, type NoticeType, reportsEnd } from '../../model/alerting/alert.ts';
-import type { ChannelBundling } from '../../model/alerting/alert-channel.ts';
+import type { ChannelBundling } from '../../model/alerting/channel-bundling.ts';
 import { endOfProblem, type MonitoringProblem } from '../../model/alerting/monitoring-problems.ts';
 import type { CheckType } from '../../model/enums.ts';
 import type { Sql } from '../database/store.ts';
@@ -18,13 +18,13 @@ export interface LastPassing {
   readonly statusCode: string | null;
 }
 
-/** What an alert says of flapping (src/service/README.md, "Flapping"). */
+/** Whether an alert reports that a check flaps, or is calm again (src/service/README.md, "Flapping"). */
 export type FlappingNews = 'started' | 'ended';
 
-/** By what a channel was to be notified of an alert. */
+/** Why a channel was notified of an alert. */
 export type NotifiedBy = 'CHECK' | 'ALL_CHECKS' | 'ESCALATION';
 
-/** What the notices have in common that come as one message. */
+/** What the notices of one message have in common. */
 export type BundleKey =
   | { readonly kind: 'digest' }
   | {
@@ -38,7 +38,7 @@ export type BundleKey =
 export interface AlertNotice {
   readonly alertId: string;
   readonly alertType: AlertType;
-  /** Epoch milliseconds: when the alert was given. */
+  /** Epoch milliseconds: the time of the alert. */
   readonly atMs: number;
   readonly check: {
     readonly id: string;
@@ -80,14 +80,14 @@ export interface AlertNotice {
   readonly sslDaysRemaining: number | null;
   /** 0 for the notice itself, then 1, 2, … for its reminders. */
   readonly reminder: number;
-  /** That the check began to flap, or is calm again; left out for any other notice. */
+  /** Whether the check began to flap, or is calm again; left out for any other notice. */
   readonly flapping?: FlappingNews;
-  /** Of a message that stands for several notices, of which this is the first; added when it is sent. */
+  /** The other notices of the same message, of which this is the first; added when it is sent. */
   readonly bundle?: {
-    /** What they have in common; null if that is no longer known. */
+    /** null if it is no longer known. */
     readonly key: BundleKey | null;
     readonly count: number;
-    /** One line for each of the first. */
+    /** One line for each of the first notices. */
     readonly lines: readonly string[];
   };
   /**
@@ -104,29 +104,29 @@ export interface AlertNotice {
   /** The problem of monitoring itself that the notice is about, without check and run like a location. */
   readonly problem?: { readonly kind: MonitoringProblem; readonly subject: ProblemSubject };
   /**
-   * Somebody acknowledged the alert, or no longer: `alertType` is then that of the alert. Replicas of the
-   * previous release show that.
+   * The alert was acknowledged, or its acknowledgement undone: `alertType` is then that of the alert, which replicas of
+   * the previous release show.
    */
   readonly acknowledgement?: {
     readonly by: Acknowledger;
     /** Whether it was undone. */
     readonly isUndone: boolean;
   };
-  /** The alert goes to this channel since nobody acknowledged it for so many minutes. */
+  /** Minutes without acknowledgement after which the alert was escalated to this channel. */
   readonly escalatedAfterMinutes?: number;
   /**
-   * By what this channel gets it: its subscription to the check or to all checks, or an earlier escalation of the
-   * problem. Left out for other notices, and by earlier releases.
+   * Why this channel gets it: its subscription to the check or to all checks, or an earlier escalation of the problem.
+   * Left out for other notices, and by earlier releases.
    */
   readonly notifiedBy?: NotifiedBy;
   /**
-   * The last notice of the check to this channel before this one; null if there was none. Added when it is sent to a
-   * service that knows a problem by more than its key.
+   * The previous notice of the check to this channel; null if there was none. Added when it is sent to a service that
+   * identifies a problem by more than its key.
    */
   readonly previousNotice?: AlertNotice | null;
   /**
-   * The channel gets it again, since the problem lasts and the channel would end it; left out for the first time.
-   * false if the time before it had failed.
+   * The channel gets it again, because it would otherwise end the alert of an ongoing problem; left out for the first
+   * time. false if the previous delivery failed.
    */
   readonly isRepeated?: boolean;
   /** Only in a notice that is sent again: whether the channel has received it before. */
@@ -135,7 +135,7 @@ export interface AlertNotice {
   readonly acknowledgeLink?: string | null;
 }
 
-/** The type as people see it. */
+/** The type that people see. */
 export function noticeTypeOf({
   alertType,
   isOfLocation,
@@ -157,11 +157,11 @@ export function noticeTypeOf({
 /** The deliveries to send (transactional outbox). */
 export interface Outbox {
   /**
-   * Stores one delivery for each subscribed channel that wants the notice, in the transaction that
-   * gives the alerts and locks their checks.
+   * Stores one delivery for each subscribed channel that wants the notice, in the transaction that gives the alerts and
+   * locks their checks.
    *
-   * @param escalated channels that get the notices of an alert as if they were subscribed to its check. By the
-   *   alert: the next one of the check in the same call may be of another problem
+   * @param escalated channels that get the notices of an alert as if they were subscribed to its check. By alert,
+   *   because the next alert of the check in the same call may be of another problem
    */
   put(
     tx: Sql,

@@ -36,7 +36,7 @@ export interface AlertObservation {
   readonly sslDaysRemaining: number | null;
   /** Left out for a run that passed, and for a heartbeat. */
   readonly failure?: FailureFacts;
-  /** Only for a result: results that are stored already may be of later runs. */
+  /** The result; left out for a heartbeat. */
   readonly result?: { readonly id: string; readonly sequenceId: string };
 }
 
@@ -48,7 +48,7 @@ const CONDITION_OF = {
   cancelled: null,
 } as const;
 
-/** @returns null for a result that judges nothing */
+/** @returns null for a result without a verdict: an error of the agent or a cancelled run */
 export function observationOf(result: ReceivedResult): AlertObservation | null {
   const condition = CONDITION_OF[runResultOf(result)];
   if (condition === null) return null;
@@ -70,14 +70,14 @@ export function observationOf(result: ReceivedResult): AlertObservation | null {
 }
 
 function failureOf(result: ReceivedResult): FailureFacts | null {
-  // It knows that a newer agent may have more codes.
+  // `adviceOf` accepts codes of newer agents.
   const advised = adviceOf(result as CheckResult);
   if (advised === null) return null;
   const { phase, advice } = advised;
   return { code: detailOf(result)?.requestErrorCode ?? null, phase, advice };
 }
 
-/** Every notice carries the error, and that of an assertion can quote much of a body. */
+/** Every notice contains the error, and that of an assertion can quote much of a body. */
 const MAX_ERROR_BYTES = 4096;
 
 function errorOf(result: ReceivedResult, condition: Condition): string | null {

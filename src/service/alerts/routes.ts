@@ -18,10 +18,10 @@ import type { CheckAlerts, ListedAlert } from './check-alerts.ts';
 
 export const checkAlertSchema = z
   .strictObject({
-    name: z.string().describe('The name of the check when the alert was given.'),
+    name: z.string().describe('The name of the check at the time of the alert.'),
     id: z.uuid().describe('The id of the alert.'),
     checkId: SHOWN_CHECK.checkId,
-    alertType: z.enum(ALERT_TYPES).describe('Why the alert was given.'),
+    alertType: z.enum(ALERT_TYPES).describe('What the alert reports.'),
     checkType: checkTypeOf(CHECK_TYPES),
     isOpen: z
       .boolean()
@@ -45,21 +45,23 @@ export const checkAlertSchema = z
       .enum(['STARTED', 'ENDED'])
       .nullable()
       .describe(
-        'STARTED: the check changes too often, and gives no alerts until it is calm. ENDED: it is calm. null for any other alert.',
+        'STARTED: the check flaps, and causes no further alerts until it is calm. ENDED: it is calm. null for any other alert.',
       ),
     acknowledgement: acknowledgement
       .nullable()
-      .describe('Who took it: there are no reminders and no escalation. null for nobody.'),
+      .describe('Who acknowledged it, which ends reminders and escalation; null for nobody.'),
     deliveries: z
       .strictObject({
-        sent: z.int().describe('Those that the receiver accepted.'),
-        pending: z.int().describe('Those that are to be sent, also again.'),
-        failed: z.int().describe('Those without further retries.'),
+        sent: z.int().describe('Accepted by the receiver.'),
+        pending: z.int().describe('Waiting for an attempt or a retry.'),
+        failed: z.int().describe('Failed after all retries.'),
       })
-      .describe('How many deliveries of the alert and of its reminders are in which state.'),
-    created_at: z.iso.date().describe('The day on which the alert was given, in UTC.'),
+      .describe('The number of deliveries of the alert and its reminders, by state.'),
+    created_at: z.iso.date().describe('The day of the alert, in UTC.'),
     startedAt: z.iso.datetime().describe('When the run that led to the alert began.'),
-    alertedAt: z.iso.datetime().describe('When the alert was given: `from` and `to` go by it.'),
+    alertedAt: z.iso
+      .datetime()
+      .describe('The time of the alert, with which `from` and `to` are compared.'),
   })
   .meta({ title: 'CheckAlert' });
 
@@ -78,7 +80,7 @@ const query = z.strictObject({
 });
 const params = z.object({ id: uuidParam });
 
-/** The alerts that checks gave: src/service/README.md, "Alerts". */
+/** The alerts of checks: src/service/README.md, "Alerts". */
 export function checkAlertsRoutes({
   checkAlerts,
 }: {

@@ -13,7 +13,7 @@ import type { FlappingNews } from './notice.ts';
 export type CheckAlert = {
   readonly id: string;
   readonly checkId: string;
-  /** The name of the check when the alert was given. */
+  /** The name of the check at the time of the alert. */
   readonly name: string;
   readonly checkType: CheckType;
   readonly alertType: AlertType;
@@ -24,12 +24,12 @@ export type CheckAlert = {
   readonly statusCode: string | null;
   /** The result of that run; null for a heartbeat, and for alerts of earlier releases. */
   readonly resultId: string | null;
-  /** What it says of flapping; null for any other alert. */
+  /** Whether it reports that the check flaps, or is calm again; null for any other alert. */
   readonly flapping: FlappingNews | null;
   /** When the run that led to it began. */
   readonly startedAt: Date;
   readonly createdAt: Date;
-  /** Who took it; null for nobody. */
+  /** Who acknowledged it; null for nobody. */
   readonly acknowledgement: Acknowledgement | null;
 };
 
@@ -41,22 +41,22 @@ export const STATES_OF_CHECKS = `check_alert_states s
   join checks c on c.account_id = s.account_id and c.id = s.check_id
   left join check_groups g on g.account_id = c.account_id and g.id = c.group_id`;
 
-/** Whether such a check is activated and has not recovered since its latest alert, or flaps. */
+/** Whether the check of a state is activated and has not recovered since its latest alert, or flaps. */
 export const IS_STATE_OPEN = `c.activated and coalesce(g.activated, true)
     and (s.condition <> 'passing'
       or (s.due_at is not null and s.body #>> '{flapping,started}' is not null))`;
 
 const OPEN_STATES = `${STATES_OF_CHECKS} where ${IS_STATE_OPEN}`;
 
-/** The latest alert of such a check. */
+/** Whether it is the latest alert of such a check. */
 const IS_OPEN = `exists (select from ${OPEN_STATES}
     and s.account_id = check_alerts.account_id and s.check_id = check_alerts.check_id
     and s.body ->> 'alertId' = check_alerts.id)`;
 
-/** The same for all alerts of the account: the database begins with the few states. */
+/** The same for all alerts of the account, so that the database starts from the few open states. */
 const OPEN_IDS = `select s.body ->> 'alertId' from ${OPEN_STATES} and s.account_id = $1`;
 
-/** How many deliveries of the alert and its reminders are in which state. */
+/** The number of deliveries of the alert and its reminders, by state. */
 const DELIVERIES = `(
   select jsonb_build_object('sent', count(*) filter (where ${SHOWN_STATE} = 'sent'),
     'failed', count(*) filter (where ${SHOWN_STATE} = 'failed'),
@@ -94,7 +94,7 @@ export async function insertAlerts(
   );
 }
 
-/** @param acknowledgement null where nobody has the alert any more */
+/** @param acknowledgement null if it was undone or has lapsed */
 export async function saveAcknowledgement(
   sql: Sql,
   {
@@ -109,7 +109,7 @@ export async function saveAcknowledgement(
   );
 }
 
-/** The open alerts of the checks that somebody has acknowledged. */
+/** The acknowledged open alerts of the checks. */
 export function listOpenAcknowledgements(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },

@@ -37,11 +37,11 @@ export interface AlertRecord {
   /** When `claimDueSubjects` returns the check, epoch milliseconds; null for never. */
   readonly dueAtMs: number | null;
   readonly notifiedExpiry: NotifiedExpiry | null;
-  /** Left out for a check that gave no alert, and by earlier releases. */
+  /** Left out for a check without alerts, and by earlier releases. */
   readonly flapping?: Flapping;
-  /** Who took the problem last; in force while `state` says so. */
+  /** The last acknowledgement of the problem; in force while `state` has one. */
   readonly acknowledgement: Acknowledgement | null;
-  /** The channels that get the notices of the problem although they may not be subscribed. */
+  /** The channels that get the notices of the problem by escalation. */
   readonly escalatedTo: readonly number[];
 }
 
@@ -61,7 +61,7 @@ export interface AlertSubject {
   readonly locations: readonly string[];
   readonly frequency: Frequency;
   readonly frequencyOffset: number | null;
-  /** As stored, perhaps by an older release. */
+  /** The stored settings, perhaps of an older release. */
   readonly settings: {
     readonly own: unknown;
     readonly ownUsesGlobal: boolean;
@@ -95,7 +95,7 @@ type StoredBody = Pick<AlertRecord, 'lastRun' | 'alertId' | 'hasIncident' | 'fla
     readonly state: StoredState;
   };
 
-/** The state, where a replica of the previous release may have changed it. */
+/** Reads a stored state, which a replica of the previous release may have changed. */
 export function stateOf({
   told: notified,
   isHushed: startedSilenced,
@@ -107,12 +107,12 @@ export function stateOf({
   const { acknowledged = null, heldAtMs, ...others } = state;
   const wait = state.wait ?? waitOfEarlierRelease({ notified, notifiedAtMs });
   const read = { ...others, notified, startedSilenced, verdicts, notifiedAtMs, acknowledged, wait };
-  // The previous release sends what is held, and leaves the field.
+  // The previous release sends the notice that is held, and leaves the field.
   const isHeld = heldAtMs !== undefined && notified !== state.condition;
   return isHeld ? { ...read, heldAtMs } : read;
 }
 
-/** A problem that an earlier release sent waits since then for somebody who takes it. */
+/** A problem that an earlier release sent waits for an acknowledgement since its last notice. */
 function waitOfEarlierRelease({
   notified,
   notifiedAtMs,
@@ -132,7 +132,7 @@ function storedStateOf(state: AlertState): StoredState {
 }
 
 function recordOf({ state, acknowledgement = null, escalatedTo = [], ...body }: StoredBody) {
-  // The previous release ends the problem, and leaves its channels in the row.
+  // The previous release leaves the channels of an ended problem in the row.
   const isOfProblem = (state.wait ?? null) !== null;
   const channels = isOfProblem ? escalatedTo : [];
   return { ...body, state: stateOf(state), acknowledgement, escalatedTo: channels };
@@ -180,9 +180,8 @@ function subjectOf(row: SubjectRow): AlertSubject {
 }
 
 /**
- * The checks among those with runs that may give alerts: the named ones, those that were not
- * passing, and those with news of their certificates. The others, which are nearly all, cost one
- * index lookup. Only for checks that `lockSubjects` locks.
+ * The checks that may cause alerts: the named ones, those that were not passing, and those whose certificate has fewer
+ * days left. All others cost one index lookup. Only for checks that `lockSubjects` locks.
  */
 export async function findAlertSubjects(
   sql: Sql,
@@ -232,8 +231,8 @@ export async function findAlertSubjects(
 }
 
 /**
- * Locks due checks until the transaction ends, longest due first: nobody else changes them or takes
- * in their results. Skips checks that another transaction has locked.
+ * Locks due checks until the transaction ends, longest due first, so that nobody else changes them or stores their
+ * results. Skips checks that another transaction has locked.
  */
 export async function claimDueSubjects(
   sql: Sql,
@@ -252,8 +251,7 @@ export async function claimDueSubjects(
 }
 
 /**
- * Replaces the records. Only for checks that the transaction locks, as each record is made from the
- * stored one.
+ * Replaces the records. Only for checks that the transaction locks: each record is made from the stored one.
  *
  * @param records at most one of each check
  */

@@ -20,7 +20,7 @@ import { pageOf } from '../http/resources/cursor-paging.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
 import { anyCheckBody, anyCheckResponse } from './check-schemas.ts';
-import type { Checks, CheckView } from './checks.ts';
+import type { Checks, CheckWithChannels } from './checks.ts';
 import { presentCheck } from './present-check.ts';
 
 const TYPES_IN_PATHS = [...STORED_CHECK_TYPES.map((type) => type.toLowerCase()), 'heartbeats'];
@@ -35,12 +35,15 @@ const anyChange = z
 
 /** The routes for checks of any type. */
 export function anyCheckRoutes(checks: Checks, serviceAddress: ServiceAddress): FastifyPluginAsync {
-  const presentAny = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
+  const presentAny = (
+    stored: CheckWithChannels,
+    request: FastifyRequest,
+  ): Record<string, unknown> =>
     stored.check.checkType === 'HEARTBEAT'
       ? presentHeartbeat(stored, serviceAddress.baseUrl(request), viewerOf(request))
       : presentCheck(stored, viewerOf(request));
   const requiredBy = (request: FastifyRequest) =>
-    preconditionOf<CheckView>(request, (stored) => presentAny(stored, request));
+    preconditionOf<CheckWithChannels>(request, (stored) => presentAny(stored, request));
   const params = z.object({ id: anyCheckId });
   const response = anyCheckResponse;
   const listQuery = z.strictObject({

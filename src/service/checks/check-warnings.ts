@@ -1,4 +1,4 @@
-import type { CheckView } from '../alerts/channels/check-views.ts';
+import type { CheckWithChannels } from '../alerts/channels/check-with-channels.ts';
 import { findGroup } from '../check-groups/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
 import type { Warning } from '../http/resources/warnings.ts';
@@ -11,15 +11,15 @@ import {
 export async function withWarnings(
   sql: Sql,
   accountId: string,
-  view: CheckView,
-): Promise<CheckView> {
+  view: CheckWithChannels,
+): Promise<CheckWithChannels> {
   return { ...view, warnings: await warningsOf(sql, accountId, view) };
 }
 
 async function warningsOf(
   sql: Sql,
   accountId: string,
-  { check }: CheckView,
+  { check }: CheckWithChannels,
 ): Promise<readonly Warning[]> {
   const { groupId } = check;
   const group = groupId === null ? null : await findGroup(sql, { accountId, id: groupId });

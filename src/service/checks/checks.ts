@@ -7,11 +7,11 @@ import {
   replaceSubscriptions,
 } from '../alerts/channels/check-subscriptions.ts';
 import {
-  type CheckView,
-  viewOf,
-  viewsOf,
+  type CheckWithChannels,
+  checksWithChannels,
+  checkWithChannels,
   withoutSubscriptions,
-} from '../alerts/channels/check-views.ts';
+} from '../alerts/channels/check-with-channels.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
@@ -50,7 +50,7 @@ import {
 } from './sql.ts';
 import type { CheckVariables } from './variables/check-variables.ts';
 
-export type { CheckView } from '../alerts/channels/check-views.ts';
+export type { CheckWithChannels } from '../alerts/channels/check-with-channels.ts';
 
 export interface ChecksParts {
   readonly store: Store;
@@ -72,14 +72,14 @@ export type CheckQuery = Page & CheckCriteria;
  */
 export interface Checks {
   /** Creates a check with a new UUID. `input` contains the checkType. */
-  create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
-  read(key: AccountKey, type?: StoredCheckType): Promise<CheckView>;
+  create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckWithChannels>;
+  read(key: AccountKey, type?: StoredCheckType): Promise<CheckWithChannels>;
   /** Oldest first, a few at a time: a page of the largest checks has hundreds of megabytes. */
-  list(accountId: string, query: CheckQuery): AsyncIterable<readonly CheckView[]>;
+  list(accountId: string, query: CheckQuery): AsyncIterable<readonly CheckWithChannels[]>;
   /** Replaces the given fields, each as a whole, and validates the result. */
-  update(key: AccountKey, input: CheckInput, options?: ChangeOptions): Promise<CheckView>;
+  update(key: AccountKey, input: CheckInput, options?: ChangeOptions): Promise<CheckWithChannels>;
   /** Like `update`, but creates a check that does not exist under the given id. */
-  put(key: AccountKey, input: CheckInput, options: PutOptions): Promise<CheckView>;
+  put(key: AccountKey, input: CheckInput, options: PutOptions): Promise<CheckWithChannels>;
   remove(
     key: AccountKey,
     options?: Omit<ChangeOptions, 'type'> & { readonly type?: StoredCheckType },
@@ -95,7 +95,7 @@ export interface Checks {
 }
 
 /** On what GET shows of the check; without views where there is none. */
-export type CheckPrecondition = Precondition<CheckView> | undefined;
+export type CheckPrecondition = Precondition<CheckWithChannels> | undefined;
 
 export interface ChangeOptions {
   readonly type?: RunnableCheckType | undefined;
@@ -123,7 +123,7 @@ export function createChecks(parts: ChecksParts): Checks {
     accountId: string,
     check: Check,
     { autoAssignAlerts }: CreateOptions,
-  ): Promise<CheckView | null> {
+  ): Promise<CheckWithChannels | null> {
     refuseMasks(check);
     allowance.admitCheck(accountId, check, null);
     // The first of all locks, as everywhere.
@@ -139,7 +139,7 @@ export function createChecks(parts: ChecksParts): Checks {
     if (created === null) return null;
     const given = check.alertChannelSubscriptions;
     await firstSubscriptions(tx, { accountId, checkId: check.id, given, autoAssignAlerts });
-    return withWarnings(tx, accountId, await viewOf(tx, accountId, created));
+    return withWarnings(tx, accountId, await checkWithChannels(tx, accountId, created));
   }
 
   async function change(
@@ -147,7 +147,7 @@ export function createChecks(parts: ChecksParts): Checks {
     accountId: string,
     stored: StoredCheck,
     input: CheckInput,
-  ): Promise<CheckView> {
+  ): Promise<CheckWithChannels> {
     const { key, before, after, retained } = await changed(tx, accountId, stored, input);
     const { id } = key;
     allowance.admitCheck(accountId, after, before);
@@ -166,7 +166,7 @@ export function createChecks(parts: ChecksParts): Checks {
       updatedAtMs: clock.wallMs(),
     });
     if (updated === null) throw notFound('check');
-    return withWarnings(tx, accountId, await viewOf(tx, accountId, updated));
+    return withWarnings(tx, accountId, await checkWithChannels(tx, accountId, updated));
   }
 
   return {
@@ -183,7 +183,7 @@ export function createChecks(parts: ChecksParts): Checks {
     async read({ accountId, id }, type) {
       const found = await findCheck(store, { accountId, id });
       if (!isOfType(found, type)) throw notFound('check');
-      return withWarnings(store, accountId, await viewOf(store, accountId, found));
+      return withWarnings(store, accountId, await checkWithChannels(store, accountId, found));
     },
 
     async *list(accountId, { limit, page, walk, ...filters }) {
@@ -193,7 +193,7 @@ export function createChecks(parts: ChecksParts): Checks {
       const filter = { accountId, ...filters, range };
       const entries = await listCheckEntries(store, filter);
       yield* inSlices(entries, async (ids) =>
-        viewsOf(store, accountId, await findChecks(store, { accountId, ids })),
+        checksWithChannels(store, accountId, await findChecks(store, { accountId, ids })),
       );
     },
 
@@ -202,7 +202,7 @@ export function createChecks(parts: ChecksParts): Checks {
         const stored = await lockCheck(tx, { accountId, id });
         if (!isOfType(stored, type)) throw notFound('check');
         await requireMatching(tx, { accountId, id }, matching);
-        precondition?.(await viewOf(tx, accountId, stored));
+        precondition?.(await checkWithChannels(tx, accountId, stored));
         return change(tx, accountId, stored, input);
       });
     },
@@ -230,7 +230,7 @@ export function createChecks(parts: ChecksParts): Checks {
         if (type !== undefined && checkType !== type) {
           throw conflict(`There is a check with this id, of the type ${checkType}`, { checkType });
         }
-        precondition?.(await viewOf(tx, accountId, present));
+        precondition?.(await checkWithChannels(tx, accountId, present));
         return change(tx, accountId, present, input);
       });
     },
@@ -240,7 +240,7 @@ export function createChecks(parts: ChecksParts): Checks {
         const stored = await lockCheck(tx, { accountId, id });
         if (!isOfType(stored, type)) throw notFound('check');
         await requireMatching(tx, { accountId, id }, matching);
-        precondition?.(await viewOf(tx, accountId, stored));
+        precondition?.(await checkWithChannels(tx, accountId, stored));
         await lockReferences(tx, { accountId, before: stored.check, after: null });
         await deleteCheck(tx, { accountId, id });
       });

@@ -1,10 +1,11 @@
-import type { ChannelPair, PublicTarget } from '../../model/alerting/alert-channel.ts';
+import type { PublicTarget } from '../../model/alerting/alert-channel.ts';
+import type { ChannelPair } from '../../model/alerting/channel-configs.ts';
 import { maskedFieldsOf } from '../../model/alerting/service-targets.ts';
 import { MASK } from '../../model/credentials/mask.ts';
 import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
-import type { CheckView } from './checks.ts';
+import type { CheckWithChannels } from './checks.ts';
 
-type CheckChannels = CheckView['alertChannels'];
+type CheckChannels = CheckWithChannels['alertChannels'];
 
 interface Webhook {
   readonly url: string;

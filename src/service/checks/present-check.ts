@@ -3,7 +3,7 @@ import { retryStrategySchema } from '../../model/check/retry.ts';
 import { maskRequest } from '../../model/credentials/credential-fields.ts';
 import { ServiceError } from '../errors.ts';
 import type { Viewer } from '../http/access/viewer.ts';
-import type { CheckView } from './checks.ts';
+import type { CheckWithChannels } from './checks.ts';
 import { maskChannels } from './masked-channels.ts';
 
 const DEFAULT_REMINDERS = { amount: 0, interval: 5 };
@@ -13,7 +13,7 @@ const DEFAULT_PARALLEL_THRESHOLD = { enabled: false, percentage: 10 };
  * A check as the API shows it: src/model/README.md, "Fields of every check". Its credentials are
  * hidden from every key. `presentHeartbeat` shows heartbeats.
  */
-export function presentCheck(stored: CheckView, viewer: Viewer): Record<string, unknown> {
+export function presentCheck(stored: CheckWithChannels, viewer: Viewer): Record<string, unknown> {
   const { check } = stored;
   if (check.checkType === 'HEARTBEAT')
     throw new ServiceError(500, 'A heartbeat check was presented as a check that runs');
@@ -42,7 +42,7 @@ export function presentCheck(stored: CheckView, viewer: Viewer): Record<string, 
 
 /** The fields of every type that responses show in another form than they are stored. */
 export function presentShared(
-  { check, createdAt, updatedAt, alertChannels, warnings = [] }: CheckView,
+  { check, createdAt, updatedAt, alertChannels, warnings = [] }: CheckWithChannels,
   viewer: Viewer,
 ): Record<string, unknown> {
   const { alertSettings, triggerIncident } = check;
@@ -57,7 +57,7 @@ export function presentShared(
 }
 
 /** Fills in all defaults. */
-export function presentAlertSettings(given: CheckView['check']['alertSettings']): object {
+export function presentAlertSettings(given: CheckWithChannels['check']['alertSettings']): object {
   const settings = given ?? commonFields.alertSettings.unwrap().parse({});
   return {
     ...(settings.escalationType === 'RUN_BASED'

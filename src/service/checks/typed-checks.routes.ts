@@ -17,7 +17,7 @@ import { pageOf } from '../http/resources/cursor-paging.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
 import { TYPE_SCHEMAS } from './check-schemas.ts';
-import type { Checks, CheckView } from './checks.ts';
+import type { Checks, CheckWithChannels } from './checks.ts';
 import { presentCheck } from './present-check.ts';
 
 /** The routes of one check type: src/service/README.md, "Every endpoint". */
@@ -32,7 +32,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
   const aNoun = `${/^[AI]/.test(type) ? 'an' : 'a'} ${noun}`;
 
   const requiredBy = (request: FastifyRequest) =>
-    preconditionOf<CheckView>(request, (stored) => presentCheck(stored, viewerOf(request)));
+    preconditionOf<CheckWithChannels>(request, (stored) => presentCheck(stored, viewerOf(request)));
 
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();

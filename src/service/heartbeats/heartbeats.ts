@@ -9,7 +9,11 @@ import {
   firstSubscriptions,
   replaceSubscriptions,
 } from '../alerts/channels/check-subscriptions.ts';
-import { type CheckView, viewOf, withoutSubscriptions } from '../alerts/channels/check-views.ts';
+import {
+  type CheckWithChannels,
+  checkWithChannels,
+  withoutSubscriptions,
+} from '../alerts/channels/check-with-channels.ts';
 import { type CheckInput, refuseIncomplete } from '../checks/check-input.ts';
 import { lockReferences } from '../checks/check-references.ts';
 import { requireMatching } from '../checks/check-selection.ts';
@@ -44,21 +48,21 @@ export interface HeartbeatsParts {
 /** The heartbeat checks of an account. Those of all types are in ../checks/checks.ts. */
 export interface Heartbeats {
   /** With a new UUID and a new token. */
-  create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
+  create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckWithChannels>;
   /** Replaces each given field as a whole. The token does not change. */
   update(
     key: AccountKey,
     input: CheckInput,
     options?: Omit<ChangeOptions, 'type'>,
-  ): Promise<CheckView>;
+  ): Promise<CheckWithChannels>;
   /** Like `update`; creates the heartbeat if none has the id. */
   put(
     key: AccountKey,
     input: CheckInput,
     options: CreateOptions & { readonly precondition?: CheckPrecondition },
-  ): Promise<CheckView>;
+  ): Promise<CheckWithChannels>;
   /** Replaces the ping token; the old one stops working. */
-  renewToken(key: AccountKey): Promise<CheckView>;
+  renewToken(key: AccountKey): Promise<CheckWithChannels>;
 }
 
 /** Read-only fields: ignored if an update sends them back. */
@@ -72,7 +76,7 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
     accountId: string,
     check: HeartbeatCheck,
     { autoAssignAlerts }: CreateOptions,
-  ): Promise<CheckView | null> {
+  ): Promise<CheckWithChannels | null> {
     const { id, alertChannelSubscriptions: given } = check;
     // This lock comes first in every feature.
     await allowance.grow(tx, accountId, 'heartbeats');
@@ -95,7 +99,7 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
     accountId: string,
     before: HeartbeatCheck,
     input: CheckInput,
-  ): Promise<CheckView> {
+  ): Promise<CheckWithChannels> {
     const { id, ...fields } = before;
     const after = wholeHeartbeat({ ...fields, ...changesIn(input, id) }, id);
     await lockReferences(tx, { accountId, before, after });
@@ -109,10 +113,10 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
     return shown(tx, accountId, id);
   }
 
-  async function shown(tx: Sql, accountId: string, id: string): Promise<CheckView> {
+  async function shown(tx: Sql, accountId: string, id: string): Promise<CheckWithChannels> {
     const stored = await findCheck(tx, { accountId, id });
     if (stored === null) throw notFound('heartbeat check');
-    return withWarnings(tx, accountId, await viewOf(tx, accountId, stored));
+    return withWarnings(tx, accountId, await checkWithChannels(tx, accountId, stored));
   }
 
   return {

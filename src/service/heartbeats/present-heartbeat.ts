@@ -1,5 +1,5 @@
 import { MASK } from '../../model/credentials/mask.ts';
-import type { CheckView } from '../checks/checks.ts';
+import type { CheckWithChannels } from '../checks/checks.ts';
 import { presentShared } from '../checks/present-check.ts';
 import { ServiceError } from '../errors.ts';
 import type { Viewer } from '../http/access/viewer.ts';
@@ -11,7 +11,7 @@ import type { Viewer } from '../http/access/viewer.ts';
  * @param baseUrl base of the ping URL, without a trailing slash
  */
 export function presentHeartbeat(
-  stored: CheckView,
+  stored: CheckWithChannels,
   baseUrl: string,
   viewer: Viewer,
 ): Record<string, unknown> {

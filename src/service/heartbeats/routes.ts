@@ -7,7 +7,7 @@ import {
   rhythmFields,
 } from '../../model/check/heartbeat.ts';
 import { heartbeatResponse } from '../checks/check-schemas.ts';
-import type { Checks, CheckView } from '../checks/checks.ts';
+import type { Checks, CheckWithChannels } from '../checks/checks.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { CONDITIONAL, CREATE, READ, WRITE } from '../http/access/route-roles.ts';
 import type { ServiceAddress } from '../http/access/service-address.ts';
@@ -50,11 +50,11 @@ export function heartbeatsRoutes({
   readonly checks: Checks;
   readonly serviceAddress: ServiceAddress;
 }): FastifyPluginAsync {
-  const present = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
+  const present = (stored: CheckWithChannels, request: FastifyRequest): Record<string, unknown> =>
     presentHeartbeat(stored, serviceAddress.baseUrl(request), viewerOf(request));
 
   const requiredBy = (request: FastifyRequest) =>
-    preconditionOf<CheckView>(request, (stored) => present(stored, request));
+    preconditionOf<CheckWithChannels>(request, (stored) => present(stored, request));
 
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();

@@ -101,6 +101,7 @@ async function addressesOf(
     if (code === DENIED_CODE) throw error;
     throw new ProxyError(
       `the service could not look up ${hostname} (${code}); the proxy of ${variable} looks up only names of DELIVERY_ALLOW`,
+      { isOfReceiver: code === 'ENOTFOUND' },
     );
   }
 }

@@ -72,8 +72,7 @@ export function createOutgoingHttp(
         const outcome = outcomeOf(answer, await startOf(answer.body), isOfProxy);
         return { ...outcome, isOfReceiver: !outcome.ok && !isOfProxy };
       } catch (thrown) {
-        const isOfReceiver =
-          !signal.aborted && RECEIVER_CODES.includes(connectionCode(thrown) ?? '');
+        const isOfReceiver = !signal.aborted && isFailureOfReceiver(thrown);
         return { ...failureOf(thrown, signal), isOfReceiver };
       }
     },
@@ -145,7 +144,7 @@ function retryAfterOf(value: string | readonly string[] | undefined): number | n
   return Math.min(Number(value) * 1000, MAX_RETRY_AFTER_MS);
 }
 
-/** Without those of our own network, name server and trusted certificates. */
+/** Of failures of the receiver, not of our own network, name server or trusted certificates. */
 const RECEIVER_CODES: readonly string[] = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -160,6 +159,11 @@ const RECEIVER_CODES: readonly string[] = [
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ];
+
+function isFailureOfReceiver(thrown: unknown): boolean {
+  if (thrown instanceof ProxyError) return thrown.isOfReceiver;
+  return RECEIVER_CODES.includes(connectionCode(thrown) ?? '');
+}
 
 function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
   if (signal.aborted) return notSent('no answer came in time');

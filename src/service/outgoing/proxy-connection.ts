@@ -15,6 +15,13 @@ export const PROXY_CODE = 'VEDETTE_PROXY';
  */
 export class ProxyError extends Error {
   readonly code = PROXY_CODE;
+  /** Whether it is the receiver that cannot be reached or found. Else the proxy or its configuration failed. */
+  readonly isOfReceiver: boolean;
+
+  constructor(message: string, { isOfReceiver = false } = {}) {
+    super(message);
+    this.isOfReceiver = isOfReceiver;
+  }
 }
 
 /**
@@ -54,17 +61,18 @@ export async function connectThroughProxy(
   { hosts, port }: { readonly hosts: readonly string[]; readonly port: number },
   timeoutMs: number,
 ): Promise<Socket> {
-  let problem = '';
+  let last: Refusal | null = null;
   for (const hostname of alternatingFamilies(hosts).slice(0, MAX_HOSTS)) {
     const socket = await connectToProxy(proxy, timeoutMs);
     const { authorization } = proxy;
     const answer = await tunnelOver(socket, { hostname, port, authorization }, timeoutMs);
     if (answer.ok) return socket;
-    problem = refusalText(proxy, answer);
+    last = answer;
     // Only then may another address help.
     if (answer.ended !== 'answered' || answer.status < 500) break;
   }
-  throw new ProxyError(problem);
+  if (last === null) throw new ProxyError('there is no address to connect to');
+  throw new ProxyError(refusalText(proxy, last), { isOfReceiver: isOfReceiver(last) });
 }
 
 /** More would take longer than a notice may. */
@@ -79,7 +87,14 @@ function alternatingFamilies(hosts: readonly string[]): readonly string[] {
   return [...pairs, ...other.slice(first.length)];
 }
 
-type Answer = Parameters<Parameters<typeof requestTunnel>[2]>[0];
+/** The proxy accepted the connection, but did not answer in time. */
+interface TunnelTimeout {
+  readonly ok: false;
+  readonly ended: 'timed-out';
+  readonly what: string;
+}
+type Refusal = TunnelRefusal | TunnelTimeout;
+type Answer = { readonly ok: true } | Refusal;
 
 function tunnelOver(
   socket: Socket,
@@ -99,7 +114,7 @@ function tunnelOver(
     const onTimeout = (): void =>
       settle({
         ok: false,
-        ended: 'broken',
+        ended: 'timed-out',
         what: `it did not answer within ${timeoutMs / 1000} s`,
       });
     // For the whole head: the idle timeout of the socket would start again with each byte.
@@ -109,10 +124,19 @@ function tunnelOver(
   });
 }
 
+/** By which proxies answer that they could not connect to a host, or not find its name. */
+const UNREACHED: readonly number[] = [500, 502, 503, 504];
+
+/** A proxy that waits for a host that does not answer waits longer than the service waits for the proxy. */
+function isOfReceiver(refusal: Refusal): boolean {
+  if (refusal.ended === 'answered') return UNREACHED.includes(refusal.status);
+  return refusal.ended === 'timed-out';
+}
+
 /** Without the proxy's own words, which may repeat the credentials. */
-function refusalText({ variable, authorization }: ChosenProxy, refusal: TunnelRefusal): string {
+function refusalText({ variable, authorization }: ChosenProxy, refusal: Refusal): string {
   const proxy = `the proxy of ${variable}`;
-  if (refusal.ended === 'broken') return `no tunnel through ${proxy}: ${refusal.what}`;
+  if (refusal.ended !== 'answered') return `no tunnel through ${proxy}: ${refusal.what}`;
   const { status } = refusal;
   if (ASKS_FOR_CREDENTIALS.has(status)) {
     return authorization === null

@@ -1,4 +1,4 @@
-import { acknowledgeToken } from '../../../src/service/alerts/acknowledgements/link.ts';
+import { acknowledgeToken } from '../../../src/service/alerts/acknowledgements/acknowledge-link.ts';
 import { TEST_SECRETS } from '../../support/service/service-features.ts';
 import type { DashboardAccount } from '../support/dashboard-service.ts';
 import { alertingData, FAILED } from './alerting/alerting-samples.ts';

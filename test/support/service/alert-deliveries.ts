@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { SecretBox } from '../../../src/runtime/secret-box.ts';
+import { createNoticeSender } from '../../../src/service/alerts/delivery/notice-sender.ts';
 import { createOutbox } from '../../../src/service/alerts/delivery/outbox.ts';
-import { createNoticeSender } from '../../../src/service/alerts/delivery/sender.ts';
 import {
   type DeliveryWorkerParts,
   runDeliveryWorker,

@@ -179,7 +179,7 @@ describe('a storm of alerts', () => {
     const messages = grouped.requests.map(({ body }) => JSON.parse(body));
     const counts = new Map(messages.map((body) => [body.DELIVERY_ID, body.NOTICE_COUNT]));
     expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(CHECKS);
-    // A repeated one is about the same checks.
+    // A repeated message contains the same checks.
     for (const body of messages) expect(body.NOTICE_COUNT).toBe(counts.get(body.DELIVERY_ID));
     expect(messages.length).toBeLessThan(CHECKS / 4);
   });

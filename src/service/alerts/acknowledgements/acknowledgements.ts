@@ -42,32 +42,32 @@ export interface AcknowledgementsParts {
   readonly silences: Silences;
 }
 
-/** Who takes alerts: src/service/README.md, "Acknowledgement and escalation". */
+/** Acknowledges alerts: src/service/README.md, "Acknowledgement and escalation". */
 export interface Acknowledgements {
   /**
-   * Acknowledges an open alert: reminders stop, and the channels that were notified of it learn
-   * who did. An alert that somebody has acknowledged stays as it is.
+   * Acknowledges an open alert: reminders stop, and the channels that were notified of it are notified who acknowledged
+   * it. An alert that is already acknowledged does not change.
    *
    * @throws ServiceError 404 for an alert that does not exist, 409 for one that is not open
    */
   acknowledge(key: AccountKey, by: Acknowledger): Promise<ListedAlert>;
   /**
-   * Undoes that: reminders go on. An alert that nobody has stays as it is.
+   * Undoes an acknowledgement: reminders continue. An alert that is not acknowledged does not change.
    *
-   * @param whose `own`: only if it is theirs
-   * @throws as `acknowledge`, and 409 with the reason `taken` if it should be their own and is not
+   * @param whose `own`: only an acknowledgement by the same one
+   * @throws as `acknowledge`, and 409 with the reason `taken` if `own` is asked and somebody else acknowledged it
    */
   unacknowledge(key: AccountKey, by: Acknowledger, whose?: 'own' | 'any'): Promise<ListedAlert>;
-  /** Who has the open alerts of these checks, by check; those that nobody has are missing. */
+  /** The acknowledgements of the open alerts of these checks, by check. */
   ofChecks(
     accountId: string,
     checkIds: readonly string[],
   ): Promise<ReadonlyMap<string, Acknowledgement>>;
-  /** Who makes a request, by name. */
+  /** The caller of a request, with a name for people. */
   acknowledgerOf(caller: Pick<Caller, 'accountId' | 'by'>): Promise<Acknowledger>;
 }
 
-/** An alert that is open, and its check, which the transaction locks. */
+/** An open alert and its check, which the transaction locks. */
 interface OpenAlert {
   readonly alert: ListedAlert;
   readonly subject: AlertSubject;
@@ -82,23 +82,26 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
     by: Acknowledger,
     change: 'acknowledge' | 'unacknowledge' | 'unacknowledge-own',
   ): Promise<ListedAlert> {
-    const isToBeTaken = change === 'acknowledge';
+    const isAcknowledging = change === 'acknowledge';
     return store.transaction(async (tx) => {
       const open = await lockOpenAlert(tx, key);
       const { acknowledgement: before } = open.alert;
       if (change === 'unacknowledge-own' && !isAcknowledgedBy(before, by)) {
-        throw conflict('The alert is not acknowledged by the same one any more', {
-          reason: 'taken',
-        });
+        throw conflict(
+          'Somebody else has acknowledged the alert, or its acknowledgement was undone',
+          {
+            reason: 'taken',
+          },
+        );
       }
       const isAsAsked = [before !== null, isTaken(open.record.state)].every(
-        (each) => each === isToBeTaken,
+        (each) => each === isAcknowledging,
       );
       if (isAsAsked) return open.alert;
       const atMs = clock.wallMs();
-      const acknowledgement = isToBeTaken ? { by, atMs } : null;
+      const acknowledgement = isAcknowledging ? { by, atMs } : null;
       await save(tx, key, open, acknowledgement, atMs);
-      await tell(tx, key, open, { by, isUndone: !isToBeTaken }, atMs);
+      await notify(tx, key, open, { by, isUndone: !isAcknowledging }, atMs);
       return readAlert(tx, key);
     });
   }
@@ -118,7 +121,7 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
       acknowledgement === null
         ? unacknowledge(record.state, context)
         : acknowledge(record.state, context, flapsAs);
-    // A check that flaps is also due when it is calm.
+    // A check that flaps is also due when it may be calm.
     const dueAtMs = flapsAs !== null ? earlierOf(step.dueAtMs, record.dueAtMs) : step.dueAtMs;
     const changedRecord = { ...record, state, dueAtMs, acknowledgement };
     const records = [{ checkId: subject.checkId, record: changedRecord }];
@@ -127,7 +130,7 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
   }
 
   /** Notifies the channels that were notified of the alert, whichever notices they select. */
-  async function tell(
+  async function notify(
     tx: Sql,
     { accountId, id: alertId }: AccountKey,
     { alert: { alertType }, subject, record: { state, lastRun } }: OpenAlert,
@@ -136,7 +139,7 @@ export function createAcknowledgements(parts: AcknowledgementsParts): Acknowledg
   ): Promise<void> {
     if (lastRun === null) return;
     const notified = await listChannelsWithDelivery(tx, { accountId, alertIds: [alertId] });
-    // A channel that was not notified of the alert need not learn who acknowledged it.
+    // A channel whose digest with the alert was not sent yet is not notified of the acknowledgement.
     const ids = notified.filter(({ isInDigest }) => !isInDigest).map(({ channelId }) => channelId);
     const channels = await lockChannels(tx, { accountId, ids });
     const given = { alertId, alertType, reminder: 0, sinceMs: state.sinceMs, facts: lastRun };
@@ -177,7 +180,7 @@ async function readAlert(sql: Sql, key: AccountKey): Promise<ListedAlert> {
 }
 
 /**
- * Locks the check, as all do who change its alert state.
+ * Locks the check, as every change of its alert state does.
  *
  * @throws ServiceError 404 for an alert that does not exist, 409 for one that is not open
  */
@@ -191,7 +194,7 @@ async function lockOpenAlert(tx: Sql, key: AccountKey): Promise<OpenAlert> {
   const record = subject?.record ?? null;
   if (subject === undefined || record === null || !alert.isOpen) {
     throw conflict(
-      'The alert is not open: its check has recovered, gave a newer alert, or does not run any more',
+      'The alert is not open: its check has recovered, has a newer alert, or is deactivated',
       { reason: 'closed' },
     );
   }

@@ -2,20 +2,20 @@ import { type Acknowledger, isAcknowledgedBy } from '../../../model/alerting/ack
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Store } from '../../database/store.ts';
 import { findAlert, type ListedAlert } from '../sql.ts';
-import { readAcknowledgeToken } from './link.ts';
+import { readAcknowledgeToken } from './acknowledge-link.ts';
 import { accountOfAlert, nameOfChannel } from './sql.ts';
 
-/** An alert as the link in a message shows it. */
+/** The alert of a link in a message. */
 export interface LinkedAlert {
   readonly accountId: string;
   readonly alert: ListedAlert;
   /** The channel that got the message. */
   readonly by: Acknowledger;
-  /** The account's. */
+  /** The time zone of the account. */
   readonly timeZone: string;
 }
 
-/** Whether the alert was acknowledged by a link of the same channel: such a link also undoes it. */
+/** Whether a link of the same channel acknowledged the alert: then the link can also undo it. */
 export function isTakenByChannel({ alert: { acknowledgement }, by }: LinkedAlert): boolean {
   return isAcknowledgedBy(acknowledgement, by);
 }

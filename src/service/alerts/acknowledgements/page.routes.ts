@@ -8,8 +8,8 @@ import { sendPage } from '../../users/pages/page.ts';
 import type { CheckAlerts } from '../check-alerts.ts';
 import { presentAlert } from '../routes.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
+import { CLOSED_PAGE, openAlertPage, problemPage, UNKNOWN_PAGE } from './alert-page.ts';
 import { isTakenByChannel, type LinkedAlert, type LinkedAlerts } from './linked-alerts.ts';
-import { CLOSED_PAGE, openAlertPage, problemPage, UNKNOWN_PAGE } from './view.ts';
 
 const PATH = '/acknowledge/:token';
 
@@ -26,7 +26,7 @@ export interface AcknowledgementPagesParts {
 }
 
 /**
- * Where links in messages lead (src/service/README.md, "Acknowledgement and escalation"). Opening a link
+ * The page of the links in messages (src/service/README.md, "Acknowledgement and escalation"). Opening a link
  * changes nothing, because mail scanners and previews of chats do that: only the form on its page does.
  */
 export function acknowledgementPagesRoutes(parts: AcknowledgementPagesParts): FastifyPluginAsync {
@@ -77,7 +77,7 @@ export function acknowledgementPagesRoutes(parts: AcknowledgementPagesParts): Fa
         refuseForeignPage(serviceAddress, request);
         const linked = await linkedAlerts.find(request.params.token);
         if (linked === null) return sendPage(reply.code(404), UNKNOWN_PAGE);
-        // A form that is sent twice has no second entry in the audit log.
+        // A form that is sent twice adds no second entry to the audit log.
         const isToDo =
           action === 'acknowledge'
             ? linked.alert.acknowledgement === null
@@ -85,7 +85,7 @@ export function acknowledgementPagesRoutes(parts: AcknowledgementPagesParts): Fa
         if (linked.alert.isOpen && isToDo) await change(linked, action, request.ip);
       } catch (error) {
         if (!(error instanceof ServiceError) || error.status >= 500) throw error;
-        // The page shows who has the alert by now.
+        // The page shows who has acknowledged the alert.
         const isTaken = error.attributes.reason === 'taken';
         if (error.status === 409 && !isTaken) return sendPage(reply.code(410), CLOSED_PAGE);
         if (!isTaken) return sendPage(reply.code(error.status), problemPage(error.message));

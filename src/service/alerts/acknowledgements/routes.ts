@@ -10,7 +10,7 @@ const PATH = '/v1/check-alerts/:id';
 const TAGS = ['Check alerts'];
 const params = z.object({ id: uuidParam.describe('The id of the alert.') });
 
-/** Taking alerts by API: src/service/README.md, "Acknowledgement and escalation". */
+/** Acknowledges alerts by API: src/service/README.md, "Acknowledgement and escalation". */
 export function acknowledgementsRoutes({
   acknowledgements,
 }: {
@@ -28,9 +28,9 @@ export function acknowledgementsRoutes({
           operationId: 'acknowledgeCheckAlert',
           summary: 'Acknowledge an open alert of a check',
           description:
-            'Ends reminders and escalation until the check recovers or gets worse, and tells the channels that were notified of the alert who took it. An alert that somebody took before stays with them. 409 for an alert that is not open.',
+            'Ends reminders and escalation until the check recovers or gets worse, and notifies the channels that were notified of the alert. An alert that is already acknowledged does not change. 409 for an alert that is not open.',
           params,
-          response: { 200: checkAlertSchema.describe('The alert, and who has it.') },
+          response: { 200: checkAlertSchema.describe('The alert with its acknowledgement.') },
         },
       },
       async (request) => {
@@ -48,9 +48,9 @@ export function acknowledgementsRoutes({
           operationId: 'unacknowledgeCheckAlert',
           summary: 'Undo the acknowledgement of an open alert',
           description:
-            'Reminders and escalation begin again, and the same channels are told. 409 for an alert that is not open.',
+            'Reminders and escalation begin again, and the same channels are notified. 409 for an alert that is not open.',
           params,
-          response: { 200: checkAlertSchema.describe('The alert, which nobody has.') },
+          response: { 200: checkAlertSchema.describe('The alert without an acknowledgement.') },
         },
       },
       async (request) => {

@@ -4,7 +4,7 @@ import {
   type Acknowledgement,
 } from '../../../model/alerting/acknowledgement.ts';
 
-/** As responses have it. */
+/** An acknowledgement in responses. */
 export const acknowledgement = z
   .strictObject({
     by: z
@@ -15,10 +15,10 @@ export const acknowledgement = z
         id: z.string().describe('The id of the user, of the API key or of the channel.'),
         name: z
           .string()
-          .describe('The email of the user, or the name of the key or channel, then.'),
+          .describe('The email of the user, or the name of the key or channel, at that time.'),
       })
-      .describe('Who took it.'),
-    at: z.iso.datetime().describe('When it was taken.'),
+      .describe('Who acknowledged it.'),
+    at: z.iso.datetime().describe('When it was acknowledged.'),
   })
   .meta({ title: 'Acknowledgement' });
 

@@ -1,8 +1,8 @@
 import type { Sql } from '../../database/store.ts';
+import { DIGEST_KEY } from '../bundling/bundle-key.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import type { ChannelSubscriber } from '../channels/subscriptions.sql.ts';
 import { SHOWN_STATE } from '../delivery/shown-state.sql.ts';
-import { DIGEST_KEY } from '../grouping/bundle-key.ts';
 
 /** The email of a user or the name of an API key; null if there is none. */
 export async function nameOfPrincipal(
@@ -21,7 +21,10 @@ export async function nameOfPrincipal(
   return row?.name ?? null;
 }
 
-/** What people know a channel by: of Slack the id, as the host is that of all; null if it does not exist. */
+/**
+ * The name of a channel for people; null if it does not exist. Slack channels are named by their id: all have the same
+ * host.
+ */
 export async function nameOfChannel(
   sql: Sql,
   { accountId, channelId }: { readonly accountId: string; readonly channelId: number },

@@ -16,13 +16,13 @@ import type { RawBody } from '../../http/resources/given-fields.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../../http/resources/paging.ts';
 import type { SendOutcome } from '../../outgoing/send-outcome.ts';
+import type { NoticeSender } from '../delivery/notice-sender.ts';
 import { sampleEndOf, sampleNotice } from '../delivery/sample-notice.ts';
 import { sendSealed } from '../delivery/send-sealed.ts';
-import type { NoticeSender } from '../delivery/sender.ts';
 import type { AlertNotice } from '../notice.ts';
 import { changedChannel, wholeChannel } from './channel-input.ts';
 import { decryptTarget, sealedTarget } from './channel-secrets.ts';
-import { findServedChecks, type ServedChecks } from './served-checks.sql.ts';
+import { findNotifiedChecks, type NotifiedChecks } from './notified-checks.sql.ts';
 import {
   deleteChannel,
   findChannel,
@@ -56,10 +56,10 @@ export interface AlertChannelsParts {
 export interface ChannelView extends StoredChannel {
   readonly subscriptions: AlertChannel['subscriptions'];
   /** Left out in lists. */
-  readonly servedChecks?: ServedChecks;
+  readonly servedChecks?: NotifiedChecks;
 }
 
-/** Checks that a response names. */
+/** At most this many checks are named in a response. */
 export const MAX_SERVED_CHECKS = 20;
 
 export interface AlertChannels {
@@ -76,12 +76,12 @@ export interface AlertChannels {
     input: RawBody,
     precondition?: Precondition<ChannelView>,
   ): Promise<ChannelView>;
-  /** Deletes its subscriptions, its pending deliveries and its log, too. */
+  /** Also deletes its subscriptions, its pending deliveries and its log. */
   remove(key: AccountKey<number>, precondition?: Precondition<ChannelView>): Promise<void>;
   /**
    * Whether the channel has this configuration, secrets included.
    *
-   * @throws ServiceError 409 where no key decrypts the stored secrets, 429 after too many comparisons
+   * @throws ServiceError 409 if no key decrypts the stored secrets, 429 after too many comparisons
    */
   hasConfig(key: AccountKey<number>, config: RawBody): Promise<boolean>;
   /**
@@ -93,7 +93,7 @@ export interface AlertChannels {
   test(key: AccountKey<number>, signal: AbortSignal): Promise<SendOutcome>;
 }
 
-/** A minute for each account: each says whether a guess of the secrets is right. */
+/** Per minute and account: each comparison reveals whether a guess of the secrets is right. */
 const MAX_COMPARISONS = 60;
 
 export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
@@ -129,7 +129,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
     channel: StoredChannel,
   ): Promise<ChannelView> {
     const of = { accountId, id: channel.id, limit: MAX_SERVED_CHECKS };
-    const servedChecks = await findServedChecks(sql, of);
+    const servedChecks = await findNotifiedChecks(sql, of);
     return { ...(await viewOf(sql, accountId, channel)), servedChecks };
   }
 
@@ -234,13 +234,13 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       const outcome = await send(notice);
       const isToBeClosed =
         outcome.ok && isServiceChannel(target.type) && SERVICE_CHANNELS[target.type].closes;
-      // A test must not leave an incident open, and shows that the end arrives, too.
+      // A test must not leave an incident open. This also shows that the end arrives.
       return isToBeClosed ? send(sampleEndOf(notice)) : outcome;
     },
   };
 }
 
-/** Without a key for signatures it is null, or left out. */
+/** Makes a missing key of signatures comparable with null. */
 function withSecret(config: object): object {
   return { webhookSecret: null, ...config };
 }

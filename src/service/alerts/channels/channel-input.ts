@@ -5,9 +5,11 @@ import {
   alertChannelSchema,
   type MessageTemplates,
   type PublicTarget,
-  type PublicWebhookConfig,
-  type WebhookConfig,
 } from '../../../model/alerting/alert-channel.ts';
+import type {
+  PublicWebhookConfig,
+  WebhookConfig,
+} from '../../../model/alerting/channel-configs.ts';
 import {
   isServiceChannel,
   type PublicServiceTarget,
@@ -36,7 +38,9 @@ export function wholeChannel(fields: RawBody): AlertChannel {
   return channel;
 }
 
-/** Allows masks: an earlier release may have stored them, and updates of other fields keep them. */
+/**
+ * Accepts masks: an earlier release may have stored them, and updates of other fields must not fail because of them.
+ */
 function parsedChannel(fields: RawBody): AlertChannel {
   const channel = validBody(alertChannelSchema, fields);
   requireTemplates(channel);
@@ -55,7 +59,7 @@ export function requireTemplates(templates: MessageTemplates): void {
   if (problems.length > 0) throw invalid(problems);
 }
 
-/** Keys without write permission see masks, so a copy of their response lacks the values. */
+/** Keys without write permission see masks in responses. A copy of such a response lacks the values. */
 function maskProblemsIn({ type, config }: AlertChannel): readonly RequestProblem[] {
   if (isServiceChannel(type)) {
     return Object.entries(config)
@@ -81,8 +85,7 @@ export interface ChangedChannel {
 }
 
 /**
- * Each given field replaces the stored one. Does not touch secrets, and needs no key, unless the
- * configuration is given.
+ * Each given field replaces the stored one. Needs the key of secrets only if the configuration is given.
  *
  * @throws ServiceError 400 for an invalid channel; 409 where there is no key to read or store secrets
  */
@@ -130,7 +133,7 @@ function isOfService(target: ChannelFields): target is ChannelFields & PublicSer
   return isServiceChannel(target.type);
 }
 
-/** Without a configuration, needs no key, as its secrets stay as they are. */
+/** Needs no key unless a configuration is given, because the secrets do not change. */
 function changedService(
   secrets: SecretBox | null,
   key: AccountKey<number>,
@@ -177,10 +180,10 @@ function isObject(given: unknown): given is RawBody {
 }
 
 /**
- * The given configuration of a webhook with the secrets that it retains. Where no key decrypts them
- * and all of them stay, it leaves them out, since they stay as they are stored.
+ * The given configuration of a webhook, with the stored secrets that it retains. Without them if no key decrypts them
+ * and all are retained: then the stored secrets do not change.
  *
- * @throws ServiceError 409 where no key decrypts them and only some stay: it names those to give again
+ * @throws ServiceError 409 if no key decrypts them and only some are retained; it names those to be given again
  */
 function retainedWebhook(
   secrets: SecretBox | null,
@@ -212,7 +215,7 @@ function retainedWebhook(
   );
 }
 
-/** The target to store beside secrets that do not change. */
+/** The target to store, with unchanged secrets. */
 function besideSecrets(channel: AlertChannel, before: ChannelFields): PublicTarget {
   if (channel.type !== 'WEBHOOK' || before.type !== 'WEBHOOK') return before;
   return {

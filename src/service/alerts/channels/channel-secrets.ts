@@ -1,9 +1,9 @@
+import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import type {
   ChannelPair,
-  ChannelTarget,
   PublicWebhookConfig,
   WebhookConfig,
-} from '../../../model/alerting/alert-channel.ts';
+} from '../../../model/alerting/channel-configs.ts';
 import {
   isServiceChannel,
   type PublicServiceConfig,
@@ -17,7 +17,7 @@ import type { AccountKey } from '../../database/account-key.ts';
 import { decryptSecret, requireSecretBox } from '../../secrets/secret-store.ts';
 import type { SealedTarget } from './sql.ts';
 
-/** The encrypted JSON: the locked values are in their order. */
+/** The encrypted JSON, with the locked values in order. */
 interface WebhookSecrets {
   readonly webhookSecret: string | null;
   readonly headers: readonly string[];
@@ -27,7 +27,7 @@ interface WebhookSecrets {
 /** The encrypted JSON of the other types: their secret fields by name; null for one without a value. */
 type ServiceSecrets = Readonly<Record<string, string | null>>;
 
-/** @throws ServiceError 409 where the target has secrets and there is no key */
+/** @throws ServiceError 409 if the target has secrets and there is no key */
 export function sealedTarget(
   secrets: SecretBox | null,
   key: AccountKey<number>,
@@ -66,7 +66,7 @@ export function withoutSecrets(
   };
 }
 
-/** @throws ServiceError 409 where no key decrypts the secrets of the target */
+/** @throws ServiceError 409 if no key decrypts the secrets of the target */
 export function decryptTarget(
   secrets: SecretBox | null,
   key: AccountKey<number>,

@@ -1,4 +1,5 @@
-import type { ChannelPair, PublicTarget } from '../../../model/alerting/alert-channel.ts';
+import type { PublicTarget } from '../../../model/alerting/alert-channel.ts';
+import type { ChannelPair } from '../../../model/alerting/channel-configs.ts';
 import { SERVICE_CHANNELS } from '../../../model/alerting/service-channels.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/store.ts';
@@ -12,7 +13,7 @@ import {
 } from './subscriptions.sql.ts';
 
 /** src/model/README.md, "Fields of every check". */
-export interface ChannelSubscription {
+export interface ApiChannelSubscription {
   readonly alertChannelId: number;
   readonly activated: boolean;
 }
@@ -20,7 +21,7 @@ export interface ChannelSubscription {
 /** `alertChannels` of a check: src/service/README.md, "Alerts". */
 export interface CheckChannels {
   readonly email: readonly { readonly address: string }[];
-  /** Also the channels of chats, push and incident services. */
+  /** Also service channels: chats, push and incident services. */
   readonly webhook: readonly {
     readonly url: string;
     readonly name: string;
@@ -36,7 +37,7 @@ export interface CheckChannels {
 
 export interface CheckSubscriptions {
   /** In the order of the channels. */
-  readonly subscriptions: readonly ChannelSubscription[];
+  readonly subscriptions: readonly ApiChannelSubscription[];
   /** The channels that are notified of the check. Locked values are empty. */
   readonly alertChannels: CheckChannels;
 }
@@ -49,8 +50,8 @@ export const NO_SUBSCRIPTIONS: CheckSubscriptions = {
 };
 
 /**
- * The data of its channels in a response with a check, as JSON: a webhook alone may have 2 MB, and any
- * number of channels may be subscribed to any number of checks.
+ * Bounds the JSON of the channels of one check in a response: one webhook may have 2 MB, and any number of channels may
+ * be subscribed to any number of checks.
  */
 const MAX_TARGET_BYTES = 64 * 1024;
 
@@ -102,7 +103,7 @@ function channelsOf(
         sms.push({ number: target.config.number, name: target.config.name });
         break;
       default: {
-        // The API has no lists for them: a request with a secret that is not shown.
+        // The API has no list for service channels.
         const { url, name } = target.config;
         const { method } = SERVICE_CHANNELS[target.type];
         webhook.push({ url, name, method, headers: [], queryParameters: [] });
@@ -120,7 +121,7 @@ function channelsOf(
 export async function requireChannels(
   tx: Sql,
   accountId: string,
-  named: readonly ChannelSubscription[],
+  named: readonly ApiChannelSubscription[],
 ): Promise<readonly RequestProblem[]> {
   const ids = named.map(({ alertChannelId }) => alertChannelId);
   // The database rejects a fraction or a number past 2^53, which is no id anyway.
@@ -141,7 +142,7 @@ export async function requireChannels(
 /** Only for channels that `requireChannels` locks, and a locked check. */
 export async function replaceSubscriptions(
   tx: Sql,
-  { accountId, checkId, given }: CheckKey & { readonly given: readonly ChannelSubscription[] },
+  { accountId, checkId, given }: CheckKey & { readonly given: readonly ApiChannelSubscription[] },
 ): Promise<void> {
   await deleteSubscriptionsOfCheck(tx, { accountId, checkId });
   await insertSubscriptions(tx, {
@@ -164,7 +165,7 @@ export async function firstSubscriptions(
     given,
     autoAssignAlerts,
   }: CheckKey & {
-    readonly given: readonly ChannelSubscription[];
+    readonly given: readonly ApiChannelSubscription[];
     readonly autoAssignAlerts: boolean;
   },
 ): Promise<void> {

@@ -2,7 +2,7 @@ import type {
   ChannelPair,
   PublicWebhookConfig,
   WebhookConfig,
-} from '../../../model/alerting/alert-channel.ts';
+} from '../../../model/alerting/channel-configs.ts';
 import { originOf } from '../../../model/credentials/origin.ts';
 import { invalid, type RequestProblem } from '../../errors.ts';
 import type { RawBody } from '../../http/resources/given-fields.ts';
@@ -29,14 +29,13 @@ const COUNT_DIFFERS =
 const LISTS = ['headers', 'queryParameters'] as const;
 
 /**
- * Adds the secrets that responses do not show to the configuration of an update: an empty locked
- * value stands for the stored one of the same key, and an omitted secret does not change.
+ * Adds the stored secrets to the configuration of an update, since responses do not contain them: an empty locked value
+ * retains the stored one of the same key, and an omitted secret does not change.
  *
- * @param decryptStored gives the stored configuration with its secrets. Called only where one is retained:
- *   a channel whose secrets cannot be read any more can get new ones.
- * @throws ServiceError 400 where a stored value would be lost or stand for another one, and where a
- *   locked value is retained for a URL with another scheme, host or port: a caller who may write
- *   could read the value there or on the way
+ * @param decryptStored returns the stored configuration with its secrets. Called only if one is retained, so that a
+ *   channel whose secrets cannot be decrypted can get new ones.
+ * @throws ServiceError 400 if a stored value would be lost or mistaken for another one, or if a locked value is
+ *   retained for a URL with another scheme, host or port: a caller who may write could read the value there
  */
 export function withRetainedSecrets(
   given: RawBody,
@@ -88,7 +87,7 @@ interface MatchedList {
   readonly isSame: boolean;
 }
 
-/** The n-th locked pair of a key stands for the n-th stored one. */
+/** The n-th locked pair of a key retains the value of the n-th stored one. */
 function matchList(name: ListName, pairs: unknown, stored: readonly ChannelPair[]): MatchedList {
   const lockedAt = [...stored.keys()].filter((at) => stored[at]?.locked === true);
   if (!Array.isArray(pairs)) {

@@ -15,13 +15,13 @@ const ELSEWHERE =
   'must be given again: a secret stays only where scheme, host and port of the URL stay the same';
 
 /**
- * The configuration of an update of a channel that sends to a service, with the stored secrets that it
- * omits. Its flags, such as `hasToken`, are those of a response and have no effect.
+ * The configuration of an update of a service channel, with the stored secrets that it omits. Flags of responses, such
+ * as `hasToken`, have no effect.
  *
- * @param decryptStored called only where a secret is retained: a channel whose secrets cannot be read any
- *   more can get new ones
- * @throws ServiceError 400 where a secret is retained for a URL with another scheme, host or port: a
- *   caller who may write could read it there; 409 where no key decrypts what is retained
+ * @param decryptStored called only if a secret is retained, so that a channel whose secrets cannot be decrypted can get
+ *   new ones
+ * @throws ServiceError 400 if a secret is retained for a URL with another scheme, host or port: a caller who may write
+ *   could read it there; 409 if no key decrypts it
  */
 export function withRetainedServiceSecrets(
   given: RawBody,
@@ -51,7 +51,7 @@ export function withRetainedServiceSecrets(
   };
 }
 
-/** The URL that the channel will have; null for an invalid one, which is refused afterwards. */
+/** The URL that the channel will have; null for an invalid one, which is refused later. */
 function urlOf(type: PublicServiceTarget['type'], given: unknown): string | null {
   return SERVICE_CHANNELS[type].config.shape.url.safeParse(given).data ?? null;
 }

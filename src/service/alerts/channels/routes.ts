@@ -116,7 +116,7 @@ const testResponse = z.strictObject({
 });
 
 /**
- * Where alerts are sent: src/service/README.md, "Alerts" and "Notifications: email, webhook, Slack,
+ * The recipients of alerts: src/service/README.md, "Alerts" and "Notifications: email, webhook, Slack,
  * SMS".
  */
 export function alertChannelsRoutes({
@@ -173,7 +173,7 @@ export function alertChannelsRoutes({
           operationId: 'compareAlertChannel',
           summary: 'Compare a configuration with that of an alert channel, secrets included',
           description:
-            'Responses never contain the secrets of a channel. A client that has them learns here whether an update is needed. An account has 60 comparisons a minute, since each says whether a guess is right.',
+            'Responses never contain the secrets of a channel. A client that has them learns here whether an update is needed. An account has 60 comparisons a minute, because each one reveals whether a guess is right.',
           params: z.object({ id: channelId }),
           body: comparedConfig,
           response: { 200: compareResponse.describe('Whether both are the same.') },

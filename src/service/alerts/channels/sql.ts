@@ -1,10 +1,10 @@
 import type {
   AlertChannel,
-  ChannelBundling,
   MessageTemplates,
-  NoticePreferences,
   PublicTarget,
 } from '../../../model/alerting/alert-channel.ts';
+import type { ChannelBundling } from '../../../model/alerting/channel-bundling.ts';
+import type { NoticePreferences } from '../../../model/alerting/notice-preferences.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { NUMBER_ID, readList } from '../../database/lists/lists.ts';
 import { type AccountRange, bytesOf, type PageEntry } from '../../database/lists/page-entries.ts';
@@ -202,7 +202,7 @@ export async function findChannels(
 /**
  * Locks channels of the account against deletion until the transaction ends.
  *
- * @param ids null for those that are not notified of all checks anyway
+ * @param ids null for all channels without `subscribeAll`
  * @returns the ids of those that exist, in ascending order
  */
 export async function lockChannelsShared(

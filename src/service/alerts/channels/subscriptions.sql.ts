@@ -1,12 +1,10 @@
-import type {
-  ChannelBundling,
-  NoticePreferences,
-  PublicTarget,
-} from '../../../model/alerting/alert-channel.ts';
+import type { PublicTarget } from '../../../model/alerting/alert-channel.ts';
+import type { ChannelBundling } from '../../../model/alerting/channel-bundling.ts';
+import type { NoticePreferences } from '../../../model/alerting/notice-preferences.ts';
 import type { Sql } from '../../database/store.ts';
 import { SUBSCRIBERS, SUBSCRIPTIONS } from './subscribers.sql.ts';
 
-/** A channel receives the notices of a check, while the subscription is activated. */
+/** A subscription of a channel to a check. The channel receives its notices while it is activated. */
 export type ChannelSubscription = {
   readonly checkId: string;
   readonly channelId: number;
@@ -55,7 +53,7 @@ export async function deleteSubscriptionsOfChannel(
   );
 }
 
-/** By channel, then by check. */
+/** Ordered by channel, then by check. */
 export async function subscriptionsOfChannels(
   sql: Sql,
   { accountId, channelIds }: { readonly accountId: string; readonly channelIds: readonly number[] },
@@ -95,14 +93,14 @@ export type SubscribedChannel = ChannelSubscription & {
   readonly target: PublicTarget | null;
 };
 
-/** How far the configs of channels are compressed: those of usual webhooks less. */
+/** The assumed compression ratio of configs in the database. Those of usual webhooks have less. */
 const COMPRESSION = 8;
 
 /**
- * By check, then by channel.
+ * The subscriptions of checks with their channels, ordered by check, then by channel.
  *
- * @param targetBytes how many bytes of targets each check gets at most. Longer targets are not even read:
- *   the first sum is an estimate from their stored form
+ * @param targetBytes the most bytes of targets for each check. Longer targets are not read: the first sum estimates
+ *   them by their stored size
  */
 export async function channelsOfChecks(
   sql: Sql,
@@ -193,7 +191,7 @@ export async function listCertificateNotices(
   return rows.map(({ endsAt, ...row }) => ({ ...row, endsAtMs: endsAt.getTime() }));
 }
 
-/** At most one of each check and channel. */
+/** @param notices at most one for each check and channel */
 export async function saveCertificateNotices(
   sql: Sql,
   {

@@ -2,10 +2,10 @@ import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { AttemptOutcome } from '../../outbox/shared.sql.ts';
 import type { SendOutcome } from '../../outgoing/send-outcome.ts';
 
-/** Enough to see why a receiver refused, and too little to read a service by its answers. */
+/** Enough to see why a receiver refused, too little to read data from a server that a channel should not reach. */
 const MAX_RESPONSE_CHARS = 200;
 
-/** The first characters of an answer, as the log stores and shows it. */
+/** The first characters of a response, as the delivery log stores and shows it. */
 export function shownResponse(answer: string | null): string | null {
   if (answer === null || answer.length <= MAX_RESPONSE_CHARS) return answer;
   // A character has at most two units of UTF-16.
@@ -19,8 +19,8 @@ const RETRY_AFTER_MS = 20_000;
 const MAX_ERROR_BYTES = 2000;
 
 /**
- * What to store of an attempt. Waits longer if the receiver requests it (Retry-After), up to
- * the limit of outgoing-http.ts.
+ * The outcome of an attempt to store. Retries later if the receiver requests it (Retry-After), up to the limit of
+ * outgoing-http.ts.
  *
  * @param attempt counts from 1
  * @param wasCut the service stopped during the attempt: another process retries at once

@@ -1,10 +1,10 @@
 import type { AlertChannelType, MessageTemplates } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
+import { DIGEST_KEY } from '../bundling/bundle-key.ts';
+import { gatheringAfterClaim } from '../bundling/bundles.sql.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import type { SealedTarget } from '../channels/sql.ts';
-import { DIGEST_KEY } from '../grouping/bundle-key.ts';
-import { gatheringAfterClaim } from '../grouping/bundles.sql.ts';
 
 /** A delivery that its owner may send until the lease ends. */
 export type ClaimedDelivery = SealedTarget &
@@ -19,9 +19,9 @@ export type ClaimedDelivery = SealedTarget &
     readonly timeZone: string;
     /** Counts from 1. */
     readonly attempt: number;
-    /** What it has in common with others that come as one message; null if it comes by itself. */
+    /** The key that it shares with the others of one message; null if it is a message by itself. */
     readonly bundleKey: string | null;
-    /** Whether it carries others. */
+    /** Whether its message lists other deliveries, too. */
     readonly isBundle: boolean;
   };
 
@@ -33,22 +33,22 @@ export interface Claim {
   /** The most that may be sent at once to one channel, and for one account. */
   readonly perChannel: number;
   readonly perAccount: number;
-  /** How much of each that is for other deliveries than repeats: `room` of `limit`. */
+  /** How much of each is reserved for deliveries other than repeats: `room` is part of `limit`. */
   readonly notForRepeats: {
     readonly room: number;
     readonly perChannel: number;
     readonly perAccount: number;
   };
-  /** How many others one delivery carries at most. */
+  /** At most this many other deliveries go with the message of one. */
   readonly maxCarried: number;
-  /** How many the owner sends now, by the id of the channel and of the account. */
+  /** How many deliveries the owner is sending now, by the id of the channel and of the account. */
   readonly busyChannels: Readonly<Record<string, number>>;
   readonly busyAccounts: Readonly<Record<string, number>>;
 }
 
-/** Due deliveries that a statement scans. Those of busy channels are not among them. */
+/** Due deliveries that a statement scans, without those of busy channels. */
 const SCANNED = 1000;
-/** The same for repeats: what one process sends at once. */
+/** The same for repeats: as many as one process sends at once. */
 const SCANNED_REPEATS = 100;
 
 /**
@@ -58,8 +58,9 @@ const SCANNED_REPEATS = 100;
 const IS_REPEATED = "d.notice ? 'isRepeated'";
 
 /**
- * Whether the lane of `d` has no delivery on that side that is to be sent, but for one that waits for a digest. Not by
- * `not exists`: the planner expects no unfinished rows, and then joins all of them with all.
+ * Whether the check and channel of `d` have no earlier (`<`) or later (`>`) delivery that is to be sent, apart from one
+ * that waits for a digest. Not by `not exists`: the planner expects no unfinished rows, and then joins all of them with
+ * all.
  */
 function hasNone(side: '<' | '>'): string {
   return `(select other.seq from alert_deliveries other
@@ -70,22 +71,22 @@ function hasNone(side: '<' | '>'): string {
 }
 
 /**
- * A repeat that nothing waits for. One that is the first of its lane before news goes with the news: the order of
- * the lane stays.
+ * A repeat that no later delivery of its check and channel waits for. A repeat with a later delivery behind it is
+ * claimed like news, because the two must be sent in order.
  */
 const IS_ONLY_REPEAT = `${IS_REPEATED} and ${hasNone('>')}`;
 
 /**
- * New notices in the order in which they were made, then repeats in the order in which they came due: by seq, a
- * receiver that does not keep up would never get those of the newest alerts.
+ * New notices in the order in which they were made, then repeats in the order in which they came due. In the order of
+ * seq, a slow receiver would never get the repeats of the newest alerts.
  */
 const IN_ORDER = 'is_repeat, case when is_repeat then due_at end, seq';
 
 /**
- * The first deliveries of their lanes that are due and have room.
+ * The first unfinished delivery of each check and channel, where it is due and the channel and account have room.
  *
  * @param where which of the deliveries `d`
- * @param kept the parameters with how much of a channel and of an account is not for them
+ * @param kept the parameters with the room of a channel and of an account that is reserved for others
  */
 function dueDeliveries(
   where: string,
@@ -108,10 +109,10 @@ function dueDeliveries(
 }
 
 /**
- * Claims due deliveries, oldest first, and those whose lease has expired: of one check to one
- * channel only the first unfinished one. Repeats come last, and some room is never theirs: news do not wait for the
- * repeats of a slow receiver. Another process may claim one after this statement began,
- * which does not see the new lease: `attempts` differs then.
+ * Claims due deliveries, oldest first, and those whose lease has expired: only the first unfinished one of each check
+ * and channel. Repeats come last, and some room is reserved for other deliveries, so that news does not wait for the
+ * repeats of a slow receiver. Another process may claim a delivery after this statement began, which does not see the
+ * new lease: `attempts` differs then.
  */
 export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly ClaimedDelivery[]> {
   return sql.query<ClaimedDelivery>(

@@ -31,8 +31,8 @@ export interface AlertDeliveriesParts {
 /** The log of deliveries, sent and pending. */
 export interface AlertDeliveries {
   /**
-   * The deliveries to one channel, newest first. Only admins see answers: a role that may write
-   * channels may name any address, also of servers whose answers it must not read.
+   * The deliveries to one channel, newest first. Only admins see the receivers' responses: who may write channels may
+   * name any address, including servers whose responses they must not read.
    *
    * @throws ServiceError 404 for a channel that does not exist
    */
@@ -52,7 +52,7 @@ export interface AlertDeliveries {
     page: Page,
   ): Promise<readonly StoredDelivery[]>;
   /**
-   * Sends a delivery again that was sent or has failed. It keeps its id, so that receivers can recognise it.
+   * Sends a finished delivery again. It keeps its id, so that receivers can recognise it.
    *
    * @throws ServiceError 404 for a delivery that the channel does not have, 409 for one that is still pending
    */

@@ -1,13 +1,13 @@
 import type { Sql } from '../../database/store.ts';
 import type { LastPassing } from '../notice.ts';
 
-/** Results of a check that the statement reads: it must not take long for a check that always fails. */
+/** At most this many results are read, so that a check that always fails does not take long. */
 const SCANNED = 500;
-/** Nor must it open the partitions of all days. */
+/** Bounds the daily partitions that are read. */
 const DAYS = 7;
 
-/** The last run of a check that passed, and was not degraded; null if none of the newest did, within 7 days. */
-export async function findLastPassing(
+/** The last run of a check that passed and was not degraded; null if none of the newest runs within 7 days did. */
+export async function findLastPassingRun(
   sql: Sql,
   {
     accountId,

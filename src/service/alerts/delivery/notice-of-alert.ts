@@ -1,4 +1,4 @@
-import type { GivenAlert } from '../judge.ts';
+import type { GivenAlert } from '../judgement-builder.ts';
 import type { AlertNotice } from '../notice.ts';
 import type { AlertSubject } from '../states.sql.ts';
 

@@ -2,11 +2,12 @@ import { ENDS } from '../../../model/alerting/alert.ts';
 import {
   certificateEndMs,
   isSameCertificateEnd,
-  wantsNotice,
-} from '../../../model/alerting/alert-channel.ts';
+} from '../../../model/alerting/certificate-expiry.ts';
+import { wantsNotice } from '../../../model/alerting/notice-preferences.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/store.ts';
 import { lockChannels } from '../acknowledgements/sql.ts';
+import { withBundles } from '../bundling/bundles.ts';
 import {
   type CertificateNotice,
   type ChannelSubscriber,
@@ -14,21 +15,24 @@ import {
   lockSubscribedChannels,
   saveCertificateNotices,
 } from '../channels/subscriptions.sql.ts';
-import { withBundles } from '../grouping/bundles.ts';
 import type { AlertNotice, NotifiedBy, Outbox } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
-import { type Lane, lanesAmong, lanesWithProblem, unfinishedLanes } from './lanes.sql.ts';
-import { deliveryOf, type Listener, type PendingDelivery } from './pending.ts';
+import {
+  type CheckChannel,
+  pairsAmong,
+  pairsWithProblem,
+  unfinishedPairs,
+} from './check-channels.sql.ts';
+import { type NoticeRecipient, newDeliveryOf, type PendingDelivery } from './pending-delivery.ts';
 import { insertDeliveries } from './sql.ts';
 
 /** Bounds the parameters of a statement where many checks fail at once. */
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * The transactional outbox. The same alert, reminder and channel is one delivery, however often it
- * is put. Each channel gets one notice of a certificate's end. The end of a problem goes only to channels that
- * were notified of the problem. A reminder is left out while an earlier notice of its check to its channel is
- * still to be sent.
+ * The transactional outbox. Stores one delivery for each alert, reminder and channel, however often it is put. Each
+ * channel gets one notice of a certificate's expiry. Only channels that were notified of a problem get the notice of
+ * its end. Skips a reminder while an earlier notice of its check to its channel is still to be sent.
  */
 export function createOutbox(): Outbox {
   return {
@@ -37,9 +41,9 @@ export function createOutbox(): Outbox {
       const subscribed = await lockSubscribedChannels(tx, { accountId, checkIds });
       const more = await escalatedChannels(tx, accountId, escalated);
       const wanted = notices.flatMap((notice) =>
-        listenersOf(notice, subscribed, more)
-          .filter((listener) => wantsNotice(listener, notice))
-          .map((listener): PendingDelivery => ({ notice, listener })),
+        recipientsOf(notice, subscribed, more)
+          .filter((recipient) => wantsNotice(recipient, notice))
+          .map((recipient): PendingDelivery => ({ notice, recipient })),
       );
       if (wanted.length === 0) return;
       const known = await withoutUnknownEnds(tx, accountId, wanted);
@@ -49,7 +53,7 @@ export function createOutbox(): Outbox {
       for (const [atMs, group] of groupBy(bundled, ({ notice }) => notice.atMs)) {
         for (let from = 0; from < group.length; from += ROWS_AT_ONCE) {
           const batch = group.slice(from, from + ROWS_AT_ONCE);
-          const deliveries = batch.map((each) => deliveryOf(accountId, each));
+          const deliveries = batch.map((each) => newDeliveryOf(accountId, each));
           await insertDeliveries(tx, { accountId, deliveries, atMs });
         }
       }
@@ -59,7 +63,7 @@ export function createOutbox(): Outbox {
 
 type Channel = Omit<ChannelSubscriber, 'checkId'>;
 
-/** The channels that get the notices of an alert without a subscription, by its id. */
+/** The channels that get the notices of an alert by escalation, by the id of the alert. */
 async function escalatedChannels(
   tx: Sql,
   accountId: string,
@@ -78,16 +82,16 @@ async function escalatedChannels(
   );
 }
 
-function listenersOf(
+function recipientsOf(
   { alertId, check: { id: checkId } }: AlertNotice,
   subscribed: readonly ChannelSubscriber[],
   escalated: ReadonlyMap<string, readonly Channel[]>,
-): readonly Listener[] {
+): readonly NoticeRecipient[] {
   const own = subscribed
-    .filter((listener) => listener.checkId === checkId)
-    .map((listener) => ({ ...listener, notifiedBy: byOf(listener) }));
+    .filter((recipient) => recipient.checkId === checkId)
+    .map((recipient) => ({ ...recipient, notifiedBy: byOf(recipient) }));
   const more = (escalated.get(alertId) ?? []).filter(
-    ({ channelId }) => !own.some((listener) => listener.channelId === channelId),
+    ({ channelId }) => !own.some((recipient) => recipient.channelId === channelId),
   );
   return [
     ...own,
@@ -100,8 +104,8 @@ function byOf({ isNamed = true }: ChannelSubscriber): NotifiedBy {
 }
 
 /**
- * Without the ends of problems that their channel was not notified of. A notice counts from when it is put,
- * whatever becomes of it: it may have arrived although no answer came, and an incident may be open there.
+ * Drops the ends of problems that their channel was not notified of. A notice counts as soon as it is in the outbox,
+ * even if its delivery fails: it may have arrived without a response, and an incident may be open there.
  */
 async function withoutUnknownEnds(
   tx: Sql,
@@ -110,17 +114,17 @@ async function withoutUnknownEnds(
 ): Promise<readonly PendingDelivery[]> {
   const ends = wanted.filter(({ notice }) => phaseOf(notice) === 'resolve');
   if (ends.length === 0) return wanted;
-  const asked = lanesAmong(
+  const asked = pairsAmong(
     accountId,
-    ends.map(({ listener }) => listener),
+    ends.map(({ recipient }) => recipient),
   );
-  const lanes = await lanesWithProblem(tx, { ...asked, ends: ENDS });
-  const open = new Set(lanes.map(keyOf));
+  const pairs = await pairsWithProblem(tx, { ...asked, ends: ENDS });
+  const open = new Set(pairs.map(keyOf));
   // A problem may begin and end in one batch.
-  return wanted.filter(({ notice, listener }) => {
+  return wanted.filter(({ notice, recipient }) => {
     if (notice.alertType === 'ALERT_SSL') return true;
-    if (phaseOf(notice) === 'resolve') return open.delete(keyOf(listener));
-    open.add(keyOf(listener));
+    if (phaseOf(notice) === 'resolve') return open.delete(keyOf(recipient));
+    open.add(keyOf(recipient));
     return true;
   });
 }
@@ -138,20 +142,20 @@ async function withoutSentCertificates(
     sent.set(keyOf(each), each);
   }
   const fresh = new Map<string, CertificateNotice>();
-  const kept = wanted.filter(({ notice, listener }) => {
+  const kept = wanted.filter(({ notice, recipient }) => {
     if (notice.alertType !== 'ALERT_SSL' || notice.sslDaysRemaining === null) return true;
-    const { channelId, checkId } = listener;
+    const { channelId, checkId } = recipient;
     const endsAtMs = certificateEndMs(notice.startedAtMs, notice.sslDaysRemaining);
-    const before = fresh.get(keyOf(listener)) ?? sent.get(keyOf(listener));
+    const before = fresh.get(keyOf(recipient)) ?? sent.get(keyOf(recipient));
     if (before !== undefined && isSameCertificateEnd(before.endsAtMs, endsAtMs)) return false;
-    fresh.set(keyOf(listener), { channelId, checkId, endsAtMs });
+    fresh.set(keyOf(recipient), { channelId, checkId, endsAtMs });
     return true;
   });
   await saveCertificateNotices(tx, { accountId, notices: [...fresh.values()] });
   return kept;
 }
 
-/** A receiver that is away for a day must not get a reminder for each minute of it. */
+/** A receiver that is unreachable for a day must not get a reminder for each minute of it. */
 async function withoutQueuedReminders(
   tx: Sql,
   accountId: string,
@@ -159,17 +163,17 @@ async function withoutQueuedReminders(
 ): Promise<readonly PendingDelivery[]> {
   const reminders = wanted.filter(({ notice }) => notice.reminder > 0);
   if (reminders.length === 0) return wanted;
-  const asked = lanesAmong(
+  const asked = pairsAmong(
     accountId,
-    reminders.map(({ listener }) => listener),
+    reminders.map(({ recipient }) => recipient),
   );
-  const lanes = await unfinishedLanes(tx, asked);
-  const busy = new Set(lanes.map(keyOf));
-  return wanted.filter(({ notice, listener }) => {
-    return notice.reminder === 0 || !busy.has(keyOf(listener));
+  const pairs = await unfinishedPairs(tx, asked);
+  const busy = new Set(pairs.map(keyOf));
+  return wanted.filter(({ notice, recipient }) => {
+    return notice.reminder === 0 || !busy.has(keyOf(recipient));
   });
 }
 
-function keyOf({ channelId, checkId }: Lane): string {
+function keyOf({ channelId, checkId }: CheckChannel): string {
   return `${channelId} ${checkId}`;
 }

@@ -3,8 +3,8 @@ import type { AlertNotice } from '../notice.ts';
 import type { DeliveryKey } from './sql.ts';
 
 /**
- * The notice of the same check to the same channel right before this delivery; null if there is none. Certificates
- * do not count.
+ * The notice of the same check to the same channel immediately before this delivery; null if there is none. Ignores
+ * certificates.
  */
 export async function findPreviousNotice(
   sql: Sql,

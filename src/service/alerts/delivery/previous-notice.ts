@@ -4,9 +4,9 @@ import { findPreviousNotice } from './previous-notice.sql.ts';
 import type { SealedDelivery } from './send-sealed.ts';
 
 /**
- * A notice to Alertmanager with what the channel was sent before. Alertmanager knows an alert by its labels, which
- * have the severity, the name and the tags: if they changed, the alert with the earlier ones must be ended. Without
- * the database the notice goes without it.
+ * Adds the previous notice of the check to a notice for Alertmanager. Alertmanager identifies an alert by its labels
+ * (severity, name, tags): if they changed, the alert with the previous labels must be ended. If the database cannot be
+ * read, the notice is sent without it.
  */
 export async function withPreviousNotice(
   store: Pick<Store, 'query'>,

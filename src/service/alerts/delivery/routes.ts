@@ -36,7 +36,7 @@ const response = z
     checkName: z
       .string()
       .nullable()
-      .describe('The name of the check when the alert was given; null as checkId.'),
+      .describe('The name of the check at the time of the alert; null where `checkId` is.'),
     reason: z
       .string()
       .nullable()
@@ -52,25 +52,25 @@ const response = z
     problem: z
       .string()
       .nullable()
-      .describe('What is wrong with monitoring itself, or was, in one line; null for all others.'),
-    alertId: z.string().describe('As /v1/check-alerts has it for checks.'),
+      .describe(
+        'The problem of monitoring itself, or the one that ended, in one line; null for all others.',
+      ),
+    alertId: z.string().describe('For checks, the id of the alert in /v1/check-alerts.'),
     alertType: z.enum(NOTICE_TYPES).describe('What the notice reports.'),
     escalatedAfterMinutes: z
       .int()
       .nullable()
       .describe(
-        'The channel is one of the escalation step: after how many minutes without acknowledgement it was notified; null for other deliveries.',
+        'For a channel of the escalation step: after how many minutes without acknowledgement it was notified; null for other deliveries.',
       ),
     messageCount: z
       .int()
-      .describe(
-        'For how many notices the message stands in which it was sent: 1 if it came by itself.',
-      ),
+      .describe('How many notices the message contains: 1 if it has only this one.'),
     waitsFor: z
       .enum(['GROUP', 'DIGEST'])
       .nullable()
       .describe(
-        '`GROUP`: it waits for others that come in the same message (`groupBy`); `DIGEST`: for the digest of degraded checks; null for all others.',
+        '`GROUP`: it waits for others of the same message (`groupBy`); `DIGEST`: it waits for the digest of degraded checks; null for all others.',
       ),
     reminder: z.number().describe('0 for the notice itself, then 1, 2, … for its reminders.'),
     state: z
@@ -85,7 +85,7 @@ const response = z
       .string()
       .nullable()
       .describe(
-        "The first 200 characters of the receiver's answer. Only for admin keys: null for all others.",
+        "The first 200 characters of the receiver's response. Only for admin keys: null for all others.",
       ),
     created_at: createdAt,
     lastAttemptAt: z.iso
@@ -144,7 +144,7 @@ export function alertDeliveriesRoutes({
           operationId: 'resendAlertDelivery',
           summary: 'Send a delivery again that was sent or has failed',
           description:
-            'It has all of its attempts again and keeps its id. Those that its message carried are sent with it. Later deliveries of the check to the channel wait for it.',
+            'It gets all of its attempts again and keeps its id. The other notices of its message are sent with it. Later deliveries of the check to the channel wait for it.',
           params: params.extend({ deliveryId: uuidParam.describe('The id of the delivery.') }),
           response: { 200: response.describe('The delivery, which waits to be sent.') },
         },
@@ -238,8 +238,8 @@ function reasonOf({
   if (isOfAcknowledgement) return 'It was notified of the alert.';
   if (minutes !== null) return `Nobody acknowledged the alert for ${countText(minutes, 'minute')}.`;
   const end = reportsEnd(alertType) ? ' and was notified of the problem' : '';
-  if (isOfLocation) return `It wants to know of silent locations${end}.`;
-  if (!isOfCheck) return `It wants to know of problems of monitoring itself${end}.`;
+  if (isOfLocation) return `It receives notices of silent locations${end}.`;
+  if (!isOfCheck) return `It receives notices of problems of monitoring itself${end}.`;
   if (notifiedBy === null) return null;
   return `${REASONS[notifiedBy]}${notifiedBy === 'ESCALATION' ? '' : end}.`;
 }

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../../../model/time-units.ts';
 import type { AlertNotice } from '../notice.ts';
 
-/** The notice of the end of the problem that a sample is about. */
+/** The recovery that follows a sample notice. */
 export function sampleEndOf({ failure: _, ...notice }: AlertNotice): AlertNotice {
   const passed = { error: null, statusCode: '200', lastPassing: null };
   return { ...notice, ...passed, alertType: 'ALERT_RECOVERY' };

@@ -6,7 +6,7 @@ import { decryptTarget } from '../channels/channel-secrets.ts';
 import type { SealedTarget } from '../channels/sql.ts';
 import type { AlertNotice } from '../notice.ts';
 import { incidentKeyOf } from '../senders/incident-key.ts';
-import type { NoticeSender } from './sender.ts';
+import type { NoticeSender } from './notice-sender.ts';
 
 export interface SealedDelivery extends SealedTarget {
   readonly deliveryId: string;
@@ -22,8 +22,8 @@ export interface SealedSending {
 }
 
 /**
- * Sends to a channel as it is stored. Secrets that cannot be decrypted are a failure that is
- * retried: the operator may restore their key before the last attempt.
+ * Decrypts the target of a channel and sends to it. If the secrets cannot be decrypted, the attempt fails and is
+ * retried: the operator may restore the key before the last attempt.
  */
 export async function sendSealed(
   { sender, secrets }: SealedSending,

@@ -4,9 +4,9 @@ import { readList } from '../../database/lists/lists.ts';
 import type { AccountRange } from '../../database/lists/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
+import { DIGEST_KEY } from '../bundling/bundle-key.ts';
+import { CARRIED_LEASE } from '../bundling/bundles.sql.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
-import { DIGEST_KEY } from '../grouping/bundle-key.ts';
-import { CARRIED_LEASE } from '../grouping/bundles.sql.ts';
 import type { AlertNotice, NotifiedBy } from '../notice.ts';
 import { SHOWN_STATE } from './shown-state.sql.ts';
 
@@ -15,7 +15,7 @@ export const NOTICES_CHANNEL = 'vedette_notices';
 
 export type DeliveryState = 'waiting' | 'sending' | 'sent' | 'failed';
 
-/** A notice to one channel, to be sent after the check's earlier notices to the channel. */
+/** A notice to one channel, which is sent after the check's earlier notices to the channel. */
 export interface NewDelivery {
   readonly id: string;
   readonly channelId: number;
@@ -25,7 +25,7 @@ export interface NewDelivery {
   readonly alertType: AlertType;
   readonly reminder: number;
   readonly notice: object;
-  /** What it has in common with others that come as one message; left out if it comes by itself. */
+  /** The key that it shares with the others of one message; left out if it is a message by itself. */
   readonly bundleKey?: string;
   /** When it may be sent; epoch milliseconds. Default: at once. */
   readonly dueAtMs?: number;
@@ -33,8 +33,8 @@ export interface NewDelivery {
 
 /**
  * Stores deliveries in the given order, which for each check and channel is the order of sending.
- * Keeps those that are stored already. What waits for a digest does so by `digest_at`, which the previous release
- * does not know: it sends it at once, and the check's later notices after it.
+ * Skips those that are stored already. A delivery for a digest waits until `digest_at`. The previous release does not
+ * know that column: it sends the delivery at once, and the check's later notices after it.
  */
 export async function insertDeliveries(
   sql: Sql,
@@ -71,7 +71,7 @@ export async function insertDeliveries(
   );
 }
 
-/** What people know a channel by. */
+/** The name and type by which people recognise a channel. */
 export interface DeliveryChannel {
   readonly id: number;
   readonly type: AlertChannelType;
@@ -83,21 +83,21 @@ export type StoredDelivery = {
   readonly id: string;
   readonly channel: DeliveryChannel;
   readonly checkId: string;
-  /** The name of the check, then; of a location or a problem, what it is about. */
+  /** The name of the check at that time, or the subject of a location or problem. */
   readonly checkName: string;
   /** The slug of the location that the notice is about, if it is about no check. */
   readonly location: string | null;
   /** The problem of monitoring itself that it is about. */
   readonly problem: NonNullable<AlertNotice['problem']> | null;
-  /** Of the notice of an acknowledgement, whether it was undone; null for other notices. */
+  /** For the notice of an acknowledgement: whether it was undone; null for other notices. */
   readonly isUndone: boolean | null;
   /** Minutes without acknowledgement after which the channel was notified; null for other notices. */
   readonly escalatedAfterMinutes: number | null;
   /** null for notices that go by other rules, and for those of earlier releases. */
   readonly notifiedBy: NotifiedBy | null;
-  /** How many others came in the same message. */
+  /** How many other notices the same message contains. */
   readonly carriedWith: number;
-  /** For which message it waits; null for none. */
+  /** The message that it waits for; null for none. */
   readonly waitsFor: 'GROUP' | 'DIGEST' | null;
   readonly alertId: string;
   readonly alertType: AlertType;
@@ -130,8 +130,8 @@ const LOG_COLUMNS = `id, check_id, coalesce(notice #>> '{location,slug}', notice
   ) as channel`;
 
 /**
- * The log of a page of stored rows. Counts what a message carried once for all rows of the page that it carried:
- * that may be thousands.
+ * The log of a page of stored rows. Counts the notices of each message once, not for each of its rows: there may be
+ * thousands.
  */
 function logOf(page: string, order: string, keys: string): string {
   return `with page as (${page}),
@@ -192,8 +192,8 @@ export interface DeliveryKey {
 }
 
 /**
- * Makes a delivery that was sent or has failed wait again, with all of its attempts: with those that it carried,
- * which its message lists. One that was carried goes by itself.
+ * Queues a finished delivery again, with all of its attempts, and with the others of its message. A delivery that was
+ * in the message of another one is sent by itself.
  *
  * @returns whether there was one
  */
@@ -221,8 +221,8 @@ export async function restartDelivery(
 }
 
 /**
- * Keeps the last notice to each channel of a problem that lasts, by which `lanesWithProblem` and
- * `listNotifiedChannels` know who is to be notified of its end: of a check, a silent location or monitoring itself.
+ * Keeps the last notice to each channel of an ongoing problem of a check, a silent location or monitoring itself:
+ * `pairsWithProblem` and `listChannelsWithAnyDelivery` find by it who is to be notified of the end.
  *
  * @returns how many finished deliveries it deleted, at most the limit
  */

@@ -2,25 +2,26 @@ import type { NotificationAttempt } from '../../../model/alerting/notification-a
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import { countText } from '../../../runtime/text/count-text.ts';
 import type { Store } from '../../database/store.ts';
 import { ClaimLoop, tooManyClaims } from '../../outbox/claim-loop.ts';
 import { NameCounts } from '../../outbox/name-counts.ts';
 import { recordAttempt } from '../../outbox/shared.sql.ts';
 import type { LinkBase } from '../../outgoing/link-base.ts';
 import { notSent, SEND_LIMIT_MS, type SendOutcome } from '../../outgoing/send-outcome.ts';
-import { acknowledgeLink } from '../acknowledgements/link.ts';
-import { withBundle } from '../grouping/bundle-notice.ts';
-import { recordCarried, releaseOrphans } from '../grouping/bundles.sql.ts';
+import { acknowledgeLink } from '../acknowledgements/acknowledge-link.ts';
+import { withBundle } from '../bundling/bundle-notice.ts';
+import { recordCarried, releaseOrphans } from '../bundling/bundles.sql.ts';
 import type { AlertNotice } from '../notice.ts';
 import { headlineOf } from '../senders/headline.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 import { outcomeOfAttempt } from './attempt-outcome.ts';
 import { type ClaimedDelivery, claimDeliveries, nextDueAtMs } from './claims.sql.ts';
-import { withDependents } from './dependents.ts';
-import { findLastPassing } from './last-passing.sql.ts';
+import { findLastPassingRun } from './last-passing.sql.ts';
 import { withPreviousNotice } from './previous-notice.ts';
 import { type SealedDelivery, type SealedSending, sendSealed } from './send-sealed.ts';
 import { NOTICES_CHANNEL } from './sql.ts';
+import { withDependents } from './with-dependents.ts';
 
 export interface DeliveryWorkerParts extends SealedSending {
   readonly store: Store;
@@ -28,7 +29,7 @@ export interface DeliveryWorkerParts extends SealedSending {
   readonly log: Logger;
   /** Makes a UUID. */
   readonly ids: () => string;
-  /** Of links. Default: there are none. */
+  /** The base of links. Default: messages have no links. */
   readonly linkBase?: LinkBase;
   /** Called for each attempt to send a message, once it is stored. Default: for none. */
   readonly onAttempt?: (attempt: NotificationAttempt) => void;
@@ -36,23 +37,23 @@ export interface DeliveryWorkerParts extends SealedSending {
   readonly onFinished?: (result: 'sent' | 'failed', of: { readonly isRepeat: boolean }) => void;
 }
 
-/** It is read within the lease of a delivery, and the notice goes without it. */
+/** The last passing run is read within the lease of a delivery. After this time the notice is sent without it. */
 const LAST_PASSING_LIMIT_MS = 2_000;
-/** At once in this process, to one channel and for one account: none keeps the others waiting. */
+/** Concurrent messages of this process, to one channel and for one account, so that none delays the others. */
 const MAX_SENDING = 100;
 const MAX_PER_CHANNEL = 4;
 const MAX_PER_ACCOUNT = 40;
-/** Of these: a new alert need not wait until a slow receiver has taken a repeat. */
+/** The part of these that repeats may not use, so that a new alert does not wait for a repeat to a slow receiver. */
 const NOT_FOR_REPEATS = { room: 25, perChannel: 1, perAccount: 10 };
-/** Deliveries that one message carries at most. */
+/** At most this many other deliveries are in the message of one. */
 const MAX_CARRIED = 10_000;
 const RELEASE_EVERY_MS = 60_000;
 /** Longer than an attempt and the storage of its outcome can take. */
 const LEASE_MS = SEND_LIMIT_MS + 40_000;
 
 /**
- * Sends the pending deliveries until the signal aborts. The notices of one check to one channel keep
- * their order: each waits until the one before it is sent or failed.
+ * Sends pending deliveries until the signal aborts. The notices of one check to one channel are sent in order: each
+ * waits until the previous one is sent or has failed.
  */
 export async function runDeliveryWorker(
   parts: DeliveryWorkerParts,
@@ -77,7 +78,7 @@ export async function runDeliveryWorker(
       const count = await releaseOrphans(store);
       if (count > 0) {
         parts.log.warn(
-          `${count} notices are sent now: another release of the service sent their message without them`,
+          `${countText(count, 'notice')} ${count === 1 ? 'is' : 'are'} sent now, because another release of the service sent the message without ${count === 1 ? 'it' : 'them'}`,
         );
       }
       return false;
@@ -146,7 +147,7 @@ export async function runDeliveryWorker(
   await loop.run(signal);
 }
 
-/** What a message about one check says besides its notice. */
+/** Adds what a message about one check shows besides its notice. */
 async function withFacts(
   parts: Pick<DeliveryWorkerParts, 'store' | 'linkBase' | 'secrets'>,
   delivery: SealedDelivery,
@@ -172,7 +173,7 @@ function openable({ id: deliveryId, notice, timeZone, ...claimed }: ClaimedDeliv
   };
 }
 
-/** Made when it is sent: the database has no link that acts. */
+/** Made when the notice is sent, so that the database contains no link that acknowledges an alert. */
 function withAcknowledgeLink(
   { linkBase, secrets }: Pick<DeliveryWorkerParts, 'linkBase' | 'secrets'>,
   delivery: SealedDelivery,
@@ -183,14 +184,16 @@ function withAcknowledgeLink(
   return { ...delivery, notice: { ...notice, acknowledgeLink: link } };
 }
 
-/** Read when it is sent, since most alerts go to nobody. Without the database a notice goes without it. */
+/**
+ * Read when the notice is sent, because most alerts notify no channel. If that fails, the notice is sent without it.
+ */
 async function withLastPassing(store: Store, delivery: SealedDelivery): Promise<SealedDelivery> {
   const { accountId, notice } = delivery;
   const { check, atMs, resultId = null, location } = notice;
   if (resultId === null || location !== undefined || phaseOf(notice) === 'resolve') return delivery;
   try {
     const of = { accountId, checkId: check.id, beforeMs: atMs };
-    const lastPassing = await store.transaction((tx) => findLastPassing(tx, of), {
+    const lastPassing = await store.transaction((tx) => findLastPassingRun(tx, of), {
       statementTimeoutMs: LAST_PASSING_LIMIT_MS,
     });
     return { ...delivery, notice: { ...notice, lastPassing } };

@@ -1,6 +1,6 @@
 import type { Sql } from '../../database/store.ts';
 
-/** The checks that depend on a check, and are activated. */
+/** The activated checks that depend directly on a check. */
 export type DependentChecks = {
   readonly total: number;
   /** How many of them fail. */
@@ -10,7 +10,7 @@ export type DependentChecks = {
 };
 
 /** @param limit of the names */
-export async function findDependents(
+export async function readDirectDependents(
   sql: Sql,
   {
     accountId,

@@ -10,7 +10,7 @@ export type StoredParent = {
   readonly name: string;
   readonly isActive: boolean;
   readonly isMuted: boolean;
-  /** Whether it is assigned to a private location: else nothing runs it. */
+  /** Whether it is assigned to a private location: otherwise it does not run. */
   readonly isAssigned: boolean;
   readonly frequency: Frequency;
   readonly frequencyOffset: number | null;
@@ -20,7 +20,7 @@ export type StoredParent = {
 
 type ParentRow = Omit<StoredParent, 'state'> & { readonly state: StoredState | null };
 
-/** Those of the checks that exist. */
+/** Omits checks that do not exist. */
 export async function findParents(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },

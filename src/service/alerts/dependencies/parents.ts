@@ -8,15 +8,15 @@ import type { AlertRecord, AlertSubject } from '../states.sql.ts';
 import { findParents, type StoredParent } from './parents.sql.ts';
 
 /**
- * Where a check that others depend on has passed again, but they have not run since: so long after that slot
- * their alerts wait for a run that shows whether they still fail.
+ * When a check that others depend on passes again, their alerts wait this long after its slot for a run that shows
+ * whether they still fail.
  */
 const RUN_AFTER_PARENT_MS = 5 * MINUTE_MS;
 
 type Child = Pick<AlertSubject, 'dependsOn'>;
 type HoldInForce = Required<Pick<AlertContext, 'hold' | 'holdUntilMs'>>;
 
-/** The checks that others of one account depend on, as they are known in a transaction. */
+/** The checks of one account that others depend on, as read and judged in a transaction. */
 export class Parents {
   readonly #byId: Map<string, StoredParent>;
 
@@ -24,7 +24,7 @@ export class Parents {
     this.#byId = new Map(stored.map((parent) => [parent.checkId, parent]));
   }
 
-  /** Takes over a judgement that is not stored yet. */
+  /** Records a judgement that is not stored yet. */
   judged({ checkId }: Pick<AlertSubject, 'checkId'>, { state }: AlertRecord): void {
     const parent = this.#byId.get(checkId);
     if (parent !== undefined) this.#byId.set(checkId, { ...parent, state });
@@ -51,12 +51,12 @@ export class Parents {
     });
   }
 
-  /** Those that fail, and make alerts wait. */
+  /** The failing checks that delay alerts of the child. */
   failingOf(child: Child, atMs: number): readonly Pick<StoredParent, 'checkId' | 'name'>[] {
     return this.#holding(child).filter((parent) => failsWhen(atMs, parent));
   }
 
-  /** @param untilMs of a check that makes notices wait, epoch milliseconds; null for one that does not */
+  /** @param untilMs until when a check delays notices, epoch milliseconds; null if it does not */
   #hold(child: Child, untilMs: (parent: StoredParent) => number | null): HoldInForce {
     const parents = this.#holding(child);
     if (parents.length === 0) return { hold: 'none', holdUntilMs: null };
@@ -66,7 +66,7 @@ export class Parents {
     return { hold: 'held', holdUntilMs: lastMs === UNTIL_IT_ENDS ? null : lastMs };
   }
 
-  /** A check that was deleted since, is deactivated or muted, or that nothing runs, holds nothing. */
+  /** Without checks that are deleted, deactivated or muted, or that no location runs: they delay no notices. */
   #holding({ dependsOn }: Child): readonly StoredParent[] {
     return dependsOn
       .flatMap((id) => this.#byId.get(id) ?? [])
@@ -74,12 +74,12 @@ export class Parents {
   }
 }
 
-/** Nobody knows when a failure ends. */
+/** It is unknown when a failure ends. */
 const UNTIL_IT_ENDS = Number.POSITIVE_INFINITY;
 
 /**
- * Whether the check fails at an instant, and makes notices wait: it still reports, and somebody was notified of the
- * failure, or will be, once what it depends on itself passes or its maintenance window ends.
+ * Whether the check fails at an instant and delays notices: it still reports results, and its failure was sent, or will
+ * be sent once the checks that it depends on pass or its maintenance window ends.
  */
 function failsWhen(
   instantMs: number,
@@ -93,12 +93,12 @@ function failsWhen(
   return notified !== null || heldAtMs !== undefined || startedSilenced;
 }
 
-/** The slot since which it does not fail; epoch milliseconds. 0 if it never did, or does. */
+/** The slot that ended its last failure; epoch milliseconds. 0 if it never failed, or fails now. */
 function failureEndedMs({ state }: StoredParent): number {
   return state === null || state.condition === 'failing' ? 0 : (state.failureEndedMs ?? 0);
 }
 
-/** Takes a statement only where a check depends on another. */
+/** Runs a query only if a check depends on another. */
 export async function parentsOf(
   tx: Sql,
   accountId: string,
@@ -108,7 +108,7 @@ export async function parentsOf(
   return new Parents(await findParents(tx, { accountId, ids }));
 }
 
-/** The same checks, each after those that it depends on. */
+/** The checks in an order in which each comes after those that it depends on. */
 export function parentsFirst(subjects: readonly AlertSubject[]): readonly AlertSubject[] {
   if (subjects.every(({ dependsOn }) => dependsOn.length === 0)) return subjects;
   const { levels, inCycles } = dependencyLevels(

@@ -29,7 +29,7 @@ export interface PreviewInput extends MessageTemplates {
   readonly type: AlertChannelType;
   /** `config.template` of a webhook. */
   readonly template: string | null;
-  /** Of a webhook. */
+  /** The content type of a webhook; ignored for other types. */
   readonly contentType: string;
 }
 
@@ -37,14 +37,14 @@ export interface MessagePreview {
   readonly notice: 'FAILURE' | 'RECOVERY';
   /** One line, as a lock screen shows it. */
   readonly title: string;
-  /** What follows it, as plain text. */
+  /** The text below the title, as plain text. */
   readonly text: string;
   readonly contentType: string;
-  /** What is sent, escaped for the channel. */
+  /** The body of the message, escaped for the channel. */
   readonly body: string;
 }
 
-/** What messages of a channel would say, about a check that does not exist. */
+/** Previews of the messages of a channel, about a sample check. */
 export interface MessagePreviews {
   /**
    * A failure and its recovery.
@@ -143,7 +143,7 @@ function bodyOf(
   }
 }
 
-/** Without anybody's credentials. */
+/** A configuration without real credentials. */
 function sampleConfig(type: ServiceChannelType): ServiceConfigs[ServiceChannelType] {
   const { config, sample } = SERVICE_CHANNELS[type];
   // The sample of each type is one of its configurations.

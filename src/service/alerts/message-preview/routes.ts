@@ -11,7 +11,7 @@ import type { MessagePreviews } from './message-preview.ts';
 const { titleTemplate, textTemplate } = ALERT_CHANNEL_SHAPES.EMAIL.shape;
 const { template } = ALERT_CHANNEL_SHAPES.WEBHOOK.shape.config.shape;
 
-/** For each key. Each may compile three large templates, and everything else waits meanwhile. */
+/** Per key. A preview may compile three large templates, which blocks the event loop. */
 const PREVIEWS_PER_MINUTE = 60;
 
 const body = z
@@ -19,7 +19,7 @@ const body = z
     type: z.enum(ALERT_CHANNEL_TYPES).describe('The type of the channel.'),
     titleTemplate,
     textTemplate,
-    template: template.describe('`config.template` of a webhook; without effect in other types.'),
+    template: template.describe('`config.template` of a webhook; ignored for other types.'),
     contentType: z
       .string()
       .min(1)
@@ -39,21 +39,21 @@ const response = z
             title: z
               .string()
               .describe('The first line, with the reason, as a lock screen shows it.'),
-            text: z.string().describe('What follows it, as plain text.'),
+            text: z.string().describe('The text below the title, as plain text.'),
             contentType: z.string().describe('The content type of `body`.'),
             body: z
               .string()
               .describe(
-                'What is sent in the form of the channel, with its texts escaped, and with sample credentials. Of an email the HTML.',
+                'The body in the format of the channel, with escaped texts and sample credentials; for an email the HTML.',
               ),
           })
           .meta({ title: 'AlertMessagePreview' }),
       )
-      .describe('A failure and its recovery, of a check that does not exist.'),
+      .describe('A failure and its recovery, of a sample check.'),
   })
-  .describe('The messages as the channel would get them.');
+  .describe('The messages that the channel would get.');
 
-/** Messages before they are sent: src/service/README.md, "Notifications: email, webhook, Slack, SMS". */
+/** Previews of messages: src/service/README.md, "Notifications: email, webhook, Slack, SMS". */
 export function messagePreviewRoutes({
   messagePreviews,
 }: {
@@ -73,7 +73,7 @@ export function messagePreviewRoutes({
         schema: {
           tags: ['Alert channels'],
           operationId: 'previewAlertChannel',
-          summary: 'Preview what messages say by given templates, without sending them',
+          summary: 'Preview the messages of templates, without sending them',
           body,
           response: { 200: response },
         },

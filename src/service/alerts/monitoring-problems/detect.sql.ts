@@ -3,7 +3,7 @@ import type { MissedReason } from '../../../model/result/missed-slots.ts';
 import type { Sql } from '../../database/store.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 
-/** What problems of monitoring itself are found by, of all accounts. */
+/** The data of all accounts by which problems of monitoring itself are detected. */
 
 export type LocationKey = {
   readonly accountId: string;
@@ -15,9 +15,9 @@ export type LocationKey = {
 /** The agents of a location that polled within a day; figures are those of its live agents. */
 export type LocationAgents = LocationKey & {
   readonly liveAgents: number;
-  /** Those of the asked versions that agents have, each once. */
+  /** The requested versions that live agents have, each once. */
   readonly versions: readonly string[] | null;
-  /** Of the agent that is off by most; null if none reports it. */
+  /** The largest difference of an agent's clock; null if none reports it. */
   readonly clockAheadMs: number | null;
   readonly clockAgentId: string | null;
   readonly spoolRecords: number | null;
@@ -40,9 +40,8 @@ export async function listLiveVersions(
 const LIVE = 'g.lease_until > $1::timestamptz';
 
 /**
- * The locations of which an agent has one of the versions, a clock that is off by more than `clockMs`,
- * or a record that has waited for more than `waitingMs`; and those without a live agent of which one
- * has polled within a day.
+ * The locations with an agent that has one of the versions, a clock that is off by more than `clockMs`, or a record
+ * that has waited for more than `waitingMs`; and those without a live agent, if one has polled within a day.
  */
 export function listNotableLocations(
   sql: Sql,
@@ -96,9 +95,9 @@ const MISSED_IN_WINDOW = `sum(case when m.slot >= $1::timestamptz then m.count
     / (extract(epoch from m.last_slot - m.slot) / greatest(1, m.count - 1))) end)::bigint`;
 
 /**
- * The locations with missed slots from `atMs - windowMs` on. Slots of silent locations do not count, nor do those
- * of checks that were still running: a check that fails with retries, or is slower than its period, misses slots
- * however well the location does.
+ * The locations with missed slots from `atMs - windowMs` on. Ignores slots of silent locations and those of checks
+ * whose previous run was still active: a check that fails with retries, or is slower than its period, misses slots even
+ * in a healthy location.
  */
 export function listMissedByLocation(
   sql: Sql,
@@ -109,7 +108,7 @@ export function listMissedByLocation(
   }: {
     readonly atMs: number;
     readonly windowMs: number;
-    /** Reasons that do not count either. */
+    /** Further reasons to ignore. */
     readonly ignored: readonly MissedReason[];
   },
 ): Promise<readonly LocationMissed[]> {
@@ -139,16 +138,16 @@ export type FailingChannel = {
     readonly type: AlertChannelType;
     readonly name: string;
   };
-  /** Whether the latest finished delivery has failed. Else nothing is known of the channel. */
+  /** Whether the latest finished delivery has failed. Otherwise the state of the channel is unknown. */
   readonly isFailed: boolean;
-  /** Of the last attempt. */
+  /** The error of the last attempt. */
   readonly lastError: string | null;
 };
 
 /**
- * The channels whose latest finished delivery has failed, if it failed after `sinceMs` or the channel
- * is known to fail; and those that are known to fail and have sent none since: their failed delivery
- * waits to be sent again, or is past the retention.
+ * The channels whose latest finished delivery has failed, if it failed after `sinceMs` or the channel already has an
+ * open problem; and those with an open problem and no finished delivery since: their failed delivery waits to be sent
+ * again, or is past the retention.
  */
 export function listFailingChannels(
   sql: Sql,

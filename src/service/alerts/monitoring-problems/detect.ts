@@ -25,34 +25,34 @@ import type { FoundProblem } from './sql.ts';
 
 /** What a scan found in all accounts. */
 export interface Findings {
-  /** Bad enough to begin a problem. */
+  /** Values that begin a problem. */
   readonly bad: readonly FoundProblem[];
-  /** The ids of those that are neither bad enough to begin nor good enough to end. */
+  /** The ids of problems whose value neither begins nor ends one. */
   readonly near: readonly string[];
 }
 
-/** A channel that failed earlier was found by then. */
+/** An earlier scan has found channels that failed before this time. */
 const FAILED_WITHIN_MS = HOUR_MS;
 const GIB = 2 ** 30;
-/** Agents of a location say something about each of these. */
+/** Problems that are detected by what the agents of a location report. */
 const OF_AGENTS = ['AGENT_OUTDATED', 'AGENT_CLOCK_OFF', 'RESULTS_WAITING'] as const;
 
 type Finding = FoundProblem & { readonly level: 'bad' | 'near' };
 
 export interface Detection {
   readonly atMs: number;
-  /** Of the service. */
+  /** The version of the service. */
   readonly version: string;
-  /** Of the embedded database; null without one on a disk. */
+  /** The disk of the embedded database; null without one. */
   readonly disk: DiskSpace | null;
-  /** Whether people stop service and agents together, and let their machine sleep: `vedette up`. */
+  /** Whether service and agents run on demand, on a machine that may sleep: `vedette up`. */
   readonly isOnDemand: boolean;
 }
 
-/** Why slots are missed while nobody expects runs: neither the agent nor the machine was on. */
+/** Reasons of missed slots while the agent or its machine was off: on demand, nobody expects runs then. */
 const NOT_RUNNING: readonly MissedReason[] = ['agent_stopped', 'agent_asleep', 'unassigned'];
 
-/** Compares what agents report, what was missed, what was sent and the disk with PROBLEM_LIMITS. */
+/** Compares the reports of agents, missed slots, deliveries and the disk with PROBLEM_LIMITS. */
 export async function detectProblems(
   sql: Sql,
   { atMs, version, disk, isOnDemand }: Detection,
@@ -87,8 +87,8 @@ export async function detectProblems(
 function findingsOfAgents(location: LocationAgents, version: string): readonly Finding[] {
   const { liveAgents, versions, clockAheadMs, clockAgentId } = location;
   const { spoolRecords, spoolOldestMs } = location;
-  // Nothing is known of agents that are gone: what has begun goes on until they are back, for a day. Then it
-  // ends without a notice (endProblems).
+  // Without a live agent, an open problem lasts until one polls again, at most a day. Then it ends without a notice
+  // (endProblems).
   if (liveAgents === 0) {
     const kinds = [...OF_AGENTS, 'SLOTS_MISSED'] as const;
     return kinds.map((kind) => ofLocation(location, kind, 'near', ''));
@@ -103,7 +103,7 @@ function findingsOfAgents(location: LocationAgents, version: string): readonly F
           location,
           'AGENT_OUTDATED',
           'bad',
-          `Its agents have version ${versions.toSorted().join(', ')}, the service ${version}. Upgrade them, one after the other.`,
+          `Its agents have version ${versions.toSorted().join(', ')}, the service ${version}. Upgrade them one after the other.`,
         ),
     offMs <= clockMs.ends
       ? null
@@ -111,7 +111,7 @@ function findingsOfAgents(location: LocationAgents, version: string): readonly F
           location,
           'AGENT_CLOCK_OFF',
           offMs > clockMs.begins ? 'bad' : 'near',
-          `The clock of agent ${clockAgentId} is ${durationText(offMs)} ${(clockAheadMs ?? 0) > 0 ? 'ahead of' : 'behind'} that of the service: its slots and the times of its results are off by as much. Synchronise the clock of its machine, for example by NTP.`,
+          `The clock of agent ${clockAgentId} is ${durationText(offMs)} ${(clockAheadMs ?? 0) > 0 ? 'ahead of' : 'behind'} that of the service: its slots and the times of its results are off by the same amount. Synchronise the clock of its machine, for example by NTP.`,
         ),
     oldestMs <= waitingMs.ends
       ? null
@@ -119,7 +119,7 @@ function findingsOfAgents(location: LocationAgents, version: string): readonly F
           location,
           'RESULTS_WAITING',
           oldestMs > waitingMs.begins ? 'bad' : 'near',
-          `${countText(spoolRecords ?? 1, 'record')} at its agents ${spoolRecords === 1 ? 'waits' : 'wait'} for the service, the oldest for ${twoUnitText(oldestMs)}: alerts of its checks come late. Look at the log of its agents, and at the load and the disk of the service.`,
+          `${countText(spoolRecords ?? 1, 'record')} at its agents ${spoolRecords === 1 ? 'waits' : 'wait'} for the service, the oldest for ${twoUnitText(oldestMs)}: alerts of its checks are late. Check the log of its agents, and the load and the disk of the service.`,
         ),
   ];
   return found.filter((each) => each !== null);
@@ -149,7 +149,7 @@ function ofLocation(
 
 function findingOfChannel({ accountId, channel, isFailed, lastError }: FailingChannel): Finding {
   const key = { accountId, kind: 'CHANNEL_FAILING', subjectId: String(channel.id) } as const;
-  const message = `The latest notification to it was not delivered after all retries: ${lastError ?? 'the reason is unknown'}. Send it a test on its page, and the notification again.`;
+  const message = `The latest notification to it was not delivered after all retries: ${lastError ?? 'the reason is unknown'}. Send a test on the page of the channel, then send the notification again.`;
   return {
     ...key,
     id: problemIdOf(key),

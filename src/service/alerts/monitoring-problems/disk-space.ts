@@ -4,7 +4,7 @@ import { sleep } from '../../../runtime/wait.ts';
 
 /** The file system of a folder. */
 export interface DiskSpace {
-  /** What this process can still write. */
+  /** The space that this process can still use. */
   readonly freeBytes: number;
   readonly sizeBytes: number;
 }
@@ -19,12 +19,12 @@ export async function readDiskSpace(folder: string): Promise<DiskSpace | null> {
   }
 }
 
-/** A local disk takes milliseconds; one of a network that is away may never answer. */
+/** A local disk takes milliseconds; a network disk that is unreachable may never answer. */
 const MAX_READ_MS = 5_000;
 
 /**
- * Reads it with null for an answer that takes longer, and does not ask again until it has come: each question
- * holds one of the few threads that read files.
+ * Reads the disk space; null if that takes longer than MAX_READ_MS. Starts no other read before the last one has ended:
+ * each occupies one of the few threads that read files.
  */
 export function timedDiskReader(
   clock: Clock,

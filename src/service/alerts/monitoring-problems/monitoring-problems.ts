@@ -20,7 +20,7 @@ import { createProblemNotices } from './problem-notices.ts';
 import {
   beginProblems,
   countProblems,
-  deleteUncertain,
+  deleteUncertainProblems,
   endProblems,
   extendProblems,
   type LengthByKind,
@@ -30,7 +30,7 @@ import {
   type ProblemFilter,
   putProblemPending,
   type StoredProblem,
-  saveFound,
+  saveFoundProblems,
 } from './sql.ts';
 import { subjectName } from './subject.ts';
 
@@ -41,33 +41,33 @@ export interface MonitoringProblemsParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly silences: Silences;
-  /** Of the folder of the embedded database and of artifacts; null if there is none. */
+  /** Reads the disk of the embedded database and of artifacts; null if there is none. */
   readonly readDisk: () => Promise<DiskSpace | null>;
-  /** Whether the database is on that disk. Else it only has metrics: a database server has its own disk. */
+  /** Whether the database is on that disk. Otherwise the disk only has metrics: a database server has its own. */
   readonly hasDatabaseOnDisk: boolean;
-  /** As of Detection. Default: false. */
+  /** See Detection. Default: false. */
   readonly isOnDemand?: boolean;
-  /** Of the service. Default: its own. */
+  /** The version of the service. Default: its own. */
   readonly version?: string;
 }
 
 /**
- * Finds what is wrong with monitoring itself, and notifies channels when it begins and when it ends:
+ * Detects problems of monitoring itself, and notifies channels of their begin and their end:
  * src/service/README.md, "Problems of monitoring itself". Replicas share the work.
  */
 export interface MonitoringProblems {
-  /** What has begun and has not ended, the worst and newest first. */
+  /** The problems that have begun and have not ended, the worst and newest first. */
   list(accountId: string, filter: ProblemFilter, page: Page): Promise<readonly OpenProblem[]>;
-  /** Ends and begins problems. Begins nothing new once the signal aborts. */
+  /** Ends and begins problems. Stops between two batches once the signal aborts. */
   scan(signal?: AbortSignal): Promise<void>;
   /** Scans about every 15 s until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
-  /** As of the last scan. */
+  /** The counts of the last scan. */
   counts(): ProblemCounts;
 }
 
 export interface ProblemCounts {
-  /** Of all accounts. */
+  /** The open problems of all accounts. */
   readonly open: Readonly<Record<MonitoringProblem, number>>;
   /** null without DATA_DIR. */
   readonly disk: DiskSpace | null;
@@ -75,11 +75,11 @@ export interface ProblemCounts {
 
 const SCAN_EVERY_MS = 15_000;
 const MAX_BACK_OFF_MS = 60_000;
-/** A scan of a busy database may take half a minute. Agents that are gone since neither begin nor end a problem. */
+/** A scan of a busy database may take half a minute. A longer gap counts as an interruption of the service. */
 const MAX_GAP_MS = 60_000;
-/** Without a scan that counts for so long, something is wrong with the service or its database. */
+/** After this time without a scan that counts, it logs a warning. */
 const MAX_UNSETTLED_MS = 5 * MINUTE_MS;
-/** Before that, agents may not have had the time to poll again after an interruption. */
+/** After an interruption, agents need this time to poll again. */
 const AGENTS_RETURN_MS = 45_000;
 const PROBLEMS_AT_ONCE = 20;
 
@@ -129,7 +129,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
           factsOf(problem),
           problem.isKnown
             ? `over: ${headlineOf(problem)}`
-            : `not looked at any more, because its agents or its channel are gone: ${headlineOf(problem)}`,
+            : `no longer checked, because its agents are gone or its channel was deleted: ${headlineOf(problem)}`,
         ),
       signal,
     );
@@ -147,7 +147,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
     );
   }
 
-  /** Notifies those whose maintenance window has ended meanwhile, or that deliver again. */
+  /** Notifies channels whose maintenance window has ended, or that deliver again. */
   async function notifyPending(atMs: number, signal?: AbortSignal): Promise<void> {
     let afterId = '';
     await inBatches(
@@ -163,7 +163,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
     );
   }
 
-  /** Whether agents could poll for long enough. Logs once if they could not for minutes. */
+  /** Whether agents could poll for AGENTS_RETURN_MS. Logs once if they could not for MAX_UNSETTLED_MS. */
   function isSettledNow(): boolean {
     const isSettled = availability.observe() >= AGENTS_RETURN_MS;
     const nowMs = clock.monotonicMs();
@@ -176,7 +176,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
     if (!isUnsettledLogged && nowMs - unsettledSinceMs > MAX_UNSETTLED_MS) {
       isUnsettledLogged = true;
       log.warn(
-        `problems of monitoring itself have not been looked for during ${twoUnitText(nowMs - unsettledSinceMs)}: the database was too slow or not reachable, or the clock was set`,
+        `problems of monitoring itself have not been checked for ${twoUnitText(nowMs - unsettledSinceMs)}: the database was too slow or not reachable, or the clock was set`,
       );
     }
     return false;
@@ -195,9 +195,9 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
           disk: hasDatabaseOnDisk ? disk : null,
           isOnDemand,
         });
-        await saveFound(store, { found: bad, atMs });
+        await saveFoundProblems(store, { found: bad, atMs });
         await extendProblems(store, { ids: near, atMs });
-        await deleteUncertain(store, { atMs });
+        await deleteUncertainProblems(store, { atMs });
         await end(atMs, signal);
         await begin(atMs, signal);
         await notifyPending(atMs, signal);
@@ -221,7 +221,7 @@ export function createMonitoringProblems(parts: MonitoringProblemsParts): Monito
       const options = {
         everyMs: SCAN_EVERY_MS,
         maxMs: MAX_BACK_OFF_MS,
-        failure: 'problems of monitoring itself could not be looked for',
+        failure: 'problems of monitoring itself could not be checked',
         kindOf: storeErrorKind,
         log,
       };

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { DiskSpace } from './disk-space.ts';
 
-/** What the metrics are read from at each scrape. */
+/** The source of the metrics at each scrape. */
 interface Counts {
   readonly problems: {
     readonly open: Readonly<Record<string, number>>;

@@ -1,15 +1,15 @@
+import { PROBLEM_RULES } from '../../../model/alerting/monitoring-problems.ts';
 import {
   type NoticePreferences,
   type ProblemPreferences,
   wantsNotice,
   wantsProblem,
-} from '../../../model/alerting/alert-channel.ts';
-import { PROBLEM_RULES } from '../../../model/alerting/monitoring-problems.ts';
+} from '../../../model/alerting/notice-preferences.ts';
 import { stableId } from '../../../model/ids.ts';
 import type { Sql } from '../../database/store.ts';
 import { lockChannelsShared } from '../channels/sql.ts';
 import { insertDeliveries } from '../delivery/sql.ts';
-import { listLocationSubscribers, listNotifiedChannels } from '../location-alerts.sql.ts';
+import { listChannelsWithAnyDelivery, listLocationSubscribers } from '../location-alerts.sql.ts';
 import type { Silences } from '../maintenance-silences.ts';
 import type { AlertNotice } from '../notice.ts';
 import { type EndedProblem, listChannelsOfAccount, type StoredProblem } from './sql.ts';
@@ -21,15 +21,15 @@ import { subjectName } from './subject.ts';
  */
 export interface ProblemNotices {
   /**
-   * Notifies the channels that want it: of a location those with a subscription to a check of it that is
-   * neither muted nor in a maintenance window, else all that work. Those that were notified before not again.
+   * Notifies the channels that want the notice: for a location those with a subscription to one of its checks that is
+   * neither muted nor in a maintenance window, otherwise all that do not fail. Notifies no channel twice.
    *
-   * @returns whether channels remain that a maintenance window silences, or all fail that want it: to be called
-   *   again
+   * @returns whether to call it again, because a maintenance window silences a channel, or all that want the notice
+   *   fail
    */
   begun(tx: Sql, problem: StoredProblem, atMs: number): Promise<boolean>;
   /**
-   * Notifies the channels that were notified of the problem and want recoveries, unless nobody knows whether it is
+   * Notifies the channels that were notified of the problem and want recoveries, unless it is unknown whether it is
    * over.
    */
   ended(tx: Sql, problem: EndedProblem, atMs: number): Promise<void>;
@@ -38,9 +38,9 @@ export interface ProblemNotices {
 type Recipient = NoticePreferences &
   ProblemPreferences & {
     readonly channelId: number;
-    /** Of a subscriber of a location. */
+    /** For subscribers of a location: the tags of their checks. */
     readonly tags?: readonly string[];
-    /** Of a channel of the account. */
+    /** For channels of the account. */
     readonly isFailing?: boolean;
   };
 
@@ -58,9 +58,9 @@ export function createProblemNotices({
       // Somebody must be notified, even if only once a channel delivers again.
       if (wanted.length === 0) return all.length > 0;
       const isSilenced = await silences.from(tx, accountId, atMs);
-      const listening = wanted.filter(({ tags }) => tags === undefined || !isSilenced(tags, atMs));
-      await notify(tx, problem, listening, noticeOf(problem, 'begun', atMs));
-      const notified = new Set(listening.map(({ channelId }) => channelId));
+      const unsilenced = wanted.filter(({ tags }) => tags === undefined || !isSilenced(tags, atMs));
+      await notify(tx, problem, unsilenced, noticeOf(problem, 'begun', atMs));
+      const notified = new Set(unsilenced.map(({ channelId }) => channelId));
       return wanted.some(({ channelId }) => !notified.has(channelId));
     },
 
@@ -68,7 +68,7 @@ export function createProblemNotices({
       if (!problem.isKnown) return;
       const { accountId } = problem;
       const alertId = alertIdOf(problem, 'begun');
-      const notified = await listNotifiedChannels(tx, { accountId, alertId });
+      const notified = await listChannelsWithAnyDelivery(tx, { accountId, alertId });
       const notice = noticeOf(problem, 'ended', atMs);
       const wanted = notified.filter((channel) => wantsNotice(channel, notice));
       await notify(tx, problem, wanted, notice);

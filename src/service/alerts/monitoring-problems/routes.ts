@@ -12,13 +12,13 @@ import { subjectName } from './subject.ts';
 
 const response = z
   .strictObject({
-    id: z.string().describe('The same each time that this goes wrong.'),
-    kind: z.enum(MONITORING_PROBLEMS).describe('What goes wrong.'),
+    id: z.string().describe('The same each time this problem occurs.'),
+    kind: z.enum(MONITORING_PROBLEMS).describe('The kind of the problem.'),
     severity: z
       .enum(['critical', 'warning'])
       .describe('critical: runs or notifications are missing, or soon will be.'),
-    headline: z.string().describe('What is wrong, in one line.'),
-    message: z.string().describe('What was found last, and what to try.'),
+    headline: z.string().describe('The problem in one line.'),
+    message: z.string().describe('What the last check found, and what to try.'),
     location: z
       .strictObject({
         id: z.string().describe('The id of the location.'),
@@ -49,7 +49,7 @@ const listQuery = z.strictObject({
   ...pageQuery,
 });
 
-/** What is wrong with monitoring itself: src/service/README.md, "Problems of monitoring itself". */
+/** Lists problems of monitoring itself: src/service/README.md, "Problems of monitoring itself". */
 export function monitoringProblemsRoutes({
   monitoringProblems,
 }: {
@@ -67,7 +67,7 @@ export function monitoringProblemsRoutes({
           operationId: 'listMonitoringProblems',
           summary: 'List the problems of monitoring itself that have not ended, the worst first',
           description:
-            'Critical ones come first, and of those the newest. Silent locations are not among them: they have `silentSince`. The disk of the database is listed in the first account.',
+            'Critical problems come first, then the newest. Silent locations are not listed here: see `silentSince` of locations. The disk of the database is listed in the first account.',
           querystring: listQuery,
           response: { 200: z.array(response) },
         },

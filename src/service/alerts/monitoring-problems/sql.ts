@@ -1,12 +1,12 @@
-import type {
-  NoticePreferences,
-  ProblemPreferences,
-} from '../../../model/alerting/alert-channel.ts';
 import {
   MONITORING_PROBLEMS,
   type MonitoringProblem,
   PROBLEM_RULES,
 } from '../../../model/alerting/monitoring-problems.ts';
+import type {
+  NoticePreferences,
+  ProblemPreferences,
+} from '../../../model/alerting/notice-preferences.ts';
 import { readList } from '../../database/lists/lists.ts';
 import type { AccountRange } from '../../database/lists/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
@@ -14,7 +14,7 @@ import { jsonText } from '../../database/values.ts';
 import { NOTICE_PREFERENCES } from '../location-alerts.sql.ts';
 import type { ProblemSubject } from './subject.ts';
 
-/** A problem of monitoring itself that has begun, or that is not yet certain. */
+/** A problem of monitoring itself that has begun, or may begin. */
 export type StoredProblem = {
   readonly id: string;
   readonly accountId: string;
@@ -31,11 +31,11 @@ export type StoredProblem = {
 export type FoundProblem = Omit<StoredProblem, 'since'>;
 
 const COLUMNS = 'p.id, p.account_id, p.kind, p.subject_id, p.subject, p.message, p.since';
-/** A problem that is not certain starts again after no scan found it for so long. */
+/** A problem that has not begun starts again if no scan found it for this time. */
 const MAX_GAP = "interval '1 minute'";
 
 /** Stores problems that a scan found. */
-export async function saveFound(
+export async function saveFoundProblems(
   sql: Sql,
   { found, atMs }: { readonly found: readonly FoundProblem[]; readonly atMs: number },
 ): Promise<void> {
@@ -75,10 +75,11 @@ export async function extendProblems(
 }
 
 /**
- * Forgets what was not found by the scan at `atMs`, and had not lasted long enough to begin. Replicas of the release
- * before do not find the agents that are too old for the next one: these are forgotten only once no replica finds them.
+ * Deletes problems that have not begun and that the scan at `atMs` did not find. During an upgrade, replicas of the
+ * previous release do not find agents that are outdated for the new one: such a problem is deleted only after no
+ * replica found it for MAX_GAP.
  */
-export async function deleteUncertain(
+export async function deleteUncertainProblems(
   sql: Sql,
   { atMs }: { readonly atMs: number },
 ): Promise<void> {
@@ -89,11 +90,11 @@ export async function deleteUncertain(
   );
 }
 
-/** How long a problem of each kind lasts before it begins, or is away before it ends. Milliseconds. */
+/** How long a problem of each kind must be found before it begins, or not be found before it ends. Milliseconds. */
 export type LengthByKind = Readonly<Record<MonitoringProblem, number>>;
 
 /**
- * Begins the problems that have lasted long enough. Of two replicas one begins each. From then on they are listed.
+ * Begins the problems that have lasted long enough, each in one replica. From then on they are listed.
  *
  * @returns those that it began, at most `limit`
  */
@@ -120,15 +121,15 @@ export function beginProblems(
   );
 }
 
-/** A problem that was away for long enough. */
+/** A problem that was not found for long enough. */
 export type EndedProblem = StoredProblem & {
-  /** False if its agents are gone or its channel was deleted: nobody knows whether it is right again. */
+  /** False if its agents are gone or its channel was deleted: it is unknown whether the problem is over. */
   readonly isKnown: boolean;
 };
 
 /**
- * Deletes the problems that have begun and have been away long enough. Skips those that another
- * transaction has locked.
+ * Deletes the problems that have begun and were not found for long enough. Skips those that another transaction has
+ * locked.
  *
  * @returns those that it deleted, at most `limit`
  */
@@ -160,8 +161,8 @@ export function endProblems(
 }
 
 /**
- * Locks problems of which channels remain to be notified, in order, until the transaction ends. Skips
- * those that another transaction has locked.
+ * Locks the problems with channels that are still to be notified, in the order of their ids, until the transaction
+ * ends. Skips those that another transaction has locked.
  */
 export function lockPendingProblems(
   sql: Sql,
@@ -185,7 +186,7 @@ export async function putProblemPending(
   ]);
 }
 
-/** A channel of the account, which may fail itself. */
+/** A channel of the account. */
 type ChannelOfAccount = NoticePreferences &
   ProblemPreferences & { readonly channelId: number; readonly isFailing: boolean };
 

@@ -1,21 +1,21 @@
 import type { UnhealthyCondition } from '../../../model/alerting/alert.ts';
 import { MINUTE_MS } from '../../../model/time-units.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
-import { rulesOf } from '../judge.ts';
+import { rulesOf } from '../check-rules.ts';
 import type { AlertSubject } from '../states.sql.ts';
 
-/** What is wrong with a check now, and whether it gave an alert. */
+/** The current problem of a check, and whether it caused an alert. */
 export interface CurrentProblem {
   readonly condition: UnhealthyCondition;
   /** Epoch milliseconds: the slot in which it began. */
   readonly sinceMs: number;
   readonly isAlerted: boolean;
-  /** Why it gave an alert, or none, in one sentence. */
+  /** Why it caused an alert, or none, in one sentence. */
   readonly reason: string;
 }
 
 interface Circumstances {
-  /** By a maintenance window. */
+  /** Whether a maintenance window silences the check. */
   readonly isSilenced: boolean;
   /** The names of the checks that it depends on and that fail. */
   readonly failing: readonly string[];
@@ -24,7 +24,7 @@ interface Circumstances {
 }
 
 /**
- * As the alert state machine decides it: src/service/README.md, "Alerts".
+ * Follows the decisions of the alert state machine: src/service/README.md, "Alerts".
  *
  * @returns null for a check that passes
  */
@@ -44,10 +44,10 @@ function isFlapping({ record }: AlertSubject): boolean {
   return record?.flapping?.started != null;
 }
 
-const FLAPS = 'It flaps: it gives no further alert until it is calm.';
+const FLAPS = 'It flaps: it causes no further alerts until it is calm.';
 
 function alertedText(subject: AlertSubject): string {
-  return isFlapping(subject) ? FLAPS : 'It gave an alert.';
+  return isFlapping(subject) ? FLAPS : 'It caused an alert.';
 }
 
 function unalertedText(
@@ -56,7 +56,7 @@ function unalertedText(
 ): string {
   const { isActive, isMuted, record, checkType } = subject;
   if (isFlapping(subject)) return FLAPS;
-  if (!isActive) return 'The check or its group is not activated: it gives no alert.';
+  if (!isActive) return 'The check or its group is not activated: it causes no alert.';
   if (isMuted) return 'The check or its group is muted: its alert waits.';
   if (isSilenced) return 'A maintenance window silences or pauses the check: its alert waits.';
   if (failing.length > 0) return `It depends on ${failing.join(', ')}: its alert waits.`;
@@ -76,11 +76,11 @@ function unalertedText(
     escalation.by === 'time' ? atMs - sinceMs >= escalation.forMs : runs >= escalation.runs;
   if (isBetween || isReached) {
     return checkType === 'HEARTBEAT'
-      ? 'It gives an alert within a minute.'
-      : 'The next run that fails gives an alert.';
+      ? 'It alerts within a minute.'
+      : 'The next failing run causes an alert.';
   }
   if (escalation.by === 'time') {
-    return `It gives an alert after ${countText(Math.round(escalation.forMs / MINUTE_MS), 'minute')}.`;
+    return `It alerts after ${countText(Math.round(escalation.forMs / MINUTE_MS), 'minute')}.`;
   }
-  return `It gives an alert after ${countText(escalation.runs, 'run')} in a row; so far ${runs}.`;
+  return `It alerts after ${countText(escalation.runs, 'run')} in a row; so far ${runs}.`;
 }

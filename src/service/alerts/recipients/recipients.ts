@@ -11,7 +11,7 @@ import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import type { OutgoingConfig } from '../../outgoing/outgoing-config.ts';
-import { type DependentChecks, findDependents } from '../dependencies/dependents.sql.ts';
+import { type DependentChecks, readDirectDependents } from '../dependencies/dependents.sql.ts';
 import { parentsOf } from '../dependencies/parents.ts';
 import type { Silences } from '../maintenance-silences.ts';
 import { type AlertSubject, findAlertSubjects } from '../states.sql.ts';
@@ -19,8 +19,8 @@ import { type CurrentProblem, currentProblemOf } from './current-problem.ts';
 import {
   countRecipients,
   listChannels,
+  listChecksWithoutRecipients,
   listRecipients,
-  listUnheard,
   type Recipient,
 } from './sql.ts';
 
@@ -31,7 +31,7 @@ export interface AlertRecipientsParts {
   readonly delivery: OutgoingConfig;
 }
 
-/** What channels can be notified of. */
+/** The kinds of notifications of a check. */
 export const NOTIFICATIONS = ['FAILURE', 'DEGRADED', 'RECOVERY', 'CERTIFICATE'] as const;
 export type Notification = (typeof NOTIFICATIONS)[number];
 
@@ -52,7 +52,7 @@ export interface AlertRecipient {
   readonly notifications: readonly Notification[];
   /** One sentence. */
   readonly reason: string;
-  /** Why nothing can be delivered to it; null if nothing is known. */
+  /** Why deliveries to it will fail; null if no reason is known. */
   readonly problem: string | null;
 }
 
@@ -68,7 +68,7 @@ export interface CheckRecipients {
   readonly recipients: readonly AlertRecipient[];
   /** How many more there are. */
   readonly omitted: number;
-  /** Who else is notified where nobody acknowledges an alert; null for nobody. */
+  /** Who else is notified if nobody acknowledges an alert; null for nobody. */
   readonly escalation: {
     readonly minutes: number;
     readonly channels: readonly Recipient['channel'][];
@@ -104,22 +104,22 @@ export function createAlertRecipients(parts: AlertRecipientsParts): AlertRecipie
         const parents = await parentsOf(tx, accountId, [subject]);
         const failing = parents.failingOf(subject, atMs);
         const names = failing.map(({ name }) => name);
-        const unheard = await listUnheard(tx, {
+        const withoutRecipients = await listChecksWithoutRecipients(tx, {
           accountId,
           checkIds: failing.map((parent) => parent.checkId),
         });
-        const unheardNames = failing.flatMap((parent) =>
-          unheard.includes(parent.checkId) ? parent.name : [],
+        const namesWithoutRecipients = failing.flatMap((parent) =>
+          withoutRecipients.includes(parent.checkId) ? parent.name : [],
         );
         const recipients = found.map((each) => recipientOf(each, delivery));
         return {
           ...settingsFor(subject),
           problem: currentProblemOf(subject, { isSilenced, failing: names, atMs }),
-          dependents: await findDependents(tx, { accountId, checkId, limit: MAX_DEPENDENTS }),
+          dependents: await readDirectDependents(tx, { accountId, checkId, limit: MAX_DEPENDENTS }),
           silences: silencesOf(subject, {
             isSilenced,
             failing: names,
-            unheard: unheardNames,
+            withoutRecipients: namesWithoutRecipients,
             recipients,
           }),
           recipients,
@@ -157,14 +157,14 @@ function silencesOf(
   {
     isSilenced,
     failing,
-    unheard,
+    withoutRecipients,
     recipients,
   }: {
     readonly isSilenced: boolean;
     /** The names of the checks that it depends on and that fail. */
     readonly failing: readonly string[];
-    /** Those of them of whose failure no channel is notified. */
-    readonly unheard: readonly string[];
+    /** The names of those of whose failure no channel is notified. */
+    readonly withoutRecipients: readonly string[];
     readonly recipients: readonly AlertRecipient[];
   },
 ): CheckRecipients['silences'] {
@@ -178,17 +178,17 @@ function silencesOf(
     [
       failing.length > 0,
       'PARENT_FAILS',
-      `It depends on ${failing.join(', ')}, which fails: its alerts wait.${unheardText(unheard)}`,
+      `It depends on ${failing.join(', ')}, which fails: its alerts wait.${noRecipientsText(withoutRecipients)}`,
     ],
     [!isNotified, 'NO_CHANNEL', 'No alert channel is notified of failures of the check.'],
   ];
   return all.flatMap(([applies, code, message]) => (applies ? [{ code, message }] : []));
 }
 
-function unheardText(unheard: readonly string[]): string {
-  return unheard.length === 0
+function noRecipientsText(names: readonly string[]): string {
+  return names.length === 0
     ? ''
-    : ` No alert channel is notified of failures of ${unheard.join(', ')}.`;
+    : ` No alert channel is notified of failures of ${names.join(', ')}.`;
 }
 
 function recipientOf(
@@ -240,7 +240,7 @@ function reasonOf({
   if (notifications.length === 0) return 'It is subscribed, but wants no notifications of checks.';
   const words = notifications.map((each) =>
     each === 'CERTIFICATE'
-      ? `certificates that end within ${countText(thresholdDays, 'day')}`
+      ? `certificates that expire within ${countText(thresholdDays, 'day')}`
       : WORDS[each],
   );
   const what = isNamed ? 'this check' : 'all checks';

@@ -24,10 +24,10 @@ const response = z
   .strictObject({
     problem: z
       .strictObject({
-        condition: z.enum(['degraded', 'failing']).describe('In which state the check is.'),
+        condition: z.enum(['degraded', 'failing']).describe('The state of the check.'),
         since: z.iso.datetime().describe('The slot in which it began.'),
-        isAlerted: z.boolean().describe('Whether it gave an alert.'),
-        reason: z.string().describe('Why it did, or why there is none, in one sentence.'),
+        isAlerted: z.boolean().describe('Whether it caused an alert.'),
+        reason: z.string().describe('Why it caused an alert, or none, in one sentence.'),
       })
       .nullable()
       .describe('What is wrong with the check now; null if it passes, or never ran.'),
@@ -54,7 +54,7 @@ const response = z
       .array(
         z.strictObject({
           channel: channelSummary.describe('The channel.'),
-          activated: z.boolean().describe('Whether the subscription is.'),
+          activated: z.boolean().describe('Whether the subscription is activated.'),
           notifications: z
             .array(z.enum(NOTIFICATIONS))
             .describe('What the channel is notified of.'),
@@ -62,7 +62,7 @@ const response = z
           problem: z
             .string()
             .nullable()
-            .describe('Why nothing can be delivered to it; null if nothing is known.'),
+            .describe('Why deliveries to it will fail; null if no reason is known.'),
         }),
       )
       .describe('The channels that are subscribed to the check, in the order of their ids.'),
@@ -76,7 +76,7 @@ const response = z
       })
       .nullable()
       .describe(
-        'Who else is notified where nobody acknowledges an alert: by `escalationStep` of the account. null for nobody.',
+        'Who else is notified if nobody acknowledges an alert, by `escalationStep` of the account; null for nobody.',
       ),
   })
   .meta({ title: 'AlertRecipients' });

@@ -1,4 +1,4 @@
-import type { NoticePreferences } from '../../../model/alerting/alert-channel.ts';
+import type { NoticePreferences } from '../../../model/alerting/notice-preferences.ts';
 import type { Sql } from '../../database/store.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import { SUBSCRIBERS, SUBSCRIPTIONS } from '../channels/subscribers.sql.ts';
@@ -7,9 +7,9 @@ import type { DeliveryChannel } from '../delivery/sql.ts';
 /** A channel with a subscription to a check, or to all. */
 export type Recipient = NoticePreferences & {
   readonly channel: DeliveryChannel;
-  /** Whether the subscription is. */
+  /** Whether the subscription is activated. */
   readonly activated: boolean;
-  /** Whether it has a subscription to this check: else to all. */
+  /** Whether it is subscribed to this check by name: otherwise to all. */
   readonly isNamed: boolean;
 };
 
@@ -46,8 +46,8 @@ export async function listChannels(
   return rows.map(({ channel }) => channel);
 }
 
-/** Those of the checks of whose failures no channel is notified. */
-export async function listUnheard(
+/** The ids of the checks of whose failures no channel is notified. */
+export async function listChecksWithoutRecipients(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<readonly string[]> {

@@ -9,8 +9,8 @@ import type { Store } from '../../database/store.ts';
 import { storeErrorKind } from '../../database/store-errors.ts';
 import {
   type DueLimits,
-  listDueLanes,
-  lockDueLanes,
+  listDuePairs,
+  lockDuePairs,
   type RepeatedKind,
   repeatLastNotices,
 } from './sql.ts';
@@ -23,32 +23,33 @@ export interface RepeatParts {
 
 /**
  * Services that end an alert which they do not receive again. Alertmanager asks its clients to send an alert "usually
- * on the order of 30 seconds to 3 minutes" (prometheus.io/docs/alerting/latest/clients). It does so after 5 minutes by
- * default (`resolve_timeout`), and has lost all alerts after a restart.
+ * on the order of 30 seconds to 3 minutes" (prometheus.io/docs/alerting/latest/clients). It ends an alert after 5
+ * minutes by default (`resolve_timeout`), and loses all alerts when it restarts.
  */
 const CHANNEL_TYPES: readonly AlertChannelType[] = ['ALERTMANAGER'];
 const KINDS: readonly RepeatedKind[] = ['check', 'location', 'monitoring'];
-/** Often enough for an end that is 15 minutes ahead (senders/adapters/alertmanager.ts), also for many at once. */
+/**
+ * Each notice ends its alert 15 minutes ahead (senders/adapters/alertmanager.ts), which leaves time for many at once.
+ */
 const REPEAT_AFTER_MS = 3 * MINUTE_MS;
 const SCAN_EVERY_MS = 30 * SECOND_MS;
 const MAX_BACK_OFF_MS = MINUTE_MS;
 /** Bounds how long a transaction locks its checks. */
-const LANES_A_TRANSACTION = 100;
+const PAIRS_A_TRANSACTION = 100;
 const LIMITS: DueLimits = {
-  // A bit more than comes due between two scans where all are spread evenly.
+  // A bit more than comes due between two scans if they are spread evenly.
   share: (1.2 * SCAN_EVERY_MS) / REPEAT_AFTER_MS,
   atLeast: 20,
   limit: 2_000,
-  // A receiver that does not keep up gets no more of them. Each claim looks at all that wait.
+  // A slow receiver gets no more: each claim reads all that wait.
   perChannel: 1_000,
 };
 
 /**
- * Sends the alerts that are open again to channels that need it: the last notice of each, by the same delivery in the
- * outbox, however long it lasts. Of many that are due, as after a long stop of the service, only a part: the others
- * follow with later scans. Replicas share the work.
+ * Sends open alerts again to channels that need it, as long as they last: queues the last delivery of each again. If
+ * many are due, as after a long stop of the service, each scan queues only a part of them. Replicas share the work.
  *
- * @returns how many it made wait to be sent
+ * @returns how many deliveries it queued
  */
 export async function repeatOpenAlerts({ store, clock }: RepeatParts): Promise<number> {
   const due = {
@@ -58,13 +59,13 @@ export async function repeatOpenAlerts({ store, clock }: RepeatParts): Promise<n
   };
   let total = 0;
   for (const kind of KINDS) {
-    const lanes = await listDueLanes(store, { ...due, ...LIMITS, kind });
-    for (let from = 0; from < lanes.length; from += LANES_A_TRANSACTION) {
-      const slice = lanes.slice(from, from + LANES_A_TRANSACTION);
+    const pairs = await listDuePairs(store, { ...due, ...LIMITS, kind });
+    for (let from = 0; from < pairs.length; from += PAIRS_A_TRANSACTION) {
+      const slice = pairs.slice(from, from + PAIRS_A_TRANSACTION);
       total += await store.transaction(async (tx) => {
-        const locked = await lockDueLanes(tx, { ...due, kind, lanes: slice });
+        const locked = await lockDuePairs(tx, { ...due, kind, pairs: slice });
         if (locked.length === 0) return 0;
-        return repeatLastNotices(tx, { ...due, lanes: locked, atMs: clock.wallMs() });
+        return repeatLastNotices(tx, { ...due, pairs: locked, atMs: clock.wallMs() });
       });
     }
   }

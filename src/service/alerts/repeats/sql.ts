@@ -8,10 +8,10 @@ import { IS_STATE_OPEN, STATES_OF_CHECKS } from '../sql.ts';
 /** What open alerts are about. */
 export type RepeatedKind = 'check' | 'location' | 'monitoring';
 
-/** A check, a silent location or a problem of monitoring itself, and a channel that knows of it. */
-export type OpenLane = {
+/** A check, a silent location or a problem of monitoring itself, and a channel that was notified of it. */
+export type OpenPair = {
   readonly accountId: string;
-  /** As `check_id` of its deliveries. */
+  /** The `check_id` of its deliveries. */
   readonly subjectId: string;
   readonly channelId: number;
 };
@@ -20,11 +20,11 @@ export interface RepeatQuery {
   readonly channelTypes: readonly AlertChannelType[];
   /** The types of alerts that report the end of a problem. */
   readonly ends: readonly AlertType[];
-  /** Those whose last notice was finished by then; epoch milliseconds. */
+  /** Only pairs whose last notice was finished by then; epoch milliseconds. */
   readonly finishedByMs: number;
 }
 
-/** The last delivery of a subject to a channel, but for certificates. */
+/** The last delivery of a subject to a channel, certificates excluded. */
 function lastDelivery(accountId: string, subjectId: string, channelId: string): string {
   return `select d.id, d.alert_type, d.finished_at, d.created_at from alert_deliveries d
     where d.account_id = ${accountId} and d.check_id = ${subjectId} and d.channel_id = ${channelId}
@@ -40,7 +40,8 @@ const FAILURES = "('ALERT_FAILURE', 'ALERT_FAILURE_REMAIN', 'ALERT_DEGRADED_FAIL
 
 /**
  * Per kind: the rows `s` of what is open, the id of the subject, whether the channel `ch` still gets its notices, and
- * the rows to lock. A check whose state has sent nothing has no open alert: its last delivery is of an earlier problem.
+ * the rows to lock. A check whose subscribers got no notice of its state has no open alert: its last delivery is of an
+ * earlier problem.
  */
 const OPEN: Readonly<Record<RepeatedKind, OpenRows>> = {
   check: {
@@ -50,7 +51,7 @@ const OPEN: Readonly<Record<RepeatedKind, OpenRows>> = {
       and (last.alert_type not in ${FAILURES}
         or 'failing' in (s.body #>> '{state,told}', s.body #>> '{flapping,started,as}'))`,
     id: 's.check_id',
-    listens: `(s.body -> 'escalatedTo' @> to_jsonb(ch.id) or exists (select from ${SUBSCRIBERS} x
+    isNotified: `(s.body -> 'escalatedTo' @> to_jsonb(ch.id) or exists (select from ${SUBSCRIBERS} x
       where x.account_id = s.account_id and x.check_id = s.check_id and x.channel_id = ch.id))`,
     locks: 'for no key update of c, s',
   },
@@ -58,14 +59,14 @@ const OPEN: Readonly<Record<RepeatedKind, OpenRows>> = {
     from: 'silent_locations s',
     where: 'last.created_at >= s.since',
     id: 's.location_id',
-    listens: 'true',
+    isNotified: 'true',
     locks: 'for update of s',
   },
   monitoring: {
     from: 'monitoring_problems s',
     where: 'last.created_at >= s.begun_at',
     id: 's.id',
-    listens: 'true',
+    isNotified: 'true',
     locks: 'for update of s',
   },
 };
@@ -74,36 +75,36 @@ interface OpenRows {
   readonly from: string;
   readonly where: string;
   readonly id: string;
-  readonly listens: string;
+  readonly isNotified: string;
   readonly locks: string;
 }
 
 /**
- * The rows of what is open, with the channels `ch` that know of it and their last delivery.
+ * The rows of what is open, with the channels `ch` that were notified of it and their last delivery.
  *
- * @param lanes joins `lane` to restrict them, after `s`
+ * @param pairs joins `pair` to restrict them, after `s`
  */
-function openLanes(kind: RepeatedKind, lanes = ''): string {
-  const { from, where, id, listens } = OPEN[kind];
-  const isOfLane = lanes === '' ? '' : 'and ch.id = lane.channel_id';
-  return `from ${from} ${lanes}
-      join alert_channels ch on ch.account_id = s.account_id ${isOfLane}
+function openPairs(kind: RepeatedKind, pairs = ''): string {
+  const { from, where, id, isNotified } = OPEN[kind];
+  const isOfPair = pairs === '' ? '' : 'and ch.id = pair.channel_id';
+  return `from ${from} ${pairs}
+      join alert_channels ch on ch.account_id = s.account_id ${isOfPair}
       cross join lateral (${lastDelivery('s.account_id', id, 'ch.id')}) last
-    where ch.type = any($1::text[]) and ${where} and ${listens} and last.alert_type <> all($2::text[])`;
+    where ch.type = any($1::text[]) and ${where} and ${isNotified} and last.alert_type <> all($2::text[])`;
 }
 
-/** `limit` applies to all, `perChannel` to each channel with those that wait already. */
+/** `limit` applies to all channels together, `perChannel` to each, including what waits already. */
 export interface DueLimits {
   readonly perChannel: number;
-  /** At most this part of all lanes that are open, so that they do not come all at once; from 0 to 1. */
+  /** At most this share of all open pairs, so that they are not sent all at once; from 0 to 1. */
   readonly share: number;
-  /** So many, however few are open. */
+  /** At least this many, however few are open. */
   readonly atLeast: number;
   readonly limit: number;
 }
 
-/** Those that are to be sent again, the longest due first. */
-export function listDueLanes(
+/** The pairs whose last notice is to be sent again, the longest due first. */
+export function listDuePairs(
   sql: Sql,
   {
     kind,
@@ -115,76 +116,76 @@ export function listDueLanes(
     atLeast,
     limit,
   }: RepeatQuery & DueLimits & { readonly kind: RepeatedKind },
-): Promise<readonly OpenLane[]> {
+): Promise<readonly OpenPair[]> {
   const { id } = OPEN[kind];
-  return sql.query<OpenLane>(
-    `with lanes as materialized (
+  return sql.query<OpenPair>(
+    `with pairs as materialized (
        select s.account_id, ${id} as subject_id, ch.id as channel_id, last.finished_at
-       ${openLanes(kind)}
+       ${openPairs(kind)}
      ), waiting as (
        select d.channel_id, count(*) as count from alert_deliveries d
        where d.finished_at is null and d.notice ? 'isRepeated' group by d.channel_id
      ), due as (
-       select lanes.*, row_number() over (partition by channel_id order by finished_at) as place
-       from lanes where finished_at <= $3::timestamptz
+       select pairs.*, row_number() over (partition by channel_id order by finished_at) as place
+       from pairs where finished_at <= $3::timestamptz
      )
      select account_id, subject_id, channel_id from due left join waiting using (channel_id)
      where place <= $4::int - coalesce(waiting.count, 0)
      order by finished_at
-     limit least($7::int, greatest($6::int, (select ceil(count(*) * $5::float8)::int from lanes)))`,
+     limit least($7::int, greatest($6::int, (select ceil(count(*) * $5::float8)::int from pairs)))`,
     [channelTypes, ends, new Date(finishedByMs), perChannel, share, atLeast, limit],
   );
 }
 
 /**
- * Locks those of the lanes that are still open and due, until the transaction ends: nobody ends them meanwhile. Skips
- * what another transaction has locked.
+ * Locks the pairs that are still open and due until the transaction ends, so that nobody ends them meanwhile. Skips
+ * those that another transaction has locked.
  */
-export function lockDueLanes(
+export function lockDuePairs(
   sql: Sql,
   {
     kind,
-    lanes,
+    pairs,
     channelTypes,
     ends,
     finishedByMs,
-  }: RepeatQuery & { readonly kind: RepeatedKind; readonly lanes: readonly OpenLane[] },
-): Promise<readonly OpenLane[]> {
+  }: RepeatQuery & { readonly kind: RepeatedKind; readonly pairs: readonly OpenPair[] },
+): Promise<readonly OpenPair[]> {
   const { id, locks } = OPEN[kind];
-  const given = `join unnest($4::text[], $5::text[], $6::bigint[]) as lane (account_id, subject_id, channel_id)
-    on lane.account_id = s.account_id and lane.subject_id = ${id}`;
-  return sql.query<OpenLane>(
+  const given = `join unnest($4::text[], $5::text[], $6::bigint[]) as pair (account_id, subject_id, channel_id)
+    on pair.account_id = s.account_id and pair.subject_id = ${id}`;
+  return sql.query<OpenPair>(
     `select s.account_id, ${id} as subject_id, ch.id as channel_id
-     ${openLanes(kind, given)} and last.finished_at <= $3::timestamptz
+     ${openPairs(kind, given)} and last.finished_at <= $3::timestamptz
      ${locks} skip locked`,
-    [channelTypes, ends, new Date(finishedByMs), ...columnsOf(lanes)],
+    [channelTypes, ends, new Date(finishedByMs), ...columnsOf(pairs)],
   );
 }
 
-/** As parameters of `unnest`: accounts, subjects and channels. */
-function columnsOf(lanes: readonly OpenLane[]): readonly (readonly unknown[])[] {
+/** The parameters of `unnest`: accounts, subjects and channels. */
+function columnsOf(pairs: readonly OpenPair[]): readonly (readonly unknown[])[] {
   return [
-    lanes.map(({ accountId }) => accountId),
-    lanes.map(({ subjectId }) => subjectId),
-    lanes.map(({ channelId }) => channelId),
+    pairs.map(({ accountId }) => accountId),
+    pairs.map(({ subjectId }) => subjectId),
+    pairs.map(({ channelId }) => channelId),
   ];
 }
 
 /**
- * Makes the last notice of each wait to be sent again, with all of its attempts. Only for lanes that the transaction
- * locks: it reads them again, because one may have ended before it was locked.
+ * Queues the last notice of each pair again, with all of its attempts. Only for pairs that the transaction has locked.
+ * It reads their last notices again, because a problem may have ended before it was locked.
  *
- * @returns how many it made wait
+ * @returns how many it queued
  */
 export async function repeatLastNotices(
   sql: Sql,
   {
-    lanes,
+    pairs,
     atMs,
     ends,
     finishedByMs,
   }: Pick<RepeatQuery, 'ends' | 'finishedByMs'> & {
-    readonly lanes: readonly OpenLane[];
+    readonly pairs: readonly OpenPair[];
     readonly atMs: number;
   },
 ): Promise<number> {
@@ -194,15 +195,15 @@ export async function repeatLastNotices(
        set state = 'waiting', attempts = 0, due_at = $4::timestamptz, finished_at = null,
          notice = d.notice || jsonb_build_object('isRepeated', d.state = 'sent', 'wasDelivered',
            d.state = 'sent' or coalesce((d.notice -> 'wasDelivered')::boolean, false))
-       from unnest($1::text[], $2::text[], $3::bigint[]) as lane (account_id, subject_id, channel_id)
+       from unnest($1::text[], $2::text[], $3::bigint[]) as pair (account_id, subject_id, channel_id)
          cross join lateral (
-           ${lastDelivery('lane.account_id', 'lane.subject_id', 'lane.channel_id')}) last
+           ${lastDelivery('pair.account_id', 'pair.subject_id', 'pair.channel_id')}) last
        where d.id = last.id and last.alert_type <> all($5::text[])
          and d.finished_at <= $6::timestamptz
        returning d.id
      )
      select pg_notify($7, '')::text from repeated`,
-    [...columnsOf(lanes), new Date(atMs), ends, new Date(finishedByMs), NOTICES_CHANNEL],
+    [...columnsOf(pairs), new Date(atMs), ends, new Date(finishedByMs), NOTICES_CHANNEL],
   );
   return rows.length;
 }

@@ -16,7 +16,7 @@ export function createEmailSender(smtp: Smtp): Send<Email> {
     send({ deliveryId, to: target.config.address, ...mailOf(facts) }, signal);
 }
 
-/** No text becomes a header: the subject is one line, whatever the name of the check. */
+/** The subject is one line, whatever the name of the check: no text can add a header. */
 export function mailOf({
   headline,
   title,

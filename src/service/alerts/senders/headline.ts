@@ -14,7 +14,7 @@ import { subjectName } from '../monitoring-problems/subject.ts';
 import { type AlertNotice, type LastPassing, noticeTypeOf } from '../notice.ts';
 import { phaseOf } from './incident-key.ts';
 
-/** A result's error may be long, and a template may contain it many times. */
+/** The error of a result may be long, and a template may repeat it. */
 export const MAX_ERROR_BYTES = 2000;
 
 const WHAT_HAPPENED: Readonly<
@@ -35,7 +35,7 @@ const WHAT_HAPPENED: Readonly<
   LOCATION_RECOVERY: 'is no longer silent',
 };
 
-/** On one line, whatever the name of the check contains. */
+/** One line, whatever the name of the check contains. */
 export function headlineOf(
   notice: Omit<AlertNotice, 'alertId' | 'runLocation' | 'responseTime'>,
 ): string {
@@ -53,7 +53,7 @@ export function headlineOf(
     | 'ALERT_SSL';
   const name = onOneLine(location === undefined ? check.name : `Location ${location.name}`);
   const { escalatedAfterMinutes, flapping, sslDaysRemaining } = notice;
-  if (type === 'ALERT_SSL') return `The certificate of ${name} ends ${inDays(sslDaysRemaining)}`;
+  if (type === 'ALERT_SSL') return `The certificate of ${name} ${expiryText(sslDaysRemaining)}`;
   if (acknowledgement !== undefined) {
     return `${onOneLine(acknowledgement.by.name)} ${WHAT_HAPPENED[type]} ${name}`;
   }
@@ -70,7 +70,7 @@ export function headlineOf(
   return lasted === null ? text : `${text} (after ${twoUnitText(lasted)})`;
 }
 
-/** How long the problem lasted that a notice reports the end of, in milliseconds; null if that is not known. */
+/** For a notice of the end of a problem: how long the problem lasted, in milliseconds; null if that is not known. */
 export function lastedMs(
   notice: Pick<
     AlertNotice,
@@ -99,7 +99,7 @@ function bundleHeadline({ key, count }: NonNullable<AlertNotice['bundle']>): str
   return `${subjects} ${BUNDLE_WORDS[kind]}`;
 }
 
-/** The list of a message that stands for several notices: its label in `noticeFacts`. */
+/** The label of the list in a message for several notices, in `noticeFacts`. */
 export const BUNDLE_LABEL = 'Checks';
 
 function bundleFacts(
@@ -115,11 +115,11 @@ function bundleFacts(
   ];
 }
 
-function inDays(days: number | null): string {
-  if (days === null) return 'soon';
-  if (days < 0) return 'in the past';
-  if (days === 0) return 'within a day';
-  return `in ${countText(days, 'day')}`;
+function expiryText(days: number | null): string {
+  if (days === null) return 'expires soon';
+  if (days < 0) return 'has expired';
+  if (days === 0) return 'expires within a day';
+  return `expires in ${countText(days, 'day')}`;
 }
 
 /** The rows below the headline, most important first: some receivers show only the first ones. */
@@ -132,7 +132,7 @@ export function noticeFacts(notice: AlertNotice): readonly (readonly [string, st
   if (notice.problem !== undefined) return problemFacts(notice, notice.problem);
   const facts: readonly (readonly [string, string | null])[] = [
     ['Error', error === null ? null : cutText(error, MAX_ERROR_BYTES)],
-    ['Certificate', notice.alertType === 'ALERT_SSL' ? `ends ${inDays(sslDaysRemaining)}` : null],
+    ['Certificate', notice.alertType === 'ALERT_SSL' ? expiryText(sslDaysRemaining) : null],
     ['Location', onOneLine(runLocation)],
     sinceFact(notice, timeZone),
     ['Code', failure?.code ?? null],

@@ -2,7 +2,7 @@ import { reportsEnd } from '../../../model/alerting/alert.ts';
 import { stableId } from '../../../model/ids.ts';
 import type { AlertNotice } from '../notice.ts';
 
-/** Whether a notice begins or continues a problem, says that somebody took it, or ends it. */
+/** Whether a notice reports a problem, its acknowledgement or its end. */
 export type Phase = 'trigger' | 'acknowledge' | 'resolve';
 
 export function phaseOf({
@@ -14,10 +14,10 @@ export function phaseOf({
 }
 
 /**
- * What an incident service knows a problem by. All notices of a problem have the same key, from the
- * first alert to the recovery, so that the recovery closes what the alert opened. A check has one problem at a
- * time; after its end the key opens a new incident. A certificate has a key of its own: its alert has no end,
- * and must not end with a failure of the check.
+ * The key by which an incident service recognises a problem (deduplication key). All notices of a problem have the same
+ * key, from the first alert to the recovery, so that the recovery closes what the alert opened. A check has one problem
+ * at a time; after its end the same key opens a new incident. A certificate has its own key: its alert has no end, and
+ * the recovery of the check must not close it.
  */
 export function incidentKeyOf(
   accountId: string,

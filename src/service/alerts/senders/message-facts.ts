@@ -5,16 +5,16 @@ import type { AlertNotice } from '../notice.ts';
 import { BUNDLE_LABEL, headlineOf, noticeFacts } from './headline.ts';
 import { type Phase, phaseOf } from './incident-key.ts';
 
-/** How bad it is now: `ok` at the end of a problem. */
+/** The current severity: `ok` at the end of a problem. */
 export type Severity = 'critical' | 'warning' | 'ok';
 
-/** What a service may route a notice by: what hardly changes while a problem lasts. */
+/** The facts by which a service may route a notice. They hardly change while a problem lasts. */
 export interface RoutingFacts {
   readonly about: 'check' | 'certificate' | 'location' | 'monitoring';
-  /** Of the problem, also where the notice says that somebody took it, or that it is over. */
+  /** The severity of the problem, also in notices of its acknowledgement and its end. */
   readonly severity: ProblemSeverity;
   readonly subject: MessageSubject;
-  /** The slug of the location that it is about, or of the only one in which the check runs; null for neither. */
+  /** The slug of the location that the notice is about, or of the only one in which the check runs; else null. */
   readonly location: string | null;
 }
 
@@ -23,22 +23,22 @@ export type ProblemSeverity = Exclude<Severity, 'ok'>;
 /** A row below the headline: its label and its value. */
 export type FactRow = readonly [label: string, value: string];
 
-/** What a notice says, before a channel gives it a form. */
+/** The content of a notice, before a channel formats it. */
 export interface MessageFacts {
   readonly phase: Phase;
   readonly severity: Severity;
-  /** One line that says what happened, where the next one says why. */
+  /** One line that says what happened, without the reason. */
   readonly headline: string;
-  /** The same with the reason, for lock screens that show nothing else. */
+  /** One line with the reason, for lock screens that show nothing else. */
   readonly title: string;
   /**
-   * What failed, the list of a message that stands for several notices, or what the template of the channel
-   * made; null if there is none of them.
+   * What failed, the list of a message for several notices, or the output of the channel's template; null for none of
+   * these.
    */
   readonly error: string | null;
-  /** What `error` is, where it needs a name and is not of the template. */
+  /** The label of `error`, where it is not the output of a template. */
   readonly errorLabel: string;
-  /** Whether `error` is of the template: it says everything then, and there are no rows. */
+  /** Whether `error` is the output of a template: then there are no rows. */
   readonly isCustom: boolean;
   /** All other facts without the link, most important first. */
   readonly rows: readonly FactRow[];
@@ -50,9 +50,9 @@ export interface MessageFacts {
   readonly acknowledgeLink: string | null;
   /** The check or the location. */
   readonly subject: MessageSubject;
-  /** At the end of a problem that of its last notice, as far as that is known. */
+  /** At the end of a problem, those of its last notice, if they are known. */
   readonly routing: RoutingFacts;
-  /** The notice before, which this one replaces; null if it replaces none. */
+  /** The previous notice, which this one replaces; null if it replaces none. */
   readonly replaces: ReplacedNotice | null;
   /** Epoch milliseconds: when the notice was made. */
   readonly atMs: number;
@@ -62,7 +62,7 @@ export interface MessageFacts {
 
 export interface ReplacedNotice {
   readonly routing: RoutingFacts;
-  /** What it said; null if that is not known. */
+  /** Its content; null if that is not known. */
   readonly facts: MessageFacts | null;
 }
 
@@ -94,11 +94,11 @@ export function messageFactsOf(notice: AlertNotice): MessageFacts {
   // Some services refuse a message with an empty value.
   const facts = noticeFacts({ ...notice, link: null }).filter(([, value]) => value.trim() !== '');
   const headline = headlineOf(notice);
-  // The longest text, for which channels have the most room.
+  // The longest text gets the field for which channels have the most room.
   const errorLabel = bundle === undefined ? 'Error' : BUNDLE_LABEL;
   return {
     phase,
-    // Nobody is to be woken to hear that somebody takes care.
+    // An acknowledgement must not wake anybody.
     severity: phase === 'acknowledge' ? 'warning' : SEVERITIES[notice.alertType],
     headline,
     title: titleOf(headline, notice),
@@ -126,7 +126,7 @@ function subjectOf({ check, location, problem }: AlertNotice): MessageSubject {
   };
 }
 
-/** A problem that is over has the severity that it had. */
+/** The severity of the problem; at its end, the one that it had. */
 const PROBLEM_SEVERITIES: Readonly<Record<AlertType, ProblemSeverity>> = {
   NO_ALERT: 'warning',
   ALERT_FAILURE: 'critical',
@@ -140,15 +140,15 @@ const PROBLEM_SEVERITIES: Readonly<Record<AlertType, ProblemSeverity>> = {
   ALERT_SSL: 'warning',
 };
 
-/** The severity before, of the types that report a change of it. */
+/** The previous severity, for the types that report a change of it. */
 const SEVERITIES_BEFORE: Readonly<Partial<Record<AlertType, ProblemSeverity>>> = {
   ALERT_FAILURE_DEGRADED: 'critical',
   ALERT_DEGRADED_FAILURE: 'warning',
 };
 
 /**
- * Not every channel is told of every step, and checks get other names and tags meanwhile: what the channel was told
- * last counts, where that is known.
+ * A channel may not get every notice of a problem, and the name and tags of a check may change meanwhile. Therefore the
+ * last notice that the channel got counts, if it is known.
  */
 function routesOf(notice: AlertNotice): Pick<MessageFacts, 'routing' | 'replaces'> {
   const { alertType, previousNotice, isRepeated = false } = notice;
@@ -185,10 +185,13 @@ function aboutOf({ alertType, location, problem }: AlertNotice): RoutingFacts['a
   return alertType === 'ALERT_SSL' ? 'certificate' : 'check';
 }
 
-/** In UTF-8: a lock screen shows about so much of two lines. */
+/** In UTF-8: about two lines of a lock screen. */
 const MAX_REASON_BYTES = 150;
 
-/** The headline of a location says why already; the first reason of several says too little, and who took an alert is news without one. */
+/**
+ * The headline of a location contains the reason already. One of several reasons, or that of an acknowledged alert,
+ * would mislead.
+ */
 function titleOf(headline: string, notice: AlertNotice): string {
   const { error, location, acknowledgement, bundle } = notice;
   const isWhole = [location, acknowledgement, bundle].some((each) => each !== undefined);

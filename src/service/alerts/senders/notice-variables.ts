@@ -37,7 +37,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'ALERT_ID',
-    meaning: 'The id of the alert, as /v1/check-alerts has it for checks.',
+    meaning: 'The id of the alert; for checks, the one in /v1/check-alerts.',
     of: ({ notice }) => notice.alertId,
   },
   {
@@ -70,7 +70,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'ESCALATED_AFTER_MINUTES',
     meaning:
-      'For a channel of the escalation step: for how long nobody acknowledged the alert; else null.',
+      'For a channel of the escalation step: for how many minutes nobody acknowledged the alert; else null.',
     of: ({ notice }) => notice.escalatedAfterMinutes ?? null,
   },
   {
@@ -131,7 +131,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'STARTED_AT',
     meaning:
-      'When that run began, when an agent of the silent location last polled, or since when the problem lasts: ISO 8601, UTC.',
+      'When that run began, when an agent of the silent location last polled, or when the problem began: ISO 8601, UTC.',
     of: ({ notice }) => isoTime(notice.startedAtMs),
   },
   {
@@ -141,37 +141,38 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'FLAPPING',
-    meaning: 'STARTED where the check begins to flap, ENDED where it is calm; else null.',
+    meaning: 'STARTED if the check begins to flap, ENDED if it is calm again; else null.',
     of: ({ notice: { flapping } }) => flapping?.toUpperCase() ?? null,
   },
   {
     name: 'WAITING_CHECKS',
     meaning:
-      'The names of checks that depend on the failing one and fail, too, at most 10: their alerts wait. Empty otherwise.',
+      'The names of at most 10 failing checks that depend on the failing one: their alerts wait. Empty otherwise.',
     of: ({ notice }) => notice.dependents?.names ?? [],
   },
   {
     name: 'NOTICE_COUNT',
     meaning:
-      'How many notices the message stands for: 1, unless the channel has `groupBy` or `degradedDigestHour`. The variables of the check are then those of the first.',
+      'How many notices the message contains: 1, unless the channel has `groupBy` or `degradedDigestHour`. The variables of the check are then those of the first notice.',
     of: ({ notice }) => notice.bundle?.count ?? 1,
   },
   {
     name: 'NOTICE_LIST',
-    meaning: 'A line for each of them, at most 20, as a list; empty if the message stands for one.',
+    meaning:
+      'A list with a line for each notice, at most 20; empty if the message contains only one.',
     of: ({ notice }) => notice.bundle?.lines ?? [],
   },
   {
     name: 'ALERT_TEXT',
     meaning:
-      'What messages say below the title, as lines of plain text: the error, then the other facts. Times are in the time zone of the account.',
+      'The text below the title, as lines of plain text: the error, then the other facts. Times are in the time zone of the account.',
     // Links have variables of their own.
     of: ({ notice }) => plainTextOf(messageFactsOf({ ...notice, acknowledgeLink: null })),
   },
   {
     name: 'SINCE',
     meaning:
-      'Since when the check fails or is degraded, the location is silent, or the problem of monitoring itself lasts, in the time zone of the account; null for a certificate.',
+      'When the check began to fail or to be degraded, the location became silent, or the problem of monitoring itself began, in the time zone of the account; null for a certificate.',
     of: ({ notice }) => sinceText(notice),
   },
   {
@@ -211,7 +212,7 @@ function ofCheck(notice: AlertNotice, of: (notice: AlertNotice) => Value): Value
   return notice.location === undefined && notice.problem === undefined ? of(notice) : null;
 }
 
-/** Their values for one notice to one channel. */
+/** The values of all variables for one notice to one channel. */
 export function variablesOf(
   delivery: Pick<OpenDelivery, 'deliveryId' | 'notice'>,
 ): Readonly<Record<string, Value>> {

@@ -15,38 +15,38 @@ export interface RenderedMessage {
   readonly remark: string | null;
 }
 
-/** In UTF-8. The longest texts that services take have about as much. */
+/** In UTF-8. About as long as the longest texts that services accept. */
 const MAX_TITLE_BYTES = 500;
 const MAX_TEXT_BYTES = 16 * 1024;
 
-/** What a template makes is plain text: the sender of each channel escapes it, like every text. */
+/** A template makes plain text, which the sender of each channel escapes like every text. */
 const unescaped = escapeFor('text/plain');
 
 /**
- * The variables that say what a notice of this kind is about. A template that uses none of them was written for
- * alerts of one check: of several notices it would hide the others, and who took an alert would read as an alert.
+ * The variables that a template needs for a notice of this kind. A template that uses none of them was written for
+ * alerts of one check: it would hide all notices but the first, or show an acknowledgement as an alert.
  *
- * @returns null if every template suits
+ * @returns null if every template can be used
  */
-function tellingVariables(
+function neededVariables(
   name: keyof MessageTemplates,
   { bundle, acknowledgement, flapping }: AlertNotice,
 ): readonly string[] | null {
   if (bundle !== undefined) return ['ALERT_TITLE', 'ALERT_TEXT', 'NOTICE_COUNT', 'NOTICE_LIST'];
-  // The title says it.
+  // The title shows it.
   if (name === 'textTemplate') return null;
   if (acknowledgement !== undefined) return ['ALERT_TITLE', 'ALERT_TYPE', 'ACKNOWLEDGED_BY'];
   return flapping === undefined ? null : ['ALERT_TITLE', 'FLAPPING'];
 }
 
 function suits(name: keyof MessageTemplates, template: string, notice: AlertNotice): boolean {
-  const telling = tellingVariables(name, notice);
-  return telling?.some((variable) => template.includes(variable)) ?? true;
+  const needed = neededVariables(name, notice);
+  return needed?.some((variable) => template.includes(variable)) ?? true;
 }
 
 /**
- * What a message says, by the templates of its channel. Where one fails, makes nothing, or does not suit what
- * the notice is about, the default takes its place: an alert in other words is better than none.
+ * The content of a message, made with the templates of its channel. If a template fails, makes an empty text, or does
+ * not suit the notice, the default is used: an alert in other words is better than none.
  */
 export function renderMessage({
   deliveryId,
@@ -83,7 +83,7 @@ export function renderMessage({
   };
 }
 
-/** The notice before, in the words of the same templates. */
+/** The previous notice, rendered with the same templates. */
 function replacedBy(
   { previousNotice = null, timeZone = 'UTC' }: AlertNotice,
   { replaces }: MessageFacts,
@@ -94,7 +94,7 @@ function replacedBy(
 }
 
 /**
- * The problem of a template, in words that follow its name; null for none.
+ * The problem of a template, as the end of a sentence that begins with its name; null for none.
  *
  * @param contentType of what it makes
  */

@@ -5,9 +5,9 @@ import type { MessageFacts } from './message-facts.ts';
 
 /** One notice to one channel, with the channel's secrets. */
 export interface OpenDelivery<Target extends ChannelTarget = ChannelTarget> {
-  /** The same in every attempt, for receivers to recognise repeats. */
+  /** The same in every attempt, so that receivers recognise repeats. */
   readonly deliveryId: string;
-  /** By which an incident service knows the problem: see `incidentKeyOf`. */
+  /** The key by which an incident service recognises the problem: see `incidentKeyOf`. */
   readonly key: string;
   readonly target: Target;
   readonly notice: AlertNotice;
@@ -15,7 +15,7 @@ export interface OpenDelivery<Target extends ChannelTarget = ChannelTarget> {
   readonly templates?: MessageTemplates;
 }
 
-/** With what the message says, by the templates of the channel. */
+/** With the content of the message, made with the templates of the channel. */
 export interface RenderedDelivery<Target extends ChannelTarget> extends OpenDelivery<Target> {
   readonly facts: MessageFacts;
 }

@@ -50,11 +50,11 @@ export function slackMessage({
 
 /** @param text escaped */
 function section(text: string): object {
-  // Verbatim: addresses and names in what a target said do not become links and mentions.
+  // Verbatim: addresses and names in the response of a target do not become links and mentions.
   return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
 }
 
-/** It is cut before it is escaped: no escape is cut. */
+/** Cuts the text before it is escaped, so that no escape is cut. */
 function textOf(text: string): string {
   return fitEscaped(text, MAX_TEXT_CHARS, escaped);
 }

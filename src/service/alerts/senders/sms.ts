@@ -43,9 +43,8 @@ export function createSmsSender(http: OutgoingHttp, gateway: SmsGateway): Send<S
 const MAX_LINK_BYTES = 180;
 
 /**
- * What happened, where and why, as far as it fits, and one link: to the page that shows this and acknowledges
- * the alert, or else to the details. The text of a template stands for where and why, as does the list of a
- * message for several notices.
+ * What happened, where and why, as far as it fits, and one link: to the page that acknowledges the alert, or else to
+ * the details. The output of a template, or the list of a message for several notices, replaces where and why.
  */
 export function smsText(
   { headline, error, isCustom, link: details, acknowledgeLink }: MessageFacts,
@@ -54,7 +53,7 @@ export function smsText(
   const isList = bundle !== undefined && !isCustom;
   const long = isList ? bundle.lines.join('; ') : error;
   const why = long === null ? '' : `: ${long.replaceAll(/\s+/g, ' ')}`;
-  // The headline of a problem of monitoring itself says what it is about, and that of several what they share.
+  // The headline of a problem of monitoring itself, or of several notices, already contains the location.
   const isWhole = isCustom || isList || problem !== undefined;
   const text = isWhole ? `${headline}${why}` : `${headline}, ${runLocation}${why}`;
   const link = acknowledgeLink ?? details;

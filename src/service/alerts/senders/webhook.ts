@@ -1,4 +1,5 @@
-import type { ChannelTarget, WebhookConfig } from '../../../model/alerting/alert-channel.ts';
+import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import type { WebhookConfig } from '../../../model/alerting/channel-configs.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { escapeFor } from '../../outgoing/escape.ts';
 import type { OutgoingHttp } from '../../outgoing/outgoing-http.ts';
@@ -60,7 +61,7 @@ function withoutSecrets(answer: string | null, config: WebhookConfig): string | 
 interface WebhookBody {
   readonly text: string;
   readonly contentType: string;
-  /** Why the default was taken; null if it was not, or had to be. */
+  /** Why the default body replaces that of the template; null if it does not. */
   readonly remark: string | null;
 }
 
@@ -75,7 +76,7 @@ export function webhookBody(
 ): WebhookBody {
   const variables = {
     ...variablesOf({ deliveryId, notice }),
-    // By the templates of the channel.
+    // Made with the templates of the channel.
     ALERT_TITLE: facts.headline,
     ALERT_TEXT: plainTextOf({ ...facts, acknowledgeLink: null }),
   };

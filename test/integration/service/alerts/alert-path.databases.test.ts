@@ -25,7 +25,7 @@ import { useRunningService } from '../../../support/service/service-fixture.ts';
 const SECRET = 'the key of the hook';
 const MINUTE_MS = 60_000;
 
-/** From the results of an agent to what people hear: every part is the real one. */
+/** From the results of an agent to the messages to people: every part is the real one. */
 describe.each(databases)('on %s', (kind) => {
   describe('an alert', () => {
     const running = useRunningService(kind);
@@ -137,7 +137,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('that is due by time alone is given once with several replicas', async () => {
+    it('that is due by time is created once with several replicas', async () => {
       const { mine, clock } = fixture();
       const [hook, mail] = await Promise.all([hookServer(), mailServer()]);
       const { run } = alertsFixtureOf(fixture());
@@ -170,7 +170,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(hook.requests.map(({ body }) => JSON.parse(body).REMINDER)).toEqual([0, 1]);
     });
 
-    it('that is open comes again to Alertmanager within 5 minutes, also from another process', async () => {
+    it('that is open is sent to Alertmanager again within 5 minutes, also by another process', async () => {
       const { clock } = fixture();
       const [hook, mail] = await Promise.all([hookServer(), mailServer()]);
       const { run } = alertsFixtureOf(fixture());
@@ -255,7 +255,7 @@ function subjectOf(source: string): string | undefined {
   return /^Subject: (.*)\r$/m.exec(source)?.[1];
 }
 
-/** The same database, until its process is killed: nothing of it is heard any more. */
+/** The same database, until its process is killed: it answers nothing any more. */
 function mortalStore({ store }: ResultsFixture): {
   readonly mortal: Store;
   readonly kill: () => void;

@@ -38,7 +38,7 @@ const failingMinutes = (minutesFailingThreshold: number) => ({
   timeBasedEscalation: { minutesFailingThreshold },
 });
 
-/** What checks' results tell people, from the agents' batches to the list of alerts. */
+/** Alerts, from the batches of agents to the list of alerts. */
 describe.each(databases)('on %s', (kind) => {
   describe('alerts', () => {
     const fixture = useResultsFixture(useRunningService(kind));
@@ -124,7 +124,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await theirs.get(`${PATH}/${alert.id}`)).status).toBe(404);
     });
 
-    it('list who was told of them, for their account alone', async () => {
+    it('list their deliveries, only for their account', async () => {
       const { mine, theirs, clock } = fixture();
       const { run } = alertsFixtureOf(fixture());
       const channel = await mine.post('/v1/alert-channels', {
@@ -137,8 +137,8 @@ describe.each(databases)('on %s', (kind) => {
       const [alert] = (await mine.get(PATH)).json;
       expect(alert.deliveries).toEqual({ sent: 0, pending: 1, failed: 0 });
       const path = `${PATH}/${alert.id}/deliveries`;
-      const told = await mine.get(path);
-      expect([told.status, told.json]).toMatchObject([
+      const listed = await mine.get(path);
+      expect([listed.status, listed.json]).toMatchObject([
         200,
         [
           {
@@ -172,7 +172,7 @@ describe.each(databases)('on %s', (kind) => {
         'ALERT_RECOVERY',
         'ALERT_FAILURE',
       ]);
-      // The latest of the trouble that goes on.
+      // The latest alert of the ongoing problem.
       expect(await typesOf('open=true')).toEqual(['ALERT_DEGRADED_FAILURE']);
       expect(await typesOf('open=true&checkId=other')).toEqual([]);
       expect(await typesOf('open=false')).toEqual(all.slice(1));
@@ -263,7 +263,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
     });
 
-    it('are not given for results that judge nothing', async () => {
+    it('are not given for results without a verdict', async () => {
       const { run, alerts } = alertsFixtureOf(fixture());
       await run(1, { hasErrors: true, hasFailures: true });
       await run(2, { isCancelled: true, hasFailures: true });
@@ -368,7 +368,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
     });
 
-    it('are given once while several replicas sweep and results come in', async () => {
+    it('are given once while several replicas judge due checks and results arrive', async () => {
       const { store, check, berlin, features } = fixture();
       const { deliver, result, alerts, slot } = alertsFixtureOf(fixture());
       const ids = Array.from({ length: 30 }, (_, number) => `c${number}`);
@@ -603,7 +603,7 @@ describe.each(databases)('on %s', (kind) => {
         sinceMs: slot(0),
         failure: { code: null, phase: expect.any(String), advice: expect.any(String) },
       });
-      // A reminder is of the alert, and tells of the run that was last.
+      // A reminder is about the alert, and reports the last run.
       expect(reminder).toMatchObject({ alertId: first?.alertId, responseTime: 6 });
       expect(recovery?.alertId).not.toBe(first?.alertId);
       const listed = (await fixture().mine.get(`${PATH}?from=0&to=${slot(100)}`)).json;
@@ -681,7 +681,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('are swept in the background, and deleted after the retention of results', async () => {
+    it('are given in the background, and deleted after the retention of results', async () => {
       const { clock, features, mine } = fixture();
       const { run, alerts, slot, sweepAt } = alertsFixtureOf(fixture());
       await change(own(failingMinutes(5)));
@@ -736,7 +736,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(incidents).toEqual([]);
       await take([result(2, FAILED), result(3, FAILED), result(4, DEGRADED), result(5, FAILED)]);
       expect(incidents).toEqual([opened]);
-      // Also where nobody is to be told by now, and the check opens none any more.
+      // Even if nobody is to be notified by now, and the check would open no incident any more.
       await change({ muted: true, triggerIncident: null });
       await take([result(6, PASSED)]);
       expect(incidents).toEqual([opened, resolved]);
@@ -749,7 +749,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(incidents).toEqual([opened, resolved, opened, resolved]);
     });
 
-    it('take one statement where all checks pass, and a few where all fail', async () => {
+    it('take one query if all checks pass, and a few if all fail', async () => {
       const { check } = fixture();
       const { result } = alertsFixtureOf(fixture());
       const { engine, notices } = listeningEngine(fixture());

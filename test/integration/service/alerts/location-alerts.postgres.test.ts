@@ -15,7 +15,7 @@ import {
   useSilenceFixture,
 } from '../../../support/service/silence-fixture.ts';
 
-/** What people hear of a private location without agents. */
+/** Notices of a private location without agents. */
 describe.each(databases)('on %s', (kind) => {
   describe('a silent location', () => {
     const running = useRunningService(kind);
@@ -131,7 +131,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await notices(fixture, never)).toEqual([]);
     });
 
-    it('notifies once when the maintenance window ends in which the silence began', async () => {
+    it('notifies once after the end of a maintenance window in which the silence began', async () => {
       const fixture = fixtureOf();
       const { berlin, oslo, mine, pass, poll } = fixture;
       const keepers = [fixture.keeper(), fixture.keeper()];

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type CheckView, createChecks } from '../../../../src/service/checks/checks.ts';
+import { type CheckWithChannels, createChecks } from '../../../../src/service/checks/checks.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
 import {
@@ -140,7 +140,7 @@ export function checkListSuite(running: () => RunningService): void {
       expect(first.value).toHaveLength(4);
       // Which checks, the first of them, and where they lead.
       expect(readBytes).toHaveLength(3);
-      const ids: string[] = first.value.map(({ check }: CheckView) => check.id);
+      const ids: string[] = first.value.map(({ check }: CheckWithChannels) => check.id);
       for (let next = await slices.next(); !next.done; next = await slices.next()) {
         ids.push(...next.value.map(({ check }) => check.id));
       }

@@ -66,7 +66,7 @@ describe('an acknowledged problem', () => {
     expect([problem.pass(29), problem.pass(30)]).toEqual([false, true]);
   });
 
-  it('must be taken again where it gets worse, and not where it eases', () => {
+  it('must be acknowledged again if it gets worse, and not if it gets better', () => {
     const problem = new Problem();
     problem.run(0, 'degraded');
     problem.take(acknowledge(problem.state, problem.context(1)));
@@ -83,7 +83,7 @@ describe('an acknowledged problem', () => {
 });
 
 describe('an escalation', () => {
-  it('is taken once, also where the problem changes back and forth', () => {
+  it('is taken once, also if the problem changes back and forth', () => {
     const problem = new Problem();
     problem.run(0, 'failing');
     problem.run(4, 'degraded');
@@ -94,7 +94,7 @@ describe('an escalation', () => {
     expect(problem.pass(40)).toBe(false);
   });
 
-  it('waits anew where the problem gets worse than people were told before', () => {
+  it('waits again if the problem gets worse than the last notice reported', () => {
     const problem = new Problem();
     problem.run(0, 'degraded');
     expect(problem.pass(10)).toBe(true);
@@ -119,7 +119,7 @@ describe('an escalation', () => {
     const step = afterRun(problem.state, worse, held);
     if (step !== null) problem.take(step);
     problem.take(acknowledge(problem.state, held));
-    // Nobody was told that it fails.
+    // Nobody was notified that it fails.
     problem.run(11, 'failing');
     expect([problem.dueMinute, problem.pass(21)]).toEqual([16, true]);
   });

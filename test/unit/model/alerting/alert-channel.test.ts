@@ -1,82 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ALERT_TYPES, type AlertType } from '../../../../src/model/alerting/alert.ts';
-import {
-  alertChannelSchema,
-  certificateEndMs,
-  isSameCertificateEnd,
-  wantsNotice,
-  wantsSilence,
-} from '../../../../src/model/alerting/alert-channel.ts';
+import { alertChannelSchema } from '../../../../src/model/alerting/alert-channel.ts';
 import {
   SERVICE_CHANNEL_TYPES,
   SERVICE_CHANNELS,
 } from '../../../../src/model/alerting/service-channels.ts';
 
-const NOTHING = {
-  sendFailure: false,
-  sendRecovery: false,
-  sendDegraded: false,
-  sendLocationSilent: null,
-  sslExpiry: false,
-  sslExpiryThreshold: 14,
-};
-
-function wanted(wishes: Partial<typeof NOTHING>, sslDaysRemaining: number | null): AlertType[] {
-  const channel = { ...NOTHING, ...wishes };
-  return ALERT_TYPES.filter((alertType) => wantsNotice(channel, { alertType, sslDaysRemaining }));
-}
-
 describe('an alert channel', () => {
-  it.each([
-    [{}, []],
-    [{ sendFailure: true }, ['ALERT_FAILURE', 'ALERT_FAILURE_REMAIN', 'ALERT_DEGRADED_FAILURE']],
-    [{ sendRecovery: true }, ['ALERT_RECOVERY', 'ALERT_DEGRADED_RECOVERY']],
-    [{ sendDegraded: true }, ['ALERT_FAILURE_DEGRADED', 'ALERT_DEGRADED', 'ALERT_DEGRADED_REMAIN']],
-    [{ sslExpiry: true }, ['ALERT_SSL']],
-  ])('with the settings %j receives the events %j', (wishes, types) => {
-    expect(wanted(wishes, 3)).toEqual(types);
-  });
-
-  it.each([
-    [null, true, true],
-    [null, false, false],
-    [true, false, true],
-    [false, true, false],
-  ])(
-    'with sendLocationSilent %s and sendFailure %s is notified of silent locations: %s',
-    (sendLocationSilent, sendFailure, hears) => {
-      expect(wantsSilence({ ...NOTHING, sendLocationSilent, sendFailure })).toBe(hears);
-    },
-  );
-
-  it.each([
-    [15, false],
-    [14, true],
-    [0, true],
-    [-3, true],
-    [null, false],
-  ])('with a threshold of 14 days is notified of a certificate with %s days: %s', (days, hears) => {
-    expect(wanted({ sslExpiry: true }, days).length > 0).toBe(hears);
-  });
-
-  it('is never notified of NO_ALERT', () => {
-    const all = { sendFailure: true, sendRecovery: true, sendDegraded: true, sslExpiry: true };
-    expect(wanted(all, 1)).toEqual(ALERT_TYPES.filter((type) => type !== 'NO_ALERT'));
-  });
-
-  it('recognizes a certificate by its expiry date', () => {
-    const day = 86_400_000;
-    const end = certificateEndMs(0, 14);
-    for (const days of [0, 1, 5, 13]) {
-      expect(isSameCertificateEnd(end, certificateEndMs(days * day + day - 1, 14 - days))).toBe(
-        true,
-      );
-      expect(isSameCertificateEnd(end, certificateEndMs(days * day, 14 - days - 1))).toBe(true);
-    }
-    expect(isSameCertificateEnd(end, certificateEndMs(14 * day, 14))).toBe(false);
-    expect(isSameCertificateEnd(end, certificateEndMs(day, 90))).toBe(false);
-  });
-
   it.each([
     ['ops@example.com', true],
     ["o'ps+x=1@a.b.example.com", true],

@@ -65,8 +65,8 @@ function naive(history: readonly Slot[], { escalation }: AlertRules): readonly A
     while (begin > 0 && conditionAt(begin - 1) === conditionAt(at)) begin -= 1;
     return begin;
   }
-  /** What subscribers heard last since the check last passed, as of what condition. */
-  function heard(at: number): Condition | null {
+  /** The condition that the last notice since the check last passed reported. */
+  function lastReported(at: number): Condition | null {
     for (let past = at - 1; past >= 0 && conditionAt(past) !== 'passing'; past -= 1) {
       if (given[past] !== 'NO_ALERT') return conditionAt(past);
     }
@@ -79,7 +79,7 @@ function naive(history: readonly Slot[], { escalation }: AlertRules): readonly A
   }
   function alertOf(at: number, { condition: to, isSilenced }: Slot): AlertType {
     const from = conditionAt(at - 1);
-    const last = heard(at);
+    const last = lastReported(at);
     if (isSilenced) return 'NO_ALERT';
     if (to === 'passing') return last === null ? 'NO_ALERT' : ALERT_OF_STEP[last].passing;
     if (last === to) return 'NO_ALERT';

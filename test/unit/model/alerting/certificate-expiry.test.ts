@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import {
+  certificateEndMs,
+  isSameCertificateEnd,
   type NotifiedExpiry,
   nextExpiryNotice,
 } from '../../../../src/model/alerting/certificate-expiry.ts';
@@ -99,4 +101,16 @@ it.each<[string, readonly (readonly [number, number])[], readonly number[]]>([
   ],
 ])('notifies of an expiring certificate: %s', (_name, observations, notified) => {
   expect(notifiedDaysOf(...observations)).toEqual(notified);
+});
+
+it('a certificate is recognized by its expiry date', () => {
+  const end = certificateEndMs(0, 14);
+  for (const days of [0, 1, 5, 13]) {
+    expect(isSameCertificateEnd(end, certificateEndMs(days * DAY_MS + DAY_MS - 1, 14 - days))).toBe(
+      true,
+    );
+    expect(isSameCertificateEnd(end, certificateEndMs(days * DAY_MS, 14 - days - 1))).toBe(true);
+  }
+  expect(isSameCertificateEnd(end, certificateEndMs(14 * DAY_MS, 14))).toBe(false);
+  expect(isSameCertificateEnd(end, certificateEndMs(DAY_MS, 90))).toBe(false);
 });

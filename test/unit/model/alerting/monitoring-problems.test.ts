@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { wantsProblem } from '../../../../src/model/alerting/alert-channel.ts';
 import { isOutdated, PROBLEM_LIMITS } from '../../../../src/model/alerting/monitoring-problems.ts';
 
 describe('a version', () => {
@@ -17,22 +16,6 @@ describe('a version', () => {
   ])('%s beside a service of %s is outdated: %s', (version, than, isOld) => {
     expect(isOutdated(version, than)).toBe(isOld);
   });
-});
-
-describe('a channel', () => {
-  it.each([
-    [null, true, true],
-    [null, false, false],
-    [[], true, false],
-    [['SLOTS_MISSED'], true, false],
-    [['CHANNEL_FAILING'], false, true],
-  ] as const)(
-    'with sendMonitoringProblems %j and sendFailure %s is notified of a failing channel: %s',
-    (listed, sendFailure, hears) => {
-      const sendMonitoringProblems = listed === null ? null : [...listed];
-      expect(wantsProblem({ sendMonitoringProblems, sendFailure }, 'CHANNEL_FAILING')).toBe(hears);
-    },
-  );
 });
 
 it('no limit ends a problem that it begins', () => {

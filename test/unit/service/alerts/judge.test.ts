@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { rulesOf } from '../../../../src/service/alerts/check-rules.ts';
 import { Parents } from '../../../../src/service/alerts/dependencies/parents.ts';
-import { judgeRuns, rulesOf } from '../../../../src/service/alerts/judge.ts';
+import { judgeRuns } from '../../../../src/service/alerts/judge.ts';
 import { observationOf } from '../../../../src/service/alerts/observation.ts';
 import type { AlertSubject } from '../../../../src/service/alerts/states.sql.ts';
 import { ASSERTION, HTTP_DETAIL, resultOf } from '../../../support/samples/http-results.ts';

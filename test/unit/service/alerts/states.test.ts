@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type StoredState, stateOf } from '../../../../src/service/alerts/states.sql.ts';
 
-/** A failure of which subscribers were told at 90. */
+/** A failure of which subscribers were notified at 90. */
 const STORED: StoredState = {
   condition: 'failing',
   told: 'failing',
@@ -22,7 +22,7 @@ describe('a stored alert state', () => {
     expect(stateOf({ ...STORED, told: null, toldAtMs: 0 }).wait).toBeNull();
   });
 
-  it('holds nothing back that the previous release sent meanwhile', () => {
+  it('delays no notice that the previous release sent meanwhile', () => {
     expect(stateOf({ ...STORED, heldAtMs: 70 })).not.toHaveProperty('heldAtMs');
     for (const told of [null, 'degraded'] as const) {
       expect(stateOf({ ...STORED, told, heldAtMs: 70 }).heldAtMs).toBe(70);

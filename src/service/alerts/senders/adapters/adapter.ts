@@ -17,7 +17,7 @@ interface ServiceMessage<Type extends ServiceChannelType> {
 /** The method is that of `SERVICE_CHANNELS`. */
 export interface AdapterRequest {
   readonly url: URL;
-  /** By lower-case name. */
+  /** The names are lower-case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -28,8 +28,7 @@ export interface Adapter<Type extends ServiceChannelType> {
   /** The request, within the limits that the service publishes. */
   request(message: ServiceMessage<Type>): AdapterRequest;
   /**
-   * The shortest wait in milliseconds that a refusal asks for in its body, where the service sends no
-   * Retry-After; null for none.
+   * The wait in milliseconds that the body of a refusal requests, for services that send no Retry-After; null for none.
    *
    * @param body of a response with status 429, parsed
    */
@@ -50,9 +49,9 @@ export function jsonRequest(
 }
 
 /**
- * An endpoint below the address of a server, which may have a path and a slash at its end.
+ * An endpoint below the address of a server, which may have a path and a trailing slash.
  *
- * @param path without a slash at its start; what users chose in it is percent-encoded
+ * @param path without a leading slash; the caller percent-encodes values of users
  */
 export function endpointOf(base: string, path: string): URL {
   const url = new URL(base);

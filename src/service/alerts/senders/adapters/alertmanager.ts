@@ -6,28 +6,28 @@ import { fitChars, plainTextOf } from './message-texts.ts';
 
 const MAX_TEXT_CHARS = 4000;
 /**
- * An open alert is sent again every 3 minutes (src/service/alerts/repeats). It ends by itself if it does not come for
- * so long: the check was deleted, or the service is gone. Not `resolve_timeout` of the Alertmanager, which may be
- * shorter than a restart of the service takes.
+ * An open alert is sent again every 3 minutes (src/service/alerts/repeats). If it is not sent for 15 minutes, because
+ * the check was deleted or the service is down, it ends by itself. `resolve_timeout` of the Alertmanager is not used:
+ * it may be shorter than a restart of the service.
  */
 const OPEN_FOR_MS = 15 * MINUTE_MS;
 /** The alert of a certificate is sent once, and has no end. */
 const CERTIFICATE_FOR_MS = 30 * DAY_MS;
 
 /**
- * An end that is not past by the clock of the Alertmanager is ignored where the alert has a later one. So ends lie
- * before their time, for a clock that is a little behind.
+ * The Alertmanager ignores an end in its future if the alert has a later one. Ends are therefore set a little earlier,
+ * in case its clock is behind.
  */
 const ENDED_EARLIER_MS = 10_000;
 
-/** Alertmanager publishes no limits. These keep an alert and the notifications made of it small. */
+/** Alertmanager publishes no limits. These keep alerts and their notifications small. */
 const MAX_LABEL_CHARS = 200;
 const MAX_TAG_NAME_CHARS = 60;
 const MAX_TAGS = 20;
 
 /**
- * Alertmanager: API v2. The labels are what it knows an alert by, so they are what stays the same while a problem
- * lasts, and the severity: if one of them changes, the alert with the earlier labels is ended in the same request.
+ * Alertmanager: API v2. It identifies an alert by its labels: what stays the same while a problem lasts, and the
+ * severity. If a label changes, the alert with the previous labels is ended in the same request.
  */
 export const alertmanager: Adapter<'ALERTMANAGER'> = {
   type: 'ALERTMANAGER',
@@ -60,7 +60,7 @@ export const alertmanager: Adapter<'ALERTMANAGER'> = {
   },
 };
 
-/** What the alert says, with the name that its labels have. */
+/** The text of the alert, with the name that is in its labels. */
 function annotationsOf(
   facts: MessageFacts,
   { subject: { name, kind } }: RoutingFacts,
@@ -80,7 +80,7 @@ const ALERT_NAMES = {
   monitoring: 'VedetteMonitoring',
 } as const;
 
-/** The key distinguishes checks of several accounts that have the same id. */
+/** The key distinguishes checks of different accounts that have the same id. */
 function labelsOf(
   { about, severity, subject, location }: RoutingFacts,
   key: string,
@@ -97,7 +97,7 @@ function labelsOf(
     problem: about === 'monitoring' ? subject.kind : '',
     key,
   };
-  // A label without a value is none.
+  // Alertmanager treats a label without a value as absent.
   return Object.fromEntries(
     Object.entries(labels)
       .map(([name, value]) => [name, fitChars(value.trim(), MAX_LABEL_CHARS)] as const)

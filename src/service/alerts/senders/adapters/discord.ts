@@ -24,7 +24,7 @@ export const discord: Adapter<'DISCORD'> = {
     const url = new URL(config.url);
     url.searchParams.set('wait', 'true');
     return jsonRequest(url, {
-      // Notifications show it.
+      // The text of notifications.
       content: fitEscaped(title, MAX_CONTENT_CHARS, markdownEscaped),
       // Whatever a text contains, nobody is mentioned.
       allowed_mentions: { parse: [] },

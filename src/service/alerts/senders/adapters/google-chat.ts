@@ -10,8 +10,7 @@ const MAX_ERROR_CHARS = 2000;
 const MAX_VALUE_CHARS = 500;
 
 /**
- * Google Chat: a card to the webhook of a space. All notices of a problem are in one thread, whose key is
- * that of the problem.
+ * Google Chat: a card to the webhook of a space. All notices of a problem are in one thread, by the key of the problem.
  */
 export const googleChat: Adapter<'GOOGLE_CHAT'> = {
   type: 'GOOGLE_CHAT',
@@ -39,7 +38,7 @@ function messageOf(
   ];
   const buttonList = buttons.length === 0 ? [] : [{ buttonList: { buttons } }];
   return {
-    // Notifications show it.
+    // The text of notifications.
     text: withoutMentions(fitChars(title, MAX_TITLE_CHARS)),
     cardsV2: [
       {
@@ -57,12 +56,12 @@ function button(text: string, url: string) {
   return { text, onClick: { openLink: { url } } };
 }
 
-/** Texts of cards read some HTML. */
+/** Texts of cards support some HTML. */
 function htmlText(text: string): string {
   return fitEscaped(text, MAX_ERROR_CHARS, htmlEscaped);
 }
 
-/** Messages read `<users/all>` and `<URL|text>`, and have no escape for them. */
+/** Messages interpret `<users/all>` and `<URL|text>`, and have no escape for them. */
 function withoutMentions(text: string): string {
   return text.replaceAll('<', '‹').replaceAll('>', '›');
 }

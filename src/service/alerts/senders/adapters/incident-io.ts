@@ -6,7 +6,7 @@ const MAX_TITLE_CHARS = 250;
 const MAX_DESCRIPTION_CHARS = 5000;
 const MAX_VALUE_CHARS = 500;
 
-/** incident.io: an event to an HTTP alert source, with the key of the problem. The description reads Markdown. */
+/** incident.io: an event to an HTTP alert source, with the key of the problem. The description is Markdown. */
 export const incidentIo: Adapter<'INCIDENT_IO'> = {
   type: 'INCIDENT_IO',
   request({ config, facts, key }) {

@@ -22,7 +22,7 @@ export const mattermost: Adapter<'MATTERMOST'> = {
         ? []
         : [{ title: 'Acknowledge', value: `[Open the page](${acknowledgeLink})`, short: true }];
     return jsonRequest(new URL(config.url), {
-      // Notifications show it.
+      // The text of notifications.
       text: fitEscaped(title, MAX_TEXT_CHARS, escaped),
       attachments: [
         {

@@ -16,9 +16,9 @@ export function fitBytes(text: string, maxBytes: number): string {
 }
 
 /**
- * The escaped text with at most `maxChars` UTF-16 units. It is cut before it is escaped: no escape is cut.
+ * The escaped text with at most `maxChars` UTF-16 units. Cuts no escape.
  *
- * @param escaped of each character by itself
+ * @param escaped escapes each character independently of the others
  */
 export function fitEscaped(
   text: string,
@@ -36,7 +36,7 @@ export function fitEscaped(
   return `${taken}${MARK}`;
 }
 
-/** CommonMark 2.4: a backslash makes any ASCII punctuation literal. Those that begin something. */
+/** CommonMark 2.4: a backslash makes any ASCII punctuation literal. Escapes what can begin markup. */
 export function markdownEscaped(text: string): string {
   return text.replaceAll(/[\\`*_{}[\]()<>#+!|~]/g, '\\$&');
 }
@@ -52,14 +52,14 @@ export function plainTextOf({
   return [...(error === null ? [] : [error]), ...link, ...lines].join('\n');
 }
 
-/** The rows with values that are not longer. */
+/** The rows, with their values cut to `maxChars`. */
 export function shortRows(rows: readonly FactRow[], maxChars: number): readonly FactRow[] {
   return rows.map(([label, value]) => [label, fitChars(value, maxChars)]);
 }
 
 /**
- * A message as JSON that has at most `maxBytes`: leaves out the last rows, which are the least important, as
- * far as it must.
+ * A message whose JSON has at most `maxBytes`. Leaves out as many of the last rows, which are the least important, as
+ * needed.
  */
 export function fittingMessage(
   rows: readonly FactRow[],

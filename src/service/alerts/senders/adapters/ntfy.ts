@@ -6,7 +6,7 @@ import { fitBytes, plainTextOf } from './message-texts.ts';
 const MAX_MESSAGE_BYTES = 4096;
 const MAX_TITLE_BYTES = 250;
 const PRIORITIES: Readonly<Record<Severity, number>> = { critical: 5, warning: 4, ok: 3 };
-/** Names of emojis that stand before the title. */
+/** Names of the emojis before the title. */
 const TAGS: Readonly<Record<Severity, string>> = {
   critical: 'rotating_light',
   warning: 'warning',

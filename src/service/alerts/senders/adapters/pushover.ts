@@ -23,7 +23,7 @@ export const pushover: Adapter<'PUSHOVER'> = {
       timestamp: String(Math.floor(startedAtMs / 1000)),
     });
     if (config.device !== null) form.set('device', config.device);
-    // A link that is cut leads nowhere.
+    // A link that is cut would be useless.
     if (link !== null && link.length <= MAX_URL_CHARS) {
       form.set('url', link);
       form.set('url_title', 'Details');

@@ -12,8 +12,8 @@ const STYLES: Readonly<Record<Severity, string>> = {
 };
 
 /**
- * Microsoft Teams: an adaptive card to the webhook of a workflow. Text runs show their text as it is, while
- * text blocks and facts would read Markdown.
+ * Microsoft Teams: an adaptive card to the webhook of a workflow. Text runs show their text unchanged, while text
+ * blocks and facts would interpret Markdown.
  */
 export const teams: Adapter<'TEAMS'> = {
   type: 'TEAMS',
@@ -26,7 +26,7 @@ export const teams: Adapter<'TEAMS'> = {
 
 function messageOf(facts: MessageFacts, rows: MessageFacts['rows']) {
   const { headline, title, error, severity, link, acknowledgeLink } = facts;
-  // Notifications show it.
+  // The text of notifications.
   const summary = fitChars(title, MAX_VALUE_CHARS);
   const actions = [
     ...(link === null ? [] : [openUrl('Details', link)]),

@@ -1,4 +1,4 @@
-import { acknowledgeToken } from '../../../../../src/service/alerts/acknowledgements/link.ts';
+import { acknowledgeToken } from '../../../../../src/service/alerts/acknowledgements/acknowledge-link.ts';
 import { DEGRADED, FAILED } from '../../../../support/service/alerts-fixture.ts';
 import { TEST_SECRETS } from '../../../../support/service/service-features.ts';
 import type { Scenario } from './cases.ts';

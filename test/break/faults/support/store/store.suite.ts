@@ -53,7 +53,7 @@ const ONCE: ReadonlySet<string> = new Set(['query results/partitions.sql.ts ensu
 
 /** Made by a loop only if no request was earlier, so perhaps not in every run. */
 const PERHAPS: ReadonlySet<string> = new Set([
-  'alerts/grouping/bundles.sql.ts releaseOrphans',
+  'alerts/bundling/bundles.sql.ts releaseOrphans',
   'results/statuses/outdated-states.sql.ts lockOutdatedStates',
 ]);
 

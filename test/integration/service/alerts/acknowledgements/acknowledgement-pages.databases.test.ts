@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acknowledgeToken } from '../../../../../src/service/alerts/acknowledgements/link.ts';
+import { acknowledgeToken } from '../../../../../src/service/alerts/acknowledgements/acknowledge-link.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { hookServer } from '../../../../support/servers/hook-server.ts';
 import {
@@ -88,7 +88,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('of Slack names the channel by its id, and never undoes what somebody else took meanwhile', async () => {
+    it('of Slack names the channel by its id, and never undoes the acknowledgement of somebody else', async () => {
       const slack = await makeChannel(fixture(), {
         type: 'SLACK',
         config: { url: 'https://hooks.slack.test/services/T0' },
@@ -109,7 +109,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await openAlert()).acknowledgement).toMatchObject({ by: { kind: 'key' } });
     });
 
-    it('expires with its alert, and then no longer says what that was about', async () => {
+    it('expires with its alert, and then shows nothing about it', async () => {
       const { path, run } = await given();
       await run(2, PASSED);
       const browser = browserOf();

@@ -25,8 +25,8 @@ describe.each(databases)('on %s', (kind) => {
       const [alert] = (await fixture().mine.get('/v1/check-alerts?open=true')).json;
       return { ...alert, path: `/v1/check-alerts/${alert.id}` };
     };
-    /** What a channel was told, oldest first, with the number of a reminder. */
-    const told = async (channelId: number): Promise<readonly string[]> => {
+    /** The notices of a channel, oldest first, with the number of a reminder. */
+    const received = async (channelId: number): Promise<readonly string[]> => {
       const { json } = await fixture().mine.get(
         `/v1/alert-channels/${channelId}/deliveries?limit=100`,
       );
@@ -47,7 +47,7 @@ describe.each(databases)('on %s', (kind) => {
         `update alert_deliveries set state = 'sent', finished_at = now() where finished_at is null`,
       );
 
-    it('end reminders and tell those who were told, once, until they are undone', async () => {
+    it('end reminders and notify the channels that were notified, once, until they are undone', async () => {
       const { mine, theirs } = fixture();
       const { run, sweepAt } = alertsFixtureOf(fixture());
       const runner = await fixture().clientWith('run');
@@ -72,7 +72,7 @@ describe.each(databases)('on %s', (kind) => {
       await allSent();
       await sweepAt(4);
       const before = ['ALERT_FAILURE', 'ALERT_FAILURE_REMAIN 1', 'ALERT_ACKNOWLEDGED'];
-      expect([await told(subscribed), await told(other)]).toEqual([before, []]);
+      expect([await received(subscribed), await received(other)]).toEqual([before, []]);
 
       const freed = await mine.post(`${path}/unacknowledge`);
       expect(freed.json.acknowledgement).toBeNull();
@@ -81,7 +81,7 @@ describe.each(databases)('on %s', (kind) => {
       await sweepAt(5);
       await mine.post(`${path}/acknowledge`);
       await run(6, PASSED);
-      expect((await told(subscribed)).slice(3)).toEqual([
+      expect((await received(subscribed)).slice(3)).toEqual([
         'ALERT_UNACKNOWLEDGED',
         'ALERT_FAILURE_REMAIN 2',
         'ALERT_ACKNOWLEDGED',
@@ -92,7 +92,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(path)).json.acknowledgement).toMatchObject({ by: { name: 'first' } });
     });
 
-    it('hold while the check gets no worse', async () => {
+    it('last while the check gets no worse', async () => {
       const { mine } = fixture();
       const { run } = alertsFixtureOf(fixture());
       await run(1, DEGRADED);
@@ -130,7 +130,7 @@ describe.each(databases)('on %s', (kind) => {
       expect([worse.alertType, worse.acknowledgement]).toEqual(['ALERT_DEGRADED_FAILURE', null]);
       await mine.post(`${worse.path}/acknowledge`);
       expect((await mine.post(`${worse.path}/unacknowledge`)).json.acknowledgement).toBeNull();
-      expect(await told(subscribed)).toEqual([
+      expect(await received(subscribed)).toEqual([
         'ALERT_DEGRADED',
         'ALERT_ACKNOWLEDGED',
         'ALERT_DEGRADED_FAILURE',
@@ -158,7 +158,7 @@ describe.each(databases)('on %s', (kind) => {
       await run(4, FAILED);
       const { json } = await mine.get('/v1/check-alerts?open=true&checkId=shop');
       expect(json).toMatchObject([{ alertType: 'ALERT_DEGRADED_FAILURE', acknowledgement: null }]);
-      expect(await told(subscribed)).toEqual([
+      expect(await received(subscribed)).toEqual([
         'ALERT_DEGRADED',
         'ALERT_ACKNOWLEDGED',
         'ALERT_UNACKNOWLEDGED',
@@ -167,7 +167,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('are no news for a channel that has the alert only in its next digest', async () => {
+    it('do not notify a channel that has the alert only in its next digest', async () => {
       const { mine } = fixture();
       const { run } = alertsFixtureOf(fixture());
       const subscribed = await makeWebhook(fixture(), HOOK, ['shop']);
@@ -175,7 +175,7 @@ describe.each(databases)('on %s', (kind) => {
       await run(1, DEGRADED);
       const { path } = await openAlert();
       expect((await mine.post(`${path}/acknowledge`)).status).toBe(200);
-      expect(await told(subscribed)).toEqual(['ALERT_DEGRADED']);
+      expect(await received(subscribed)).toEqual(['ALERT_DEGRADED']);
     });
 
     it('are in the audit log and among the events', async () => {
@@ -218,7 +218,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(set.status, set.text).toBe(200);
       return { subscribed, onCall };
     };
-    const told = async (channelId: number): Promise<readonly unknown[]> => {
+    const received = async (channelId: number): Promise<readonly unknown[]> => {
       const { json } = await fixture().mine.get(
         `/v1/alert-channels/${channelId}/deliveries?limit=100`,
       );
@@ -232,26 +232,26 @@ describe.each(databases)('on %s', (kind) => {
       return json.toReversed().map(({ reason }: { readonly reason: string }) => reason);
     };
 
-    it('tells channels that were not told, once with several replicas, and then of the end', async () => {
+    it('notifies channels that were not notified, once with several replicas, and then of the end', async () => {
       const { subscribed, onCall } = await channels();
       const { run, sweepAt } = alertsFixtureOf(fixture());
       const replica = await startReplica(running());
       await run(0, FAILED);
       await sweepAt(9);
-      expect(await told(onCall)).toEqual([]);
+      expect(await received(onCall)).toEqual([]);
       fixture().clock.spend(60_000);
       const sweeps = [fixture(), replica].map(({ features }) => features.alertEngine.sweep());
       await Promise.all(sweeps);
       await sweepAt(30);
-      expect(await told(onCall)).toEqual([['ALERT_FAILURE_REMAIN', 10]]);
+      expect(await received(onCall)).toEqual([['ALERT_FAILURE_REMAIN', 10]]);
       const [alert] = (await fixture().mine.get('/v1/check-alerts?open=true')).json;
       await fixture().mine.post(`/v1/check-alerts/${alert.id}/acknowledge`);
       await run(31, PASSED);
-      expect((await told(onCall)).slice(1)).toEqual([
+      expect((await received(onCall)).slice(1)).toEqual([
         ['ALERT_ACKNOWLEDGED', null],
         ['ALERT_RECOVERY', null],
       ]);
-      expect(await told(subscribed)).toEqual([
+      expect(await received(subscribed)).toEqual([
         ['ALERT_FAILURE', null],
         ['ALERT_ACKNOWLEDGED', null],
         ['ALERT_RECOVERY', null],
@@ -268,7 +268,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
       // The next problem begins with those who are subscribed.
       await run(32, FAILED);
-      expect(await told(onCall)).toHaveLength(3);
+      expect(await received(onCall)).toHaveLength(3);
     });
 
     it('ends with the problem, also for one that begins in the same upload as that ends', async () => {
@@ -278,21 +278,21 @@ describe.each(databases)('on %s', (kind) => {
       await sweepAt(10);
       const results = [result(11, PASSED), result(12, FAILED)];
       await deliver(fixture().berlin, { results });
-      expect(await told(onCall)).toEqual([
+      expect(await received(onCall)).toEqual([
         ['ALERT_FAILURE_REMAIN', 10],
         ['ALERT_RECOVERY', null],
       ]);
-      expect((await told(subscribed)).slice(-1)).toEqual([['ALERT_FAILURE', null]]);
+      expect((await received(subscribed)).slice(-1)).toEqual([['ALERT_FAILURE', null]]);
       await sweepAt(22);
-      expect((await told(onCall)).slice(2)).toEqual([['ALERT_FAILURE_REMAIN', 10]]);
+      expect((await received(onCall)).slice(2)).toEqual([['ALERT_FAILURE_REMAIN', 10]]);
     });
 
-    it('does not go on to the next problem where a replica of the previous release ended the last', async () => {
+    it('does not apply to the next problem if a replica of the previous release ended the last one', async () => {
       const { onCall } = await channels();
       const { run, sweepAt } = alertsFixtureOf(fixture());
       await run(0, FAILED);
       await sweepAt(10);
-      expect(await told(onCall)).toHaveLength(1);
+      expect(await received(onCall)).toHaveLength(1);
       const passing = {
         ...{ condition: 'passing', told: null, isHushed: false, sinceMs: 0, runs: 0 },
         ...{ countedMs: 0, places: [], toldAtMs: 0, reminders: 0 },
@@ -303,10 +303,10 @@ describe.each(databases)('on %s', (kind) => {
         [JSON.stringify(passing)],
       );
       await run(11, FAILED);
-      expect(await told(onCall)).toHaveLength(1);
+      expect(await received(onCall)).toHaveLength(1);
     });
 
-    it('waits while the check is muted, and never comes where somebody took the alert', async () => {
+    it('waits while the check is muted, and is never sent if somebody acknowledged the alert', async () => {
       const { onCall } = await channels();
       const { mine } = fixture();
       const { run, sweepAt } = alertsFixtureOf(fixture());
@@ -314,16 +314,16 @@ describe.each(databases)('on %s', (kind) => {
       await mine.patch('/v1/checks/shop', { muted: true });
       await sweepAt(10);
       await sweepAt(11);
-      expect(await told(onCall)).toEqual([]);
+      expect(await received(onCall)).toEqual([]);
       await mine.patch('/v1/checks/shop', { muted: false });
       await sweepAt(12);
-      expect(await told(onCall)).toHaveLength(1);
+      expect(await received(onCall)).toHaveLength(1);
       await run(13, PASSED);
       await run(14, FAILED);
       const [alert] = (await mine.get('/v1/check-alerts?open=true')).json;
       await mine.post(`/v1/check-alerts/${alert.id}/acknowledge`);
       await sweepAt(60);
-      expect(await told(onCall)).toHaveLength(2);
+      expect(await received(onCall)).toHaveLength(2);
     });
 
     it('waits for others of the channel, as all of its notices do', async () => {

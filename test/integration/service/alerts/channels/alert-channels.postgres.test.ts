@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../../../../src/runtime/secret-box.ts';
 import { decryptTarget } from '../../../../../src/service/alerts/channels/channel-secrets.ts';
 import { findChannel } from '../../../../../src/service/alerts/channels/sql.ts';
-import { type CheckView, createChecks } from '../../../../../src/service/checks/checks.ts';
+import { type CheckWithChannels, createChecks } from '../../../../../src/service/checks/checks.ts';
 import type { Store } from '../../../../../src/service/database/store.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { hookServer } from '../../../../support/servers/hook-server.ts';
@@ -588,7 +588,7 @@ describe.each(databases)('on %s', (kind) => {
         checkVariables: TEST_CHECK_VARIABLES,
       });
       const asked = { ...ALL_CHECKS, limit: 100, page: 1 };
-      const found: CheckView[] = [];
+      const found: CheckWithChannels[] = [];
       for await (const slice of checks.list(mine.accountId, asked)) found.push(...slice);
       expect(found.map(({ alertChannels }) => alertChannels.email.length)).toEqual([1, 1, 1]);
       // Which checks, what they are, and where they lead.
@@ -601,7 +601,7 @@ describe.each(databases)('on %s', (kind) => {
       ['put', '/v1/checks/url/made', ''],
       ['put', '/v1/checks/url/made', '?autoAssignAlerts=true'],
       ['put', '/v1/checks/made', ''],
-    ] as const)('all hear of a new check: %s %s%s', async (method, path, query) => {
+    ] as const)('are all subscribed to a new check: %s %s%s', async (method, path, query) => {
       const { mine } = service();
       const first = await makeChannel(service(), EMAIL);
       const second = await makeChannel(service(), SMS);
@@ -630,19 +630,16 @@ describe.each(databases)('on %s', (kind) => {
     it.each([
       ['post', '/v1/checks/url'],
       ['put', '/v1/checks/url/made'],
-    ] as const)(
-      'hear of no new check by themselves where that is off: %s %s',
-      async (method, path) => {
-        const { mine } = service();
-        await makeChannel(service(), EMAIL);
-        const created = await mine[method](`${path}?autoAssignAlerts=false`, {
-          name: 'A check',
-          locations: ['eu-west-1'],
-          request: { url: 'https://e.test/' },
-        });
-        expect(created.json.alertChannelSubscriptions).toEqual([]);
-      },
-    );
+    ] as const)('are not subscribed to a new check if that is off: %s %s', async (method, path) => {
+      const { mine } = service();
+      await makeChannel(service(), EMAIL);
+      const created = await mine[method](`${path}?autoAssignAlerts=false`, {
+        name: 'A check',
+        locations: ['eu-west-1'],
+        request: { url: 'https://e.test/' },
+      });
+      expect(created.json.alertChannelSubscriptions).toEqual([]);
+    });
 
     it('must exist where a check names them', async () => {
       const { mine, theirs } = service();
@@ -717,11 +714,11 @@ describe.each(databases)('on %s', (kind) => {
           if (reply !== undefined) expect([200, 204, 400]).toContain(reply.status);
         }
         const channel = (await mine.get(`${CHANNELS}/${kept}`)).json;
-        const heard = channel.subscriptions.map(({ checkId }: { checkId: string }) => checkId);
+        const subscribed = channel.subscriptions.map(({ checkId }: { checkId: string }) => checkId);
         for (const id of checkIds) {
           const check = (await mine.get(`/v1/checks/${id}`)).json;
           expect(check.alertChannels.sms).toEqual([]);
-          expect(check.alertChannels.email).toHaveLength(heard.includes(id) ? 1 : 0);
+          expect(check.alertChannels.email).toHaveLength(subscribed.includes(id) ? 1 : 0);
         }
         await mine.delete(`${CHANNELS}/${kept}`);
       }
@@ -784,7 +781,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await runner.delete(path)).status).toBe(403);
     });
 
-    it('are compared with a configuration 60 times a minute for an account, whatever comes of it', async () => {
+    it('are compared with a configuration at most 60 times a minute for an account, also if that fails', async () => {
       const { mine, theirs, clock } = service();
       const { id } = (await mine.post(CHANNELS, LOCKED)).json;
       const their = (await theirs.post(CHANNELS, LOCKED)).json.id;

@@ -66,7 +66,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await notices(id)).toHaveLength(2);
     });
 
-    it('opts out of a check of which it is notified with all by the check itself', async () => {
+    it('opts out of one check by the subscriptions of the check', async () => {
       const { mine } = service();
       const id = await makeChannel(service(), { ...EMAIL, subscribeAll: true });
       await makeCheck(service(), 'home', {
@@ -79,7 +79,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await notices(id)).toEqual(['home ALERT_FAILURE']);
     });
 
-    it('says which checks it serves, at most twenty by name', async () => {
+    it('lists the checks that it is notified of, at most twenty by name', async () => {
       const { mine } = service();
       for (let number = 10; number < 32; number += 1) {
         await makeCheck(service(), `c${number}`, { name: `Check ${number}` });
@@ -112,7 +112,7 @@ describe.each(databases)('on %s', (kind) => {
       const { mine } = service();
       await makeCheck(service(), 'home');
       const subscriptions = [{ checkId: 'home' }];
-      const told = await makeChannel(service(), { ...HOOK, subscriptions });
+      const subscribed = await makeChannel(service(), { ...HOOK, subscriptions });
       const slow = await makeChannel(service(), {
         ...HOOK,
         sendFailure: false,
@@ -127,7 +127,10 @@ describe.each(databases)('on %s', (kind) => {
       await alert('home', 'ALERT_RECOVERY');
       // The end of a problem of which nobody was notified.
       await alert('home', 'ALERT_RECOVERY');
-      expect(await notices(told)).toEqual(['home ALERT_DEGRADED_FAILURE', 'home ALERT_RECOVERY']);
+      expect(await notices(subscribed)).toEqual([
+        'home ALERT_DEGRADED_FAILURE',
+        'home ALERT_RECOVERY',
+      ]);
       expect(await notices(slow)).toEqual(['home ALERT_DEGRADED', 'home ALERT_RECOVERY']);
       expect(await notices(untold)).toEqual([]);
       expect(await notices(late)).toEqual([]);

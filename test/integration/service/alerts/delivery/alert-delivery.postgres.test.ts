@@ -660,13 +660,13 @@ describe.each(databases)('on %s', (kind) => {
       const early = await makeWebhook(service(), { url });
       const late = await makeWebhook(service(), { url });
       await service().mine.patch(`${CHANNELS}/${late}`, { sslExpiryThreshold: 7 });
-      const told = async (id: number): Promise<number> =>
+      const deliveriesTo = async (id: number): Promise<number> =>
         (await deliveriesWhen(service(), id, () => true)).length;
       const see = async (sslDaysRemaining: number): Promise<readonly number[]> => {
         const alertType = 'ALERT_SSL';
         await put(service(), noticeOf(service(), { alertType, sslDaysRemaining }));
         clock.stepWall(DAY_MS);
-        return [await told(early), await told(late)];
+        return [await deliveriesTo(early), await deliveriesTo(late)];
       };
       expect(await see(9)).toEqual([1, 0]);
       expect(await see(8)).toEqual([1, 0]);

@@ -61,7 +61,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(Date.parse(end?.endsAt ?? '')).toBe(service().clock.wallMs() - 10_000);
     });
 
-    it('ends the alert of the severity before, when it is told of another', async () => {
+    it('ends the alert of the previous severity, when it is notified of another', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
       const id = await channelTo(server, { sendDegraded: true });

@@ -73,7 +73,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await alerts()).slice(1)).toEqual(['ALERT_FAILURE api']);
     });
 
-    it('alert although it failed last, once that is older than a period and 11 minutes, or nothing runs it', async () => {
+    it('alert although the other failed last, once that is older than a period and 11 minutes, or nothing runs it', async () => {
       const { runAll, alerts, sweepAt } = await start();
       await runAll(1, { switch: FAILED });
       await runAll(2, { shop: FAILED });
@@ -193,7 +193,7 @@ describe.each(databases)('on %s', (kind) => {
       ] as const) {
         expect(await refusal(id, dependsOn)).toEqual([400, expect.stringContaining(problem)]);
       }
-      // One that was deleted since prevents no other change, and holds back nothing.
+      // A check that was deleted since prevents no other change, and delays no alerts.
       await mine.delete('/v1/checks/switch');
       const changed = await mine.patch('/v1/checks/shop', { muted: false, dependsOn: ['switch'] });
       expect(changed.json).toMatchObject({ dependsOn: ['switch'] });

@@ -33,7 +33,7 @@ const GIB = 2 ** 30;
 const EMAIL = { type: 'EMAIL', config: { address: 'ops@example.com' } };
 const CLOCK = 'Location berlin has an agent whose clock is off';
 
-/** What people hear of monitoring that does not work. */
+/** Notices of problems of monitoring itself. */
 describe.each(databases)('on %s', (kind) => {
   describe('a problem of monitoring itself', () => {
     const running = useRunningService(kind);
@@ -93,7 +93,7 @@ describe.each(databases)('on %s', (kind) => {
       readonly oldestMs?: number | null;
       readonly isGone?: boolean;
     }
-    /** The agent of the location polls, and goes on to do so unless it is gone. */
+    /** The agent of the location polls, and continues unless it is gone. */
     const report = async (
       { store, clock }: SilenceFixture,
       { id }: TestLocation,
@@ -469,9 +469,7 @@ describe.each(databases)('on %s', (kind) => {
       await pass(fixture, 300, slow);
       expect(await notices(fixture, id)).toEqual([]);
       expect(warnings()).toEqual([
-        expect.stringContaining(
-          'problems of monitoring itself have not been looked for during 5 min',
-        ),
+        expect.stringContaining('problems of monitoring itself have not been checked for 5 min'),
       ]);
       takesMs = 30_000;
       await pass(fixture, 90, slow);

@@ -52,7 +52,7 @@ describe.each(databases)('on %s', (kind) => {
               activated: true,
               notifications: ['FAILURE', 'RECOVERY', 'CERTIFICATE'],
               reason:
-                'It is subscribed to this check and wants failures, recoveries, certificates that end within 7 days.',
+                'It is subscribed to this check and wants failures, recoveries, certificates that expire within 7 days.',
               problem: null,
             },
             {
@@ -84,7 +84,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await theirs.get(path('home'))).status).toBe(404);
     });
 
-    it('are told why nobody is notified now', async () => {
+    it('are listed with the reasons why nobody is notified now', async () => {
       const { mine, clock } = service();
       await makeCheck(service(), 'quiet', { tags: ['db'] });
       const codes = async () =>

@@ -58,7 +58,7 @@ describe.each(databases)('on %s', (kind) => {
     const sent = (id: number, count: number) =>
       deliveriesWhen(fixture(), id, (rows) => rows.length === count && whenAll('sent')(rows));
 
-    it('comes again every 3 minutes by the same delivery, until it is over', async () => {
+    it('is sent again every 3 minutes by the same delivery, until it is over', async () => {
       const server = await hookServer();
       const { run } = alertsFixtureOf(fixture());
       await fixture().check('shop', { privateLocations: ['berlin'] });
@@ -93,7 +93,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(server.requests).toHaveLength(4);
     });
 
-    it('comes again after a restart, and also while somebody has it or the check is muted', async () => {
+    it('is sent again after a restart, and also while it is acknowledged or the check is muted', async () => {
       const server = await hookServer();
       const { run } = alertsFixtureOf(fixture());
       const id = await channelTo(server);
@@ -115,7 +115,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(Date.parse(alerts[2]?.endsAt ?? '')).toBeGreaterThan(fixture().clock.wallMs());
     });
 
-    it('comes again after the channel had failed, and its end comes last', async () => {
+    it('is sent again after the channel had failed, and its end is sent last', async () => {
       let status = 400;
       const server = await hookServer((_, answer) => answer.writeHead(status).end());
       const { run } = alertsFixtureOf(fixture());
@@ -143,7 +143,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(last.map(({ endsAt }) => Date.parse(endsAt) <= nowMs)).toEqual([false, true]);
     });
 
-    it('comes no more to channels that do not get its notices, nor of checks that do not run', async () => {
+    it('is not sent again to channels that do not get its notices, nor for checks that do not run', async () => {
       const server = await hookServer();
       const { run } = alertsFixtureOf(fixture());
       const id = await channelTo(server);
@@ -165,7 +165,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(server.requests).toHaveLength(3);
     });
 
-    it('is not that of an earlier problem whose end nobody was told of', async () => {
+    it('is not that of an earlier problem whose end was not sent', async () => {
       const server = await hookServer();
       const { run } = alertsFixtureOf(fixture());
       const { mine } = fixture();
@@ -181,7 +181,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(server.requests).toHaveLength(1);
     });
 
-    it('is not that of an earlier failure where the check is only degraded now', async () => {
+    it('is not that of an earlier failure if the check is only degraded now', async () => {
       const server = await hookServer();
       const { run } = alertsFixtureOf(fixture());
       const { mine } = fixture();
@@ -203,7 +203,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(alertsIn(all).at(-1)).toMatchObject([{ labels: { severity: 'warning' } }]);
     });
 
-    it('of many comes again once each, with two replicas, and not all of them at once', async () => {
+    it('of many is sent again once each, with two replicas, and not all of them at once', async () => {
       const server = await hookServer();
       const { run } = alertsFixtureOf(fixture());
       const count = 205;
@@ -223,7 +223,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await repeat()).toBe(0);
     });
 
-    it('of a silent location and of monitoring itself comes again, too, until it is over', async () => {
+    it('of a silent location and of monitoring itself is sent again, too, until it is over', async () => {
       const server = await hookServer();
       const { store, mine, clock, berlin } = fixture();
       const { accountId } = mine;
@@ -257,7 +257,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await repeat()).toBe(2);
       await sent(id, 2);
       expect(server.requests).toHaveLength(4);
-      // Others of the same subjects, of which the channel was not told.
+      // Others of the same subjects, of which the channel was not notified.
       const later = new Date(clock.wallMs());
       await store.query('update silent_locations set since = $1::timestamptz', [later]);
       await store.query('update monitoring_problems set begun_at = $1::timestamptz', [later]);
@@ -311,7 +311,7 @@ describe.each(databases)('on %s', (kind) => {
         "update alert_deliveries set state = 'sent', finished_at = created_at where finished_at is null",
       );
 
-    /** Answers when it is told to. */
+    /** Answers on request of the test. */
     async function slowServer() {
       const held: ServerResponse[] = [];
       let isSlow = true;
@@ -328,7 +328,7 @@ describe.each(databases)('on %s', (kind) => {
       return { url, requests, held, names, release, alerts: () => alertsIn(server) };
     }
 
-    it('that is new need not wait until a slow Alertmanager has taken those that come again', async () => {
+    it('that is new does not wait for repeats to a slow Alertmanager', async () => {
       const server = await slowServer();
       const { run } = alertsFixtureOf(fixture());
       const id = await channelTo(server);
@@ -343,7 +343,7 @@ describe.each(databases)('on %s', (kind) => {
       await sent(id, 7);
     });
 
-    it('that has waited longest comes first, also if it is newer than the others', async () => {
+    it('that has waited longest is sent first, also if it is newer than the others', async () => {
       const server = await slowServer();
       const id = await channelTo(server);
       const { store } = fixture();
@@ -362,7 +362,7 @@ describe.each(databases)('on %s', (kind) => {
       await sent(id, 6);
     });
 
-    it('goes before the others once its end waits for it, and its end comes next', async () => {
+    it('is sent before the others once its end waits for it, and its end is sent next', async () => {
       const server = await slowServer();
       const { run } = alertsFixtureOf(fixture());
       const id = await channelTo(server);
@@ -431,7 +431,7 @@ describe.each(databases)('on %s', (kind) => {
       await deliveriesWhen(fixture(), id, (rows) => rows[1].state === 'failed');
     });
 
-    it('comes again for the first time only within 30 s of a start', async () => {
+    it('is sent again for the first time within 30 s of a start', async () => {
       const server = await hookServer();
       const { run } = alertsFixtureOf(fixture());
       const id = await channelTo(server);
@@ -451,16 +451,16 @@ describe.each(databases)('on %s', (kind) => {
       await deliveriesWhen(fixture(), id, whenAll('waiting'));
     });
 
-    it('that ended before it was locked does not come again', async () => {
+    it('that ended before it was locked is not sent again', async () => {
       const { store, mine, clock } = fixture();
       const { run } = alertsFixtureOf(fixture());
       const id = await channelTo({ url: 'http://127.0.0.1:1/' });
       await run(1, FAILED);
       await run(2, PASSED);
       await store.query("update alert_deliveries set state = 'sent', finished_at = created_at");
-      const lanes = [{ accountId: mine.accountId, subjectId: 'shop', channelId: id }];
+      const pairs = [{ accountId: mine.accountId, subjectId: 'shop', channelId: id }];
       const atMs = clock.wallMs() + 10 * MINUTE_MS;
-      const asked = { lanes, atMs, finishedByMs: atMs };
+      const asked = { pairs, atMs, finishedByMs: atMs };
       const repeated = (ends: readonly AlertType[]) =>
         store.transaction((tx) => repeatLastNotices(tx, { ...asked, ends }));
       expect(await repeated(ENDS)).toBe(0);

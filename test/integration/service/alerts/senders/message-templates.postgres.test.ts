@@ -71,7 +71,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('that fail are replaced by the default, which the log says', async () => {
+    it('that fail are replaced by the default, with the reason in the log', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
       const id = await makeChannel(service(), {

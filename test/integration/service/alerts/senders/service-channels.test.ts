@@ -11,8 +11,8 @@ import {
   type ServiceChannelType,
 } from '../../../../../src/model/alerting/service-channels.ts';
 import { secretFieldsOf } from '../../../../../src/model/alerting/service-targets.ts';
+import { createNoticeSender } from '../../../../../src/service/alerts/delivery/notice-sender.ts';
 import { sampleNotice } from '../../../../../src/service/alerts/delivery/sample-notice.ts';
-import { createNoticeSender } from '../../../../../src/service/alerts/delivery/sender.ts';
 import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
 import { incidentKeyOf } from '../../../../../src/service/alerts/senders/incident-key.ts';
 import {
@@ -190,7 +190,7 @@ describe.each(SERVICE_CHANNEL_TYPES)('a channel of the type %s', (type) => {
     expect(new Set(problems.map((problem) => problem?.key ?? null)).size).toBe(1);
   });
 
-  it('comes again after an answer that asks for it, and gives up after a refusal', async () => {
+  it('retries after a response that asks for it, and gives up after a refusal', async () => {
     const busy = await answering(429, '', { 'retry-after': '30' });
     expect(await senderFor(type, busy)(NOTICE)).toMatchObject({
       isFinal: false,
@@ -220,7 +220,7 @@ describe.each(SERVICE_CHANNEL_TYPES)('a channel of the type %s', (type) => {
   });
 });
 
-describe('a wait that a service asks for in its answer', () => {
+describe('the wait that the response of a service requests', () => {
   it.each([
     ['TELEGRAM', '{"ok":false,"parameters":{"retry_after":40}}', 40_000],
     ['DISCORD', '{"message":"You are being rate limited.","retry_after":1.5}', 1500],

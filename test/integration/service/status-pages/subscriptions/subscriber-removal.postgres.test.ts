@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { readOutgoingConfig } from '../../../../../src/service/outgoing/outgoing-config.ts';
 import type { SubscriberKind } from '../../../../../src/service/status-pages/subscriptions/sql.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { hookServer } from '../../../../support/servers/hook-server.ts';
+import { httpProxy } from '../../../../support/servers/http-proxy.ts';
 import { mailServer } from '../../../../support/servers/mail-server.ts';
 import { useAccounts, useRunningService } from '../../../../support/service/service-fixture.ts';
 import {
@@ -142,6 +144,27 @@ describe.each(databases)('on %s', (kind) => {
     await failUpdate(replica, page, 'webhook');
     expect(replica.subscriptionCounts().removed.failing).toBe(1);
     expect(await subscribersOf(page)).toEqual([]);
+  });
+
+  it('a webhook that a proxy no longer reaches is removed after two weeks and five messages', async () => {
+    let isGone: boolean = false;
+    const server = await hookServer(confirming);
+    // Nothing listens at this port of 127.0.0.2: the proxy answers 502 to CONNECT.
+    const proxy = await httpProxy({ resolve: () => (isGone ? '127.0.0.2' : '127.0.0.1') });
+    const delivery = readOutgoingConfig({ HTTP_PROXY: proxy.url() });
+    const replica = replicaOf(service(), { port: null }, { delivery });
+    replica.start();
+    const page = await makePage(service());
+    await subscribed(replica, page, `http://localhost:${server.port}/hook`);
+    expect(proxy.requests).toMatchObject([{ method: 'CONNECT' }]);
+    isGone = true;
+    for (let n = 0; n < 4; n += 1) await failUpdate(replica, page, 'webhook');
+    await running().clock.stall(15 * DAY_MS);
+    expect(await subscribersOf(page)).toHaveLength(1);
+    await failUpdate(replica, page, 'webhook');
+    expect(replica.subscriptionCounts().removed.failing).toBe(1);
+    expect(await subscribersOf(page)).toEqual([]);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('a message that arrives begins the two weeks and the count of a webhook anew', async () => {

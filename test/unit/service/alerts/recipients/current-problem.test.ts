@@ -68,17 +68,17 @@ describe('what is wrong with a check now', () => {
       condition: 'failing',
       sinceMs: 60_000,
       isAlerted: true,
-      reason: 'It gave an alert.',
+      reason: 'It caused an alert.',
     });
   });
 
   const minutes = { ...SUBJECT.settings, own: { escalationType: 'TIME_BASED' } };
   const started = { alertId: 'a', as: 'failing', sinceMs: 0 } as const;
   it.each([
-    [failing({}), NOW, 'It gives an alert after 3 runs in a row; so far 2.'],
-    [failing({}, { settings: minutes }), NOW, 'It gives an alert after 5 minutes.'],
+    [failing({}), NOW, 'It alerts after 3 runs in a row; so far 2.'],
+    [failing({}, { settings: minutes }), NOW, 'It alerts after 5 minutes.'],
     [failing({}, { settings: minutes }), { ...NOW, atMs: 360_000 }, /^The next run/],
-    [failing({ runs: 3 }, { checkType: 'HEARTBEAT' }), NOW, 'It gives an alert within a minute.'],
+    [failing({ runs: 3 }, { checkType: 'HEARTBEAT' }), NOW, 'It alerts within a minute.'],
     [failing({ notified: 'degraded' }, { isMuted: true }), NOW, /is muted/],
     [failing({}, { isActive: false }), NOW, /is not activated/],
     [failing({ startedSilenced: true }, { isMuted: true }), NOW, /is muted: its alert waits/],

@@ -70,17 +70,17 @@ describe('the headline of a notice', () => {
     );
     expect(new Set(lines).size).toBe(ALERT_TYPES.length);
     expect(lines).toContain('Test (no real failure) has failed');
-    expect(lines).toContain('The certificate of Test (no real failure) ends in 7 days');
+    expect(lines).toContain('The certificate of Test (no real failure) expires in 7 days');
   });
 
   it.each([
-    [-1, 'in the past'],
-    [0, 'within a day'],
-    [1, 'in 1 day'],
-    [null, 'soon'],
+    [-1, 'has expired'],
+    [0, 'expires within a day'],
+    [1, 'expires in 1 day'],
+    [null, 'expires soon'],
   ])('of a certificate with %s days says %s', (sslDaysRemaining, words) => {
     const line = headlineOf({ ...NOTICE, alertType: 'ALERT_SSL', sslDaysRemaining });
-    expect(line).toBe(`The certificate of Test (no real failure) ends ${words}`);
+    expect(line).toBe(`The certificate of Test (no real failure) ${words}`);
   });
 
   it('of a silent location names the location, on one line', () => {
@@ -112,7 +112,7 @@ describe('the headline of a notice', () => {
 });
 
 describe('the headline of an acknowledged or escalated alert', () => {
-  it('says who has the alert, on one line whatever the name', () => {
+  it('says who acknowledged the alert, on one line whatever the name', () => {
     const by = { kind: 'channel', id: '7', name: 'Night\nshift' } as const;
     const taken: AlertNotice = { ...NOTICE, acknowledgement: { by, isUndone: false } };
     expect(headlineOf(taken)).toBe(
@@ -123,7 +123,7 @@ describe('the headline of an acknowledged or escalated alert', () => {
     );
   });
 
-  it('says that nobody took the alert, where it is escalated', () => {
+  it('says that nobody acknowledged an escalated alert', () => {
     const alertType = 'ALERT_FAILURE_REMAIN';
     expect(headlineOf({ ...NOTICE, alertType, escalatedAfterMinutes: 10 })).toBe(
       'Test (no real failure) is still failing (not acknowledged for 10 minutes)',

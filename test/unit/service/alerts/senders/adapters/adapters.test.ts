@@ -208,7 +208,7 @@ describe('a message to', () => {
       severity: 'warning',
       check_id: 'home',
     });
-    // Who took it does not change what it is.
+    // An acknowledgement does not change the problem.
     expect(alertsOf(TAKEN)[0]?.labels).toEqual(alertsOf(NOTICE)[0]?.labels);
   });
 

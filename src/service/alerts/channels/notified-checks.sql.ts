@@ -2,17 +2,17 @@ import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql } from '../../database/store.ts';
 import { SUBSCRIBERS } from './subscribers.sql.ts';
 
-export interface ServedChecks {
+export interface NotifiedChecks {
   readonly total: number;
   /** The first ones by name. */
   readonly checks: readonly { readonly id: string; readonly name: string }[];
 }
 
 /** The checks that a channel is notified of. */
-export async function findServedChecks(
+export async function findNotifiedChecks(
   sql: Sql,
   { accountId, id, limit }: AccountKey<number> & { readonly limit: number },
-): Promise<ServedChecks> {
+): Promise<NotifiedChecks> {
   const rows = await sql.query<{ id: string; name: string; total: number }>(
     `select k.id, k.name, count(*) over () as total
      from ${SUBSCRIBERS} s join checks k on k.account_id = s.account_id and k.id = s.check_id

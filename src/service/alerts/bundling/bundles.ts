@@ -2,28 +2,28 @@ import { nextHourInZone } from '../../../model/account/time-zone.ts';
 import { type AlertType, ENDS, reportsEnd } from '../../../model/alerting/alert.ts';
 import type { Sql } from '../../database/store.ts';
 import type { ChannelSubscriber } from '../channels/subscriptions.sql.ts';
-import { digestLanes, lanesAmong } from '../delivery/lanes.sql.ts';
+import { digestPairs, pairsAmong } from '../delivery/check-channels.sql.ts';
 import type { AlertNotice } from '../notice.ts';
 import { DIGEST_KEY, groupKeyOf, storedKeyOf } from './bundle-key.ts';
 
-/** For which message a delivery waits. */
+/** The message that a delivery waits for. */
 interface Bundle {
-  /** As stored. */
+  /** The stored key. */
   readonly key: string;
-  /** When that message is sent at the earliest; epoch milliseconds. */
+  /** The earliest time at which that message is sent; epoch milliseconds. */
   readonly dueAtMs: number;
 }
 
 interface Pending {
   readonly notice: AlertNotice;
-  readonly listener: ChannelSubscriber;
+  readonly recipient: ChannelSubscriber;
 }
 
 export type Bundled<Each> = Each & { readonly bundle: Bundle | null };
 
-/** What a channel knows of a check. */
-interface Lane {
-  /** When the digest is due that tells more of it; epoch milliseconds, null for none. */
+/** Which notices of a check wait for the digest of a channel. */
+interface DigestState {
+  /** When the digest that contains a notice of the check is due; epoch milliseconds, null for none. */
   readonly digestAtMs: number | null;
   /** Whether the channel was notified of the problem other than by that digest. */
   readonly isProblemKnown: boolean;
@@ -32,66 +32,69 @@ interface Lane {
 const DEGRADED: readonly AlertType[] = ['ALERT_DEGRADED', 'ALERT_DEGRADED_REMAIN'];
 
 /**
- * The deliveries with the messages that they wait for; null: each is a message. Degraded checks go into the
- * channel's digest, without reminders. So does the end of it where a digest that is still to be sent would be the
- * first to tell of the problem, even if the channel has no digest any more.
+ * The deliveries with the messages that they wait for; null: each is a message by itself. Notices of degraded checks go
+ * into the channel's digest, without reminders. The end of a degradation goes there, too, if a pending digest is the
+ * first to report the problem, even if the channel has no digest any more.
  */
 export async function withBundles<Each extends Pending>(
   tx: Sql,
   accountId: string,
   pending: readonly Each[],
 ): Promise<readonly Bundled<Each>[]> {
-  const lanes = await lanesOfEnds(tx, accountId, pending);
+  const states = await digestStatesOfEnds(tx, accountId, pending);
   return pending.flatMap((each): readonly Bundled<Each>[] => {
-    const { notice, listener } = each;
-    const { degradedDigestHour: hour = null, timeZone = 'UTC' } = listener;
+    const { notice, recipient } = each;
+    const { degradedDigestHour: hour = null, timeZone = 'UTC' } = recipient;
     const { alertType, atMs } = notice;
-    const lane = lanes.get(laneOf(listener)) ?? { digestAtMs: null, isProblemKnown: false };
+    const state = states.get(pairKeyOf(recipient)) ?? { digestAtMs: null, isProblemKnown: false };
     if (hour !== null && DEGRADED.includes(alertType)) {
       if (notice.reminder > 0) return [];
       const digestAtMs = nextHourInZone(atMs, hour, timeZone);
-      lanes.set(laneOf(listener), { ...lane, digestAtMs });
+      states.set(pairKeyOf(recipient), { ...state, digestAtMs });
       return [{ ...each, bundle: { key: DIGEST_KEY, dueAtMs: digestAtMs } }];
     }
-    const { digestAtMs, isProblemKnown } = lane;
+    const { digestAtMs, isProblemKnown } = state;
     if (alertType === 'ALERT_DEGRADED_RECOVERY' && digestAtMs !== null && !isProblemKnown) {
       return [{ ...each, bundle: { key: DIGEST_KEY, dueAtMs: digestAtMs } }];
     }
     if (alertType !== 'ALERT_SSL') {
-      lanes.set(laneOf(listener), { ...lane, isProblemKnown: !reportsEnd(alertType) });
+      states.set(pairKeyOf(recipient), { ...state, isProblemKnown: !reportsEnd(alertType) });
     }
     return [{ ...each, bundle: groupOf(each) }];
   });
 }
 
-function groupOf({ notice, listener }: Pending): Bundle | null {
-  const { groupBy = null, groupWindow = 0 } = listener;
+function groupOf({ notice, recipient }: Pending): Bundle | null {
+  const { groupBy = null, groupWindow = 0 } = recipient;
   const key = groupKeyOf(notice, groupBy);
   if (key === null) return null;
   return { key: storedKeyOf(key), dueAtMs: notice.atMs + groupWindow * 1000 };
 }
 
-/** Those of the channels and checks that must be notified of the end of being degraded. */
-async function lanesOfEnds(
+/** The states of the pairs with a notice that the check is no longer degraded. */
+async function digestStatesOfEnds(
   tx: Sql,
   accountId: string,
   pending: readonly Pending[],
-): Promise<Map<string, Lane>> {
+): Promise<Map<string, DigestState>> {
   const ended = pending.filter(({ notice }) => notice.alertType === 'ALERT_DEGRADED_RECOVERY');
   if (ended.length === 0) return new Map();
-  const asked = lanesAmong(
+  const asked = pairsAmong(
     accountId,
-    ended.map(({ listener }) => listener),
+    ended.map(({ recipient }) => recipient),
   );
-  const lanes = await digestLanes(tx, { ...asked, ends: ENDS });
+  const pairs = await digestPairs(tx, { ...asked, ends: ENDS });
   return new Map(
-    lanes.map(({ digestAt, isProblemKnown, ...lane }) => [
-      laneOf(lane),
+    pairs.map(({ digestAt, isProblemKnown, ...pair }) => [
+      pairKeyOf(pair),
       { digestAtMs: digestAt?.getTime() ?? null, isProblemKnown },
     ]),
   );
 }
 
-function laneOf({ channelId, checkId }: Pick<ChannelSubscriber, 'channelId' | 'checkId'>): string {
+function pairKeyOf({
+  channelId,
+  checkId,
+}: Pick<ChannelSubscriber, 'channelId' | 'checkId'>): string {
   return `${channelId} ${checkId}`;
 }

@@ -1,20 +1,20 @@
 import {
-  type AccountAlertSettings as AccountSettings,
+  type AccountAlertSettings,
   accountAlertSettingsSchema,
-} from '../../model/alerting/alert-settings.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { lockAccount } from '../accounts/shared.sql.ts';
-import type { Sql, Store } from '../database/store.ts';
-import { invalid, notFound } from '../errors.ts';
-import type { Precondition } from '../http/resources/etag.ts';
-import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
-import { findAlertSettings, putAlertSettings } from './account-alert-settings.sql.ts';
-import { lockChannelsShared } from './channels/sql.ts';
+} from '../../../model/alerting/alert-settings.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { lockAccount } from '../../accounts/shared.sql.ts';
+import type { Sql, Store } from '../../database/store.ts';
+import { invalid, notFound } from '../../errors.ts';
+import type { Precondition } from '../../http/resources/etag.ts';
+import { bodyProblem, validBody } from '../../http/resources/input-problems.ts';
+import { lockChannelsShared } from '../channels/sql.ts';
+import { findAlertSettings, putAlertSettings } from './sql.ts';
 
-/** The alert settings of checks and groups that have none of their own, and the escalation of all. */
-export interface AccountAlertSettings {
+/** The alert settings of checks and groups without settings of their own, and the escalation step of all checks. */
+export interface AccountAlertSettingsFeature {
   /** @throws ServiceError 404 for another account than the caller's */
-  read(callerAccountId: string, accountId: string): Promise<AccountSettings>;
+  read(callerAccountId: string, accountId: string): Promise<AccountAlertSettings>;
   /**
    * Each given field replaces the stored one as a whole.
    *
@@ -24,8 +24,8 @@ export interface AccountAlertSettings {
     callerAccountId: string,
     accountId: string,
     input: Readonly<Record<string, unknown>>,
-    precondition?: Precondition<AccountSettings>,
-  ): Promise<AccountSettings>;
+    precondition?: Precondition<AccountAlertSettings>,
+  ): Promise<AccountAlertSettings>;
 }
 
 export function createAccountAlertSettings({
@@ -34,8 +34,8 @@ export function createAccountAlertSettings({
 }: {
   readonly store: Store;
   readonly clock: Clock;
-}): AccountAlertSettings {
-  async function stored(sql: Sql, accountId: string): Promise<AccountSettings> {
+}): AccountAlertSettingsFeature {
+  async function stored(sql: Sql, accountId: string): Promise<AccountAlertSettings> {
     const found = await findAlertSettings(sql, accountId);
     if (found === null) return accountAlertSettingsSchema.parse({});
     return { ...found.settings, escalationStep: found.escalationStep };

@@ -15,7 +15,7 @@ import { noticeLink } from '../notice-link.ts';
 import { createEmailSender } from '../senders/email.ts';
 import { renderMessage } from '../senders/render-message.ts';
 import type { OpenDelivery, RenderedDelivery } from '../senders/send.ts';
-import { createServiceSender } from '../senders/service.ts';
+import { createServiceChannelSender } from '../senders/service-channel.ts';
 import { createSlackSender } from '../senders/slack.ts';
 import { createSmsSender } from '../senders/sms.ts';
 import { createWebhookSender } from '../senders/webhook.ts';
@@ -25,7 +25,7 @@ export interface NoticeSender {
   /**
    * Never rejects; resolves within `SEND_LIMIT_MS`.
    *
-   * @param signal ends the attempt: whether the notice arrived is then unknown
+   * @param signal cancels the attempt: it is then unknown whether the notice arrived
    */
   send(delivery: OpenDelivery, signal: AbortSignal): Promise<SendOutcome>;
   close(): Promise<void>;
@@ -34,7 +34,7 @@ export interface NoticeSender {
 const NO_SMTP = notSent('this service sends no e-mail: SMTP_URL is not set', { isFinal: true });
 const NO_SMS = notSent('this service sends no SMS: SMS_GATEWAY_URL is not set', { isFinal: true });
 
-/** @param linkBase of links to pages */
+/** @param linkBase the base of links to the dashboard */
 export function createNoticeSender(
   config: OutgoingConfig,
   { clock, linkBase }: { readonly clock: Clock; readonly linkBase: LinkBase },
@@ -44,7 +44,7 @@ export function createNoticeSender(
   const sms = config.sms === null ? async () => NO_SMS : createSmsSender(http, config.sms);
   const webhook = createWebhookSender(http, clock);
   const slack = createSlackSender(http);
-  const service = createServiceSender(http, clock);
+  const service = createServiceChannelSender(http, clock);
 
   async function sendTo(
     delivery: RenderedDelivery<ChannelTarget>,

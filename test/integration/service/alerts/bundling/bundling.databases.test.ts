@@ -81,7 +81,7 @@ describe.each(databases)('on %s', (kind) => {
       return claimed.map(({ check }) => check);
     };
 
-    it('sends one message for the checks of a location, and what came of it to the log of each', async () => {
+    it('sends one message for the checks of a location, and logs its outcome for each', async () => {
       const hook = await hookServer();
       const id = await start(hook, { groupBy: 'LOCATION', groupWindow: 30 });
       await give('a');
@@ -108,7 +108,7 @@ describe.each(databases)('on %s', (kind) => {
       );
     });
 
-    it('counts what a message carried once for all of its deliveries on a page', async () => {
+    it('counts the notices of a message once for all of its deliveries on a page', async () => {
       const id = await start(await hookServer(), { groupBy: 'LOCATION' });
       for (const check of CHECKS) await give(check);
       service().clock.spend(20_000);
@@ -173,7 +173,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(hook.requests).toHaveLength(2);
     });
 
-    it('sends what the previous release left out of the message that it sent', async () => {
+    it('sends the notices that the previous release left out of its message', async () => {
       const hook = await hookServer();
       const id = await start(hook, { groupBy: 'LOCATION' });
       await give('a');
@@ -187,7 +187,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(said(hook)).toEqual(['b has failed']);
     });
 
-    it('sends more messages for more notices than one may carry, of each channel by itself', async () => {
+    it('sends several messages for more notices than one may contain, for each channel', async () => {
       const hook = await hookServer();
       const fields = { groupBy: 'LOCATION' };
       const ids = [await start(hook, fields), await start(hook, fields)];
@@ -224,7 +224,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(new Set(idsIn(hook)).size).toBe(1);
     });
 
-    it('sends one that is sent again on request by itself', async () => {
+    it('sends a notice by itself that is sent again on request', async () => {
       const hook = await hookServer();
       const id = await start(hook, { groupBy: 'LOCATION' });
       await give('a');
@@ -238,7 +238,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(said(hook)).toEqual([['a has failed', 'b has failed'], 'b has failed']);
     });
 
-    it('collects degraded checks for its digest, but no failure waits for that', async () => {
+    it('collects degraded checks for its digest, but sends failures at once', async () => {
       const hook = await hookServer();
       const id = await start(hook, { degradedDigestHour: 9 });
       await service().mine.patch(`/v1/accounts/${service().mine.accountId}`, {
@@ -269,7 +269,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('sends the end of a problem at once if the digest would not be the first to tell of it', async () => {
+    it('sends the end of a problem at once if the digest would not be the first to report the problem', async () => {
       const hook = await hookServer();
       const id = await start(hook, { degradedDigestHour: 9 });
       await give('a', { alertType: 'ALERT_DEGRADED' });
@@ -292,7 +292,7 @@ describe.each(databases)('on %s', (kind) => {
       );
     });
 
-    it('lets the previous release send what waits for a digest, and later notices after it', async () => {
+    it('lets the previous release send notices that wait for a digest, and later notices after them', async () => {
       const hook = await hookServer();
       await start(hook, { degradedDigestHour: 9 });
       await give('a', { alertType: 'ALERT_DEGRADED' });

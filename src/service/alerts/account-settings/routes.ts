@@ -2,15 +2,15 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import {
-  type AccountAlertSettings as AccountSettings,
+  type AccountAlertSettings,
   accountAlertSettingsSchema,
   wholeAlertSettings,
-} from '../../model/alerting/alert-settings.ts';
-import { callerOf } from '../http/access/authentication.ts';
-import { READ } from '../http/access/route-roles.ts';
-import { preconditionOf } from '../http/resources/etag.ts';
-import { optionalFieldsOf } from '../http/resources/resource-schemas.ts';
-import type { AccountAlertSettings } from './account-alert-settings.ts';
+} from '../../../model/alerting/alert-settings.ts';
+import { callerOf } from '../../http/access/authentication.ts';
+import { READ } from '../../http/access/route-roles.ts';
+import { preconditionOf } from '../../http/resources/etag.ts';
+import { optionalFieldsOf } from '../../http/resources/resource-schemas.ts';
+import type { AccountAlertSettingsFeature } from './account-alert-settings.ts';
 
 const TAGS = ['Alert settings'];
 const ADMIN = { role: 'admin' } as const;
@@ -23,7 +23,7 @@ const changes = z.strictObject(optionalFieldsOf(accountAlertSettingsSchema.shape
 export function alertSettingsRoutes({
   alertSettings,
 }: {
-  readonly alertSettings: AccountAlertSettings;
+  readonly alertSettings: AccountAlertSettingsFeature;
 }): FastifyPluginAsync {
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
@@ -56,7 +56,7 @@ export function alertSettingsRoutes({
         operationId: 'updateAlertSettings',
         summary: 'Change the alert settings of the account',
         description:
-          'Omitted fields do not change; each given field replaces the stored one as a whole. They apply to checks and groups with `useGlobalAlertSettings`, and `escalationStep` to all, from the next run.',
+          'Omitted fields do not change; each given field replaces the stored one as a whole. From the next run, they apply to checks and groups with `useGlobalAlertSettings`, and `escalationStep` to all.',
         params,
         body: changes,
         response: { 200: accountAlertSettingsSchema },
@@ -73,6 +73,9 @@ export function alertSettingsRoutes({
   };
 }
 
-function wholeSettings({ escalationStep, ...settings }: AccountSettings): AccountSettings {
+function wholeSettings({
+  escalationStep,
+  ...settings
+}: AccountAlertSettings): AccountAlertSettings {
   return { ...wholeAlertSettings(settings), escalationStep };
 }

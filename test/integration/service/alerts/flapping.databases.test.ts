@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { databases } from '../../../../support/database/databases.ts';
-import { makeWebhook } from '../../../../support/service/alert-deliveries.ts';
-import { alertsFixtureOf, FAILED, PASSED } from '../../../../support/service/alerts-fixture.ts';
-import { useResultsFixture } from '../../../../support/service/results-fixture.ts';
-import { useRunningService } from '../../../../support/service/service-fixture.ts';
+import { databases } from '../../../support/database/databases.ts';
+import { makeWebhook } from '../../../support/service/alert-deliveries.ts';
+import { alertsFixtureOf, FAILED, PASSED } from '../../../support/service/alerts-fixture.ts';
+import { useResultsFixture } from '../../../support/service/results-fixture.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
 
 const FIRST = [
   'ALERT_FAILURE',
@@ -37,7 +37,7 @@ describe.each(databases)('on %s', (kind) => {
       return { run, alerts, since, sweepAt };
     };
 
-    it('says so once, and gives no alerts until it is calm; then it says how it is', async () => {
+    it('sends one alert that it flaps, and the next one with its condition when it is calm', async () => {
       const { run, alerts, since, sweepAt } = await flap();
       expect((await alerts()).slice(0, 5)).toEqual(FIRST);
       expect(await since()).toEqual(['ALERT_FAILURE STARTED']);
@@ -74,7 +74,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await statuses()).toEqual(['RESOLVED', 'RESOLVED', 'RESOLVED']);
     });
 
-    it('is escalated once, to channels that then hear that it is calm', async () => {
+    it('is escalated once, to channels that are then notified that it is calm', async () => {
       const { mine } = fixture();
       const onCall = await makeWebhook(fixture(), { url: 'https://hooks.test/' }, []);
       await mine.patch(`/v1/accounts/${mine.accountId}/alert-settings`, {
@@ -94,7 +94,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('stays with who took it while it flaps', async () => {
+    it('keeps its acknowledgement while it flaps', async () => {
       const { mine } = fixture();
       const onCall = await makeWebhook(fixture(), { url: 'https://hooks.test/' }, []);
       await mine.patch(`/v1/accounts/${mine.accountId}/alert-settings`, {
@@ -120,7 +120,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(calm).toMatchObject({ flapping: 'ENDED', acknowledgement: { by: { kind: 'key' } } });
     });
 
-    it('says once that it fails where it began to while it was muted', async () => {
+    it('sends one alert for a failure that began while it was muted', async () => {
       const { run, since, sweepAt } = await flap();
       const { mine } = fixture();
       await mine.patch('/v1/checks/shop', { muted: true });
@@ -131,7 +131,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await since()).slice(1)).toEqual(['ALERT_FAILURE_REMAIN ENDED']);
     });
 
-    it('says nothing of it while it is muted', async () => {
+    it('sends nothing while it is muted', async () => {
       const { since, sweepAt } = await flap();
       await fixture().mine.patch('/v1/checks/shop', { muted: true });
       await sweepAt(22);

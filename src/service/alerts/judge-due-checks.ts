@@ -6,12 +6,12 @@ import type { Store } from '../database/store.ts';
 import { storeErrorKind } from '../database/store-errors.ts';
 import { applyJudgements, type JudgementEffects } from './apply-judgements.ts';
 import { parentsOf } from './dependencies/parents.ts';
-import { withFlapping } from './flapping/with-flapping.ts';
+import { withFlapping } from './flapping.ts';
 import { judgeTime } from './judge.ts';
 import type { Silences } from './maintenance-silences.ts';
 import { claimDueSubjects } from './states.sql.ts';
 
-export interface DueAlertsParts extends JudgementEffects {
+export interface DueChecksParts extends JudgementEffects {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
@@ -21,25 +21,25 @@ export interface DueAlertsParts extends JudgementEffects {
 
 /** Bounds how long a transaction locks its checks. */
 const CHECKS_A_TRANSACTION = 100;
-const SWEEP_EVERY_MS = 1000;
+const JUDGE_EVERY_MS = 1000;
 const MAX_BACK_OFF_MS = 30_000;
 
 /**
- * Judges every check that is due. Replicas share them: the one that claims a check locks it until
- * its alerts are stored.
+ * Judges every check that is due. Replicas share the work: the one that claims a check locks it until its alerts are
+ * stored.
  *
  * @returns how many it judged
  */
-export async function sweepDueAlerts(parts: DueAlertsParts): Promise<number> {
-  let swept = 0;
+export async function judgeDueChecks(parts: DueChecksParts): Promise<number> {
+  let judged = 0;
   for (;;) {
-    const claimed = await sweepSome(parts);
-    swept += claimed;
-    if (claimed < CHECKS_A_TRANSACTION) return swept;
+    const count = await judgeBatch(parts);
+    judged += count;
+    if (count < CHECKS_A_TRANSACTION) return judged;
   }
 }
 
-function sweepSome(effects: DueAlertsParts): Promise<number> {
+function judgeBatch(effects: DueChecksParts): Promise<number> {
   const { store, clock, ids, silences } = effects;
   return store.transaction(async (tx) => {
     const atMs = clock.wallMs();
@@ -56,12 +56,15 @@ function sweepSome(effects: DueAlertsParts): Promise<number> {
 }
 
 /** Logs the first of several failures, and backs off. */
-export async function runDueAlerts(parts: DueAlertsParts, signal: AbortSignal): Promise<void> {
+export async function keepJudgingDueChecks(
+  parts: DueChecksParts,
+  signal: AbortSignal,
+): Promise<void> {
   const { clock, log } = parts;
   const options = {
-    everyMs: SWEEP_EVERY_MS,
+    everyMs: JUDGE_EVERY_MS,
     maxMs: MAX_BACK_OFF_MS,
-    failure: 'due alerts could not be created',
+    failure: 'due checks could not be judged',
     kindOf: storeErrorKind,
     log,
   };
@@ -69,7 +72,7 @@ export async function runDueAlerts(parts: DueAlertsParts, signal: AbortSignal): 
     clock,
     options,
     async () => {
-      await sweepDueAlerts(parts);
+      await judgeDueChecks(parts);
     },
     signal,
   );

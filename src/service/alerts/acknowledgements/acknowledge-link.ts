@@ -3,16 +3,16 @@ import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { AlertNotice } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 
-/** What a link is for: it acknowledges this alert, in the name of this channel. */
+/** The alert that a link acknowledges, in the name of a channel. */
 interface LinkSubject {
   readonly alertId: string;
   readonly channelId: number;
 }
 
 const PURPOSE = 'acknowledgement of an alert';
-/** Of HMAC-SHA256; RFC 2104 section 5 wants at least half of it. */
+/** The part of HMAC-SHA256 that is used; RFC 2104 section 5 requires at least half of it. */
 const MAC_BYTES = 16;
-/** Hexadecimal digits, so that no markup of a chat reads anything into a link. */
+/** Hexadecimal digits, so that no chat interprets a part of a link as markup. */
 const TOKEN = /^([0-9a-f-]{36})\.([1-9][0-9]{0,14})\.([0-9a-f]{32})$/;
 
 /** Signed by the newest key that all replicas have. */
@@ -21,7 +21,7 @@ export function acknowledgeToken(box: SecretBox, subject: LinkSubject): string {
   return `${subject.alertId}.${subject.channelId}.${newest?.toString('hex') ?? ''}`;
 }
 
-/** null unless a key of the service signed it. */
+/** @returns null unless a key of the service signed the token */
 export function readAcknowledgeToken(box: SecretBox, token: string): LinkSubject | null {
   const [, alertId = '', channelId = '', mac = ''] = TOKEN.exec(token) ?? [];
   if (mac === '') return null;
@@ -36,9 +36,9 @@ function macsOf(box: SecretBox, { alertId, channelId }: LinkSubject): readonly B
 }
 
 /**
- * The page on which whoever gets the notice acknowledges its alert.
+ * The page on which the recipients of a notice acknowledge its alert.
  *
- * @returns null where nobody can: without PUBLIC_URL or an encryption key, and for notices of certificates,
+ * @returns null if there is none: without PUBLIC_URL or an encryption key, and for notices of certificates,
  *   locations, problems of monitoring itself and recoveries
  */
 export function acknowledgeLink(

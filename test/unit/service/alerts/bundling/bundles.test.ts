@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { sampleNotice } from '../../../../../src/service/alerts/delivery/sample-notice.ts';
 import {
   bundleKeyOf,
   groupKeyOf,
   storedKeyOf,
-} from '../../../../../src/service/alerts/grouping/bundle-key.ts';
-import { bundleNotice } from '../../../../../src/service/alerts/grouping/bundle-notice.ts';
+} from '../../../../../src/service/alerts/bundling/bundle-key.ts';
+import { bundleNotice } from '../../../../../src/service/alerts/bundling/bundle-notice.ts';
+import { sampleNotice } from '../../../../../src/service/alerts/delivery/sample-notice.ts';
 import type { AlertNotice } from '../../../../../src/service/alerts/notice.ts';
 import { headlineOf, noticeFacts } from '../../../../../src/service/alerts/senders/headline.ts';
 import { messageFactsOf } from '../../../../../src/service/alerts/senders/message-facts.ts';

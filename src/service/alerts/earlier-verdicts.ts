@@ -1,15 +1,15 @@
 import type { LocationVerdict } from '../../model/alerting/location-verdicts.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { Sql } from '../database/store.ts';
-import { freshnessMs, parallelLocationOf } from './judge.ts';
+import { freshnessMs, parallelLocationOf } from './check-rules.ts';
 import { findLatestRuns, type LatestRun } from './latest-runs.sql.ts';
 import type { AlertObservation } from './observation.ts';
 import type { AlertSubject } from './states.sql.ts';
 
 /**
- * The verdicts of stored results, for checks that were passing and have new runs that are not: the
- * state of a passing check is not updated, so its runs cost nothing. They show which of the new runs
- * came late, and the verdicts of the other locations.
+ * The verdicts of stored results, for checks that were passing and have new runs that do not pass: the state of a
+ * passing check is not updated, to save writes. They show which of the new runs are late, and the verdicts of other
+ * locations.
  *
  * @returns by the id of the check
  */
@@ -50,7 +50,7 @@ export async function earlierVerdicts(
   );
 }
 
-/** Runs of each check: enough to hold the last of each location, also where some arrive late. */
+/** Runs of each check: enough to contain the last of each location, even if some arrive late. */
 const SCANNED = { oneLocation: 20, manyLocations: 500 } as const;
 
 /** How far back the verdicts of other locations count. */

@@ -1,14 +1,14 @@
 import { reportsFailure } from '../../../model/alerting/alert.ts';
 import type { Store } from '../../database/store.ts';
-import { findDependents } from '../dependencies/dependents.sql.ts';
+import { readDirectDependents } from '../dependencies/dependents.sql.ts';
 import type { SealedDelivery } from './send-sealed.ts';
 
-/** Checks that a message names. */
+/** At most this many checks are named in a message. */
 const MAX_NAMED = 10;
 
 /**
- * A notice of a failure with the checks that depend on the failing one, as they are when it is sent. Without
- * the database it goes without them.
+ * Adds the checks that depend on the failing one to a notice of a failure. Read when the notice is sent; if the
+ * database cannot be read, the notice is sent without them.
  */
 export async function withDependents(
   store: Pick<Store, 'query'>,
@@ -20,7 +20,7 @@ export async function withDependents(
   if (!isOfCheck || !reportsFailure(alertType)) return delivery;
   try {
     const of = { accountId, checkId: check.id, limit: MAX_NAMED };
-    const dependents = await findDependents(store, of);
+    const dependents = await readDirectDependents(store, of);
     return dependents.total === 0 ? delivery : { ...delivery, notice: { ...notice, dependents } };
   } catch {
     return delivery;

@@ -4,18 +4,18 @@ import type { AttemptOutcome } from '../../outbox/shared.sql.ts';
 import { DIGEST_KEY } from './bundle-key.ts';
 
 /**
- * Until when the previous release leaves a delivery that another one carries. Longer than a message can be on its
- * way between two attempts, each of which begins it anew. After a return to that release, it then sends the
- * delivery by itself. This release claims none that is carried: see `releaseOrphans`.
+ * The lease of a delivery in the message of another one (its carrier). Until then the previous release does not claim
+ * it; after a downgrade it then sends the delivery by itself. Longer than the time between two attempts, each of which
+ * renews it. This release never claims such a delivery: see `releaseOrphans`.
  */
 export const CARRIED_LEASE = `now() + interval '1 hour'`;
 
 /**
- * Common table expressions that follow `claimed`: let each delivery that is claimed for the first time carry
- * those that wait for the same message. Not one whose check has an earlier notice that is still to be sent.
+ * Common table expressions that follow `claimed`: add the deliveries that wait for the same message to each delivery
+ * that is claimed for the first time. Skips a delivery whose check has an earlier notice that is still to be sent.
  *
  * @param now the parameter with the time
- * @param maxCarried the parameter with how many one carries at most; the others wait for the next
+ * @param maxCarried the parameter with the most deliveries that are added; the others wait for the next message
  */
 export function gatheringAfterClaim(now: string, maxCarried: string): string {
   return `candidates as (
@@ -43,10 +43,10 @@ export function gatheringAfterClaim(now: string, maxCarried: string): string {
 }
 
 /**
- * Makes deliveries wait again whose carrier is finished or gone without them: the previous release sends the
- * notice of a carrier alone, and does not know of the others. None that it sends itself now.
+ * Queues deliveries again whose carrier was sent without them or was deleted: the previous release sends only the
+ * notice of the carrier. Skips those that the previous release is sending now.
  *
- * @returns how many there were
+ * @returns how many it queued
  */
 export async function releaseOrphans(sql: Sql): Promise<number> {
   const rows = await sql.query(
@@ -67,9 +67,8 @@ export async function releaseOrphans(sql: Sql): Promise<number> {
   return rows.length;
 }
 
-/** What a message says of the notices that it stands for. */
+/** The other notices of a message, besides that of its carrier. */
 export type CarriedNotices = {
-  /** Without that of the delivery which carries them. */
   readonly count: number;
   readonly hasFailure: boolean;
   /** The first, as the outbox stored them. */
@@ -77,7 +76,7 @@ export type CarriedNotices = {
 };
 
 /**
- * The notices that a delivery carries.
+ * Reads the other notices of the message of a delivery.
  *
  * @param failures the types of alerts that report a failure
  */
@@ -105,8 +104,8 @@ export async function findCarried(
 }
 
 /**
- * Stores of carried deliveries what came of the one that carries them. They stay `sending` while that is to
- * be sent again.
+ * Stores the outcome of a message for the other deliveries in it. They stay `sending` while the message is to be
+ * retried.
  *
  * @returns how many there are
  */

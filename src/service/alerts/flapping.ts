@@ -1,26 +1,27 @@
-import { isAcknowledged, waitAfterNotice } from '../../../model/alerting/acknowledgement.ts';
+import { isAcknowledged, waitAfterNotice } from '../../model/alerting/acknowledgement.ts';
 import {
   ALERT_OF_STEP,
   type AlertType,
   reportsFailure,
   type UnhealthyCondition,
-} from '../../../model/alerting/alert.ts';
-import { earlierOf, withNothingUnsent } from '../../../model/alerting/alert-state-machine.ts';
+} from '../../model/alerting/alert.ts';
+import { earlierOf, withNothingUnsent } from '../../model/alerting/alert-state-machine.ts';
 import {
   calmAtMs,
   countAlert,
   type Flapping,
   flappingWindowMs,
   STEADY,
-} from '../../../model/alerting/flapping.ts';
-import { slotRuleOf } from '../../../model/schedule/slot-rule.ts';
-import type { GivenAlert, Judgement, JudgeParts } from '../judge.ts';
-import { phaseOf } from '../senders/incident-key.ts';
-import type { AlertRecord, AlertSubject } from '../states.sql.ts';
+} from '../../model/alerting/flapping.ts';
+import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
+import type { JudgeParts } from './judge.ts';
+import type { GivenAlert, Judgement } from './judgement-builder.ts';
+import { phaseOf } from './senders/incident-key.ts';
+import type { AlertRecord, AlertSubject } from './states.sql.ts';
 
 /**
- * A judgement where a check that flaps gives no alerts but two: that it does, and that it is calm. Its
- * incident stays open in between. Certificates do not count.
+ * Reduces the alerts of a check that flaps to two: that it flaps, and that it is calm again. Its incident stays open in
+ * between. Ignores certificates.
  */
 export function withFlapping(
   judgement: Judgement,
@@ -29,7 +30,7 @@ export function withFlapping(
   const { subject, alerts, incidents } = judgement;
   const before = subject.record?.flapping ?? STEADY;
   if (before.started === null && !alerts.some(isChange)) return judgement;
-  const judged = before.started === null ? judgement.record : withSameTaker(judgement);
+  const judged = before.started === null ? judgement.record : withAcknowledgement(judgement);
   const windowMs = flappingWindowMs(periodMsOf(subject));
   const calmMs = calmAtMs(before, windowMs);
   if (calmMs !== null && atMs >= calmMs) {
@@ -66,7 +67,7 @@ export function withFlapping(
     incidents: opens ? ['opened'] : [],
     record: {
       ...record,
-      // Kept while it passes: the alert that it is calm is about its last run.
+      // Kept while it passes: the alert that it is calm reports its last run.
       lastRun: record.lastRun ?? alerts.at(-1)?.facts ?? subject.record?.lastRun ?? null,
       alertId: started.alertId,
       escalatedTo: given.findLast(isStart)?.escalatedTo ?? record.escalatedTo,
@@ -81,10 +82,10 @@ function isStart({ flapping }: GivenAlert): boolean {
 }
 
 /**
- * The record of a check that flaps, with who took its alert and to whom that was escalated: a run that passes
- * in between ends neither.
+ * The record of a check that flaps, with the acknowledgement and the escalation of its alert: a passing run in between
+ * ends neither.
  */
-function withSameTaker({ subject, record }: Judgement): AlertRecord {
+function withAcknowledgement({ subject, record }: Judgement): AlertRecord {
   if (subject.record === null) return record;
   const { state, acknowledgement, escalatedTo } = subject.record;
   const { wait } = record.state;
@@ -100,7 +101,7 @@ function withSameTaker({ subject, record }: Judgement): AlertRecord {
   };
 }
 
-/** Its subscribers learn in which condition it is. */
+/** The check is calm: sends its current condition. */
 function calmed(
   { subject, record, alerts, incidents, escalation }: Judgement,
   { started }: Flapping,
@@ -109,7 +110,7 @@ function calmed(
   const { state } = record;
   const facts = alerts.at(-1)?.facts ?? record.lastRun ?? subject.record?.lastRun ?? null;
   const others = alerts.filter(({ alertType }) => alertType === 'ALERT_SSL');
-  const isTold = !isSilenced && facts !== null && started !== null;
+  const isSent = !isSilenced && facts !== null && started !== null;
   const { condition } = state;
   const calm: AlertRecord = { ...record, flapping: STEADY };
   const { escalatedTo } = record;
@@ -121,7 +122,7 @@ function calmed(
     return {
       subject,
       isNews: true,
-      alerts: isTold ? [...others, { ...end, ...nobody, sinceMs: started.sinceMs, facts }] : others,
+      alerts: isSent ? [...others, { ...end, ...nobody, sinceMs: started.sinceMs, facts }] : others,
       incidents: wasOpen ? ['resolved'] : [],
       escalation,
       record: {
@@ -136,7 +137,7 @@ function calmed(
       },
     };
   }
-  if (!isTold)
+  if (!isSent)
     return { subject, isNews: true, alerts: others, incidents, escalation, record: calm };
   const alertId = ids();
   const alertType = ALERT_OF_STEP[condition][condition];
@@ -162,15 +163,15 @@ function calmed(
   };
 }
 
-/** Alerts that neither begin a problem nor end it. */
+/** Alerts that neither begin nor end a problem. */
 const BETWEEN_PROBLEMS: readonly AlertType[] = ['ALERT_FAILURE_DEGRADED', 'ALERT_DEGRADED_FAILURE'];
 
-/** Whether it begins a problem, ends it or makes it another. */
+/** Whether it begins, ends or changes a problem. */
 function isChange({ alertType, reminder }: GivenAlert): boolean {
   return reminder === 0 && alertType !== 'ALERT_SSL';
 }
 
-/** The condition that an alert reports, or of which it reports the end. */
+/** The condition that an alert reports, or whose end it reports. */
 function conditionIn(alertType: AlertType): UnhealthyCondition {
   const isOfFailure =
     phaseOf({ alertType }) === 'resolve'

@@ -9,18 +9,18 @@ import {
 } from './check-subscriptions.ts';
 
 /** A check with its current `alertChannelSubscriptions`. */
-export interface CheckView extends StoredCheck {
+export interface CheckWithChannels extends StoredCheck {
   readonly alertChannels: CheckChannels;
   /** Left out in lists. */
   readonly warnings?: readonly Warning[];
 }
 
 /** Reads the subscriptions of all checks in one query. */
-export async function viewsOf(
+export async function checksWithChannels(
   sql: Sql,
   accountId: string,
   found: readonly StoredCheck[],
-): Promise<readonly CheckView[]> {
+): Promise<readonly CheckWithChannels[]> {
   const checkIds = found.map(({ check }) => check.id);
   const known = await subscriptionsOfChecks(sql, { accountId, checkIds });
   return found.map((stored) => {
@@ -30,14 +30,18 @@ export async function viewsOf(
   });
 }
 
-export async function viewOf(sql: Sql, accountId: string, stored: StoredCheck): Promise<CheckView> {
-  const [view] = await viewsOf(sql, accountId, [stored]);
+export async function checkWithChannels(
+  sql: Sql,
+  accountId: string,
+  stored: StoredCheck,
+): Promise<CheckWithChannels> {
+  const [view] = await checksWithChannels(sql, accountId, [stored]);
   return view ?? { ...stored, alertChannels: NO_SUBSCRIPTIONS.alertChannels };
 }
 
 /**
- * As checks are stored: subscriptions have their own table, where they are deleted with their
- * channel. Agents do not need them.
+ * The check as it is stored: subscriptions have their own table, where they are deleted with their channel. Agents do
+ * not need them.
  */
 export function withoutSubscriptions<C extends AnyCheck>(check: C): C {
   return { ...check, alertChannelSubscriptions: [] };

@@ -1,11 +1,11 @@
-import type { ChannelBundling } from '../../../model/alerting/alert-channel.ts';
+import type { ChannelBundling } from '../../../model/alerting/channel-bundling.ts';
 import type { AlertNotice, BundleKey } from '../notice.ts';
 import { phaseOf } from '../senders/incident-key.ts';
 
-/** That of digests, as it is stored. */
+/** The stored key of digests. */
 export const DIGEST_KEY = '["digest"]';
 
-/** As it is stored: equal keys are equal texts. */
+/** The text that is stored for a key. Equal keys have equal texts. */
 export function storedKeyOf(key: BundleKey): string {
   return key.kind === 'digest' ? DIGEST_KEY : JSON.stringify([key.kind, key.by, key.value]);
 }
@@ -22,12 +22,12 @@ export function bundleKeyOf(stored: string | null): BundleKey | null {
   }
 }
 
-/** The key by which a channel groups a notice; null if it comes by itself. */
+/** The key by which a channel groups a notice; null if the notice is a message by itself. */
 export function groupKeyOf(
   notice: AlertNotice,
   groupBy: ChannelBundling['groupBy'],
 ): BundleKey | null {
-  // Channels are notified of the end of a certificate once, days before: it is not urgent.
+  // Channels are notified of the expiry of a certificate once, days before.
   if (groupBy === null || notice.alertType === 'ALERT_SSL') return null;
   const value = sharedValue(notice, groupBy);
   if (value === null) return null;

@@ -1,24 +1,24 @@
 import { stableId } from '../../../model/ids.ts';
+import type { Bundled } from '../bundling/bundles.ts';
 import type { ChannelSubscriber } from '../channels/subscriptions.sql.ts';
-import type { Bundled } from '../grouping/bundles.ts';
 import type { AlertNotice, NotifiedBy } from '../notice.ts';
 import type { NewDelivery } from './sql.ts';
 
 /** A notice for a channel, before it is stored. */
 export interface PendingDelivery {
   readonly notice: AlertNotice;
-  readonly listener: Listener;
+  readonly recipient: NoticeRecipient;
 }
 
-export type Listener = ChannelSubscriber & { readonly notifiedBy?: NotifiedBy };
+export type NoticeRecipient = ChannelSubscriber & { readonly notifiedBy?: NotifiedBy };
 
-/** As it is stored: the same alert, reminder and channel is one delivery. */
-export function deliveryOf(
+/** The delivery to store. Its id is the same for the same alert, reminder and channel. */
+export function newDeliveryOf(
   accountId: string,
-  { notice, listener, bundle }: Bundled<PendingDelivery>,
+  { notice, recipient, bundle }: Bundled<PendingDelivery>,
 ): NewDelivery {
   const { alertId, alertType, reminder } = notice;
-  const { channelId, checkId, notifiedBy } = listener;
+  const { channelId, checkId, notifiedBy } = recipient;
   return {
     id: stableId('delivery', accountId, channelId, alertId, reminder),
     channelId,

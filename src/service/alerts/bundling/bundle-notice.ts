@@ -9,16 +9,16 @@ import { headlineOf } from '../senders/headline.ts';
 import { bundleKeyOf } from './bundle-key.ts';
 import { type CarriedNotices, findCarried } from './bundles.sql.ts';
 
-/** Notices that a message lists. */
+/** At most this many notices are listed in a message. */
 const MAX_LISTED = 20;
 const MAX_LINE_BYTES = 160;
 const FAILURES = ALERT_TYPES.filter(reportsFailure);
 
 /**
- * The delivery with what its message says of those that it carries; unchanged if it carries none. A digest is
- * one even if it has a single notice.
+ * Adds the list of the other notices of the message to a delivery; unchanged if there are none. A digest has a list
+ * even for a single notice.
  *
- * @throws Error where the database cannot be read: without the list the message would hide the others
+ * @throws Error if the database cannot be read: without the list the message would hide the others
  */
 export async function withBundle(
   store: Pick<Store, 'query'>,
@@ -32,7 +32,7 @@ export async function withBundle(
   return { ...delivery, notice: bundleNotice(notice, key, await findCarried(store, asked)) };
 }
 
-/** The notice of a message for several: as the first, but a failure if one of them is. */
+/** The notice of a message for several notices: the first one, reported as a failure if any of them is. */
 export function bundleNotice(
   notice: AlertNotice,
   key: BundleKey | null,

@@ -1,14 +1,14 @@
 import { isTaken } from '../../../model/alerting/acknowledgement.ts';
-import type { Judgement } from '../judge.ts';
+import type { Judgement } from '../judgement-builder.ts';
 import type { AlertRecord } from '../states.sql.ts';
 
 /**
- * A problem that somebody took and that got worse without a new alert, because the check flaps: nobody has it any
- * more, and its escalation starts to wait again.
+ * Ends the acknowledgement of a problem that got worse without a new alert because the check flaps. The minutes of the
+ * escalation begin again.
  *
  * @returns the id of the check and its record; nothing for any other judgement
  */
-export function freedRecordOf(
+export function withoutLapsedAcknowledgement(
   { subject: { checkId, record: before }, record }: Judgement,
   atMs: number,
 ): readonly (readonly [string, AlertRecord])[] {

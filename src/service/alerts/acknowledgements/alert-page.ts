@@ -20,7 +20,7 @@ interface PagePaths {
   readonly alert: string;
 }
 
-/** An open alert, with a form that takes it, or gives it back to nobody if the same channel took it. */
+/** An open alert, with a form that acknowledges it, or undoes the acknowledgement of the same channel. */
 export function openAlertPage(linked: LinkedAlert, paths: PagePaths): PageParts {
   const { alert, timeZone } = linked;
   const { acknowledgement } = alert;
@@ -34,28 +34,28 @@ export function openAlertPage(linked: LinkedAlert, paths: PagePaths): PageParts 
             text: `By ${acknowledgement.by.name}, ${zonedTime(acknowledgement.atMs, timeZone)}.`,
           },
     main: `${factsHtml(linked)}
-${acknowledgement === null ? takeHtml(linked, paths) : ''}${isTakenByChannel(linked) ? undoHtml(paths) : ''}
+${acknowledgement === null ? acknowledgeHtml(linked, paths) : ''}${isTakenByChannel(linked) ? undoHtml(paths) : ''}
 <p><a href="${htmlEscaped(paths.alert)}">The alert in the dashboard</a></p>`,
     isWide: true,
   };
 }
 
-/** An alert that is over. The link no longer shows what it was about. */
+/** An alert that is not open any more. Shows nothing about it. */
 export const CLOSED_PAGE: PageParts = {
   title: 'The alert is over',
   note: null,
-  main: '<p>Its check has recovered, gave a newer alert, or does not run any more. If there is a newer message, use the link in that one.</p>',
+  main: '<p>Its check has recovered, has a newer alert, or is deactivated. If there is a newer message, use the link in that one.</p>',
   isWide: false,
 };
 
 export const UNKNOWN_PAGE: PageParts = {
   title: 'This link leads to no alert',
   note: null,
-  main: '<p>Check that the address is complete. Alerts are deleted after a while.</p>',
+  main: '<p>Check that the address is complete. Old alerts are deleted.</p>',
   isWide: false,
 };
 
-/** For a form that could not be used. */
+/** The response to a form that was refused. */
 export function problemPage(text: string): PageParts {
   return {
     title: 'The alert was not changed',
@@ -92,8 +92,8 @@ function factsHtml({ alert, timeZone }: LinkedAlert): string {
 <dl>${shown.join('')}</dl>`;
 }
 
-function takeHtml({ by }: LinkedAlert, { acknowledge }: PagePaths): string {
-  return `<p>Reminders stop, and everybody who was notified is told that ${htmlEscaped(by.name)} has the alert.</p>
+function acknowledgeHtml({ by }: LinkedAlert, { acknowledge }: PagePaths): string {
+  return `<p>Reminders stop, and everybody who was notified gets a message that ${htmlEscaped(by.name)} acknowledged the alert.</p>
 <form method="post" action="${htmlEscaped(acknowledge)}">${buttonHtml('Acknowledge')}</form>
 `;
 }

@@ -1,11 +1,11 @@
-import type { AlertSettings, EscalationStep } from '../../model/alerting/alert-settings.ts';
-import type { Sql } from '../database/store.ts';
-import { jsonText } from '../database/values.ts';
+import type { AlertSettings, EscalationStep } from '../../../model/alerting/alert-settings.ts';
+import type { Sql } from '../../database/store.ts';
+import { jsonText } from '../../database/values.ts';
 
-/** As an account has them. */
+/** The stored settings of an account. */
 export type StoredAlertSettings = {
   readonly settings: AlertSettings;
-  /** Names only channels that exist; null for none. */
+  /** Without channels that no longer exist; null for none. */
   readonly escalationStep: EscalationStep | null;
 };
 

@@ -17,7 +17,7 @@ import { ADAPTERS } from './adapters/registry.ts';
 import type { Send } from './send.ts';
 
 /** Sends to the chats, push and incident services of `SERVICE_CHANNELS`, each by its adapter. */
-export function createServiceSender(http: OutgoingHttp, clock: Clock): Send<ServiceTarget> {
+export function createServiceChannelSender(http: OutgoingHttp, clock: Clock): Send<ServiceTarget> {
   return async ({ deliveryId, key, target, facts }, signal) => {
     const adapter: Adapter<ServiceChannelType> = ADAPTERS[target.type];
     const nowMs = clock.wallMs();
@@ -33,8 +33,8 @@ const TOO_MANY = 429;
 const TEMPORARY: readonly number[] = [408, 425, TOO_MANY];
 
 /**
- * A status from 400 to 499 is final, except for those that ask to come again: the service refuses this
- * message or these credentials, and would refuse them again.
+ * A status from 400 to 499 is final, except for those of TEMPORARY: the service refuses this message or these
+ * credentials, and would refuse them again.
  */
 function judged(
   sent: HttpOutcome,
