@@ -4,7 +4,7 @@ import { ChoicesError, ErrorState } from '../../parts/error-state.tsx';
 import { duration, responseTime } from '../../parts/formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { QuietMarks } from '../../parts/states/quiet-marks.tsx';
+import { AcknowledgedMark, QuietMarks } from '../../parts/states/quiet-marks.tsx';
 import { type MarkedState, StateMark } from '../../parts/states/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
@@ -110,11 +110,7 @@ function CheckView({
           mutedByGroup={status?.mutedByGroup ?? false}
           inMaintenance={status?.inMaintenance ?? false}
         />
-        {status !== null && status.acknowledgement !== null && (
-          <span class="chip" title={`By ${status.acknowledgement.by.name}`}>
-            acknowledged
-          </span>
-        )}
+        <AcknowledgedMark taken={status?.acknowledgement ?? null} />
         <span class="muted">
           {status?.since != null && (
             <>
