@@ -4,12 +4,12 @@ import { CheckField, problemOf, SelectField } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
 import { useGroups } from '../../parts/lists/use-groups.ts';
 import { Link } from '../../shell/link.tsx';
-import { useChannelChoices } from '../alerting/channel-choices.ts';
+import { useChannelChoices } from '../alerting/channels/channel-choices.ts';
 import {
   channelLabel,
   notifiedChannels,
   subscriptionsFor,
-} from '../alerting/channel-form.ts';
+} from '../alerting/channels/channel-form.ts';
 import { Choices } from '../editing/choices.tsx';
 import '../editing/editing.css';
 import { AlertSettingsFields } from '../settings/alert-settings-fields.tsx';

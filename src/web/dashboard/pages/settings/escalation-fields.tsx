@@ -6,8 +6,8 @@ import { count, counted, duration } from '../../parts/formats.ts';
 import { boundsOf, limits } from '../../parts/forms/limits.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Link } from '../../shell/link.tsx';
-import { useChannelChoices } from '../alerting/channel-choices.ts';
-import { channelName } from '../alerting/channel-form.ts';
+import { useChannelChoices } from '../alerting/channels/channel-choices.ts';
+import { channelName } from '../alerting/channels/channel-form.ts';
 
 type Step = components['schemas']['AccountAlertSettings']['escalationStep'];
 
