@@ -61,7 +61,7 @@ export function Page({ params }: PageProps) {
       <>
         <PageHeader title={check.name} />
         <EmptyState title="This is a heartbeat">
-          It has pings in place of runs.{' '}
+          It has pings instead of runs.{' '}
           <Link to={`/heartbeats/${encodeURIComponent(id)}`}>Go to its page</Link>
         </EmptyState>
       </>
