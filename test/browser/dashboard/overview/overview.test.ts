@@ -57,6 +57,7 @@ describe.skipIf(LACKING !== null)('the overview', () => {
         /^Last 24 hours: failed in [12] of 96 quarter-hours$/,
       );
       // On a narrow screen it is next to the time since when it fails.
+      // biome-ignore lint/performance/useDomNodeTextContent: textContent has the word also where it is not shown
       expect(await orders.locator('.overview-now').innerText()).toBe(responseTime);
       await page.getByRole('link', { name: '2 failing' }).waitFor();
       const overflow = await page.evaluate(
