@@ -22,7 +22,7 @@ const STAMP = '.inputs';
 const THEME_SCRIPT = join(import.meta.dirname, 'shell/theme-before-paint.js');
 const THEME_PLACE = '<!-- theme script -->';
 
-/** The hash of all files that the result depends on; the lockfile stands for packages. */
+/** The hash of all files that the result depends on; the lockfile covers packages. */
 function inputHash() {
   const hash = createHash('sha256').update(process.version);
   const files = readdirSync(WEB, { recursive: true, encoding: 'utf8' })

@@ -59,30 +59,41 @@ export function checkFieldsOf(document: OpenApiDocument): Readonly<Record<string
   return { all, ...Object.fromEntries(own) };
 }
 
-/** Numbers of other forms, by the schema of their body. */
+/** Numbers and lists of other forms, by the schema of their body. A path ends with the name. */
 const OTHER_NUMBERS = {
   group: ['CheckGroupInput', ['concurrency']],
   channel: ['EmailAlertChannelInput', ['groupWindow', 'degradedDigestHour', 'sslExpiryThreshold']],
-  escalation: ['EscalationStepInput', ['minutes']],
+  escalation: ['EscalationStepInput', ['minutes', 'alertChannelIds']],
+  alertSettings: ['AlertSettingsInput', ['parallelRunFailureThreshold.percentage']],
 } as const satisfies Readonly<Record<string, readonly [string, readonly string[]]>>;
 
-/** The bounds and defaults of numbers that forms of other resources ask for, as the document has them. */
+/**
+ * The bounds and defaults of numbers, and of the lengths of lists, that forms of other resources ask for, as the
+ * document has them.
+ */
 export function numberLimitsOf(
   document: OpenApiDocument,
 ): Readonly<Record<string, Readonly<Record<string, Pick<Facts, 'min' | 'max' | 'default'>>>>> {
   const schemas = (document as unknown as { components: { schemas: Record<string, Schema> } })
     .components.schemas;
-  const limitOf = (name: string, field: string) => {
-    const properties = (schemas[name]?.properties ?? {}) as Readonly<Record<string, Schema>>;
-    const found = resolved(properties[field] ?? {}, schemas);
-    const { min, max, default: standard } = factsOf(found.schema, found.isNullable, false);
-    if (min === undefined || max === undefined) throw new Error(`${name}.${field} has no bounds`);
-    return { min, max, ...(standard === undefined ? {} : { default: standard }) };
+  const limitOf = (name: string, path: string) => {
+    let found = resolved(schemas[name] ?? {}, schemas);
+    for (const part of path.split('.')) {
+      const properties = (found.schema.properties ?? {}) as Readonly<Record<string, Schema>>;
+      found = resolved(properties[part] ?? {}, schemas);
+    }
+    const { schema, isNullable } = found;
+    const facts = factsOf(schema, isNullable, false);
+    const min = facts.min ?? schema.minItems;
+    const max = facts.max ?? facts.maxItems;
+    if (typeof min !== 'number' || max === undefined)
+      throw new Error(`${name}.${path} has no bounds`);
+    return { min, max, ...(facts.default === undefined ? {} : { default: facts.default }) };
   };
   return Object.fromEntries(
     Object.entries(OTHER_NUMBERS).map(([form, [name, fields]]) => [
       form,
-      Object.fromEntries(fields.map((field) => [field, limitOf(name, field)])),
+      Object.fromEntries(fields.map((path) => [path.split('.').at(-1), limitOf(name, path)])),
     ]),
   );
 }

@@ -73,7 +73,7 @@ export function errorOf(response: Response, body: unknown): ApiError {
   );
 }
 
-/** Of whole seconds, as the service sends them. A proxy may send a date. */
+/** The service sends whole seconds. A proxy may send a date. */
 function retryAfterMs(header: string | null): number | null {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : null;
 }

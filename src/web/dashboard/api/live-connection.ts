@@ -51,7 +51,7 @@ function handOn(event: LiveEvent | null): void {
 
 /**
  * Follows the events of the account until the signal aborts. Not by an EventSource: that one sends no
- * header for the account, and does not tell 410 from a lost connection.
+ * header for the account, and does not distinguish 410 from a lost connection.
  */
 export async function followEvents(ended: AbortSignal): Promise<void> {
   const reader = new EventStreamReader((event) => handOn(event));

@@ -161,26 +161,26 @@ export const PAGES: Readonly<Record<DashboardPageName, DashboardPage>> = {
   alerts: {
     title: 'Alerts',
     section: 'alerts',
-    load: () => import('./alerting/alerts-page.tsx'),
+    load: () => import('./alerting/alerts/alerts-page.tsx'),
   },
   alert: {
     title: 'Alert',
     section: 'alerts',
-    load: () => import('./alerting/alert-page.tsx'),
+    load: () => import('./alerting/alerts/alert-page.tsx'),
   },
   channels: {
     title: 'Alert channels',
     section: 'alerts',
-    load: () => import('./alerting/channels-page.tsx'),
+    load: () => import('./alerting/channels/channels-page.tsx'),
   },
   newChannel: {
     title: 'New channel',
     section: 'alerts',
-    load: () => import('./alerting/channel-page.tsx'),
+    load: () => import('./alerting/channels/channel-page.tsx'),
   },
   channel: {
     title: 'Channel',
     section: 'alerts',
-    load: () => import('./alerting/channel-page.tsx'),
+    load: () => import('./alerting/channels/channel-page.tsx'),
   },
 };

@@ -9,10 +9,12 @@ interface DialogProps {
   readonly children: ComponentChildren;
   /** The buttons, the one that does it last. */
   readonly actions?: ComponentChildren;
+  /** True when it closes: the heading of the page gets the focus, because what opened the dialog disappears. */
+  readonly isOpenerGone?: { readonly current: boolean };
 }
 
-/** A modal window while it is rendered. The browser keeps the focus inside, and gives it back afterwards. */
-export function Dialog({ title, onClose, children, actions }: DialogProps) {
+/** A modal window while it is rendered. The browser keeps the focus inside; afterwards what opened it has it again. */
+export function Dialog({ title, onClose, children, actions, isOpenerGone }: DialogProps) {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
   /** A click ends outside as well where a selection of text in a field is dragged out of it. */
@@ -23,7 +25,11 @@ export function Dialog({ title, onClose, children, actions }: DialogProps) {
     current?.showModal();
     return () => {
       current?.close();
-      if (before instanceof HTMLElement) before.focus();
+      if (before instanceof HTMLElement && before.isConnected && isOpenerGone?.current !== true) {
+        before.focus();
+      } else {
+        document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+      }
     };
   }, []);
   return (

@@ -29,7 +29,7 @@ export function ErrorState({
   );
 }
 
-/** In place of the choices of a field that could not be read. The rest of the form can be used. */
+/** Instead of the choices of a field that could not be read. The rest of the form can be used. */
 export function ChoicesError({
   what,
   error,

@@ -7,7 +7,7 @@ const Close = createContext<() => void>(() => {});
 interface MenuProps {
   readonly label: ComponentChildren;
   readonly buttonClass?: string;
-  readonly place?: 'below' | 'above' | 'below-end';
+  readonly position?: 'below' | 'above' | 'below-end';
   readonly isDisabled?: boolean;
   readonly children: ComponentChildren;
 }
@@ -16,7 +16,7 @@ interface MenuProps {
 export function Menu({
   label,
   buttonClass = 'button',
-  place = 'below',
+  position = 'below',
   isDisabled = false,
   children,
 }: MenuProps) {
@@ -88,7 +88,13 @@ export function Menu({
         <CaretIcon />
       </button>
       {isOpen && (
-        <div class={`menu-list ${place}`} role="menu" id={id} tabIndex={-1} onKeyDown={onKeyDown}>
+        <div
+          class={`menu-list ${position}`}
+          role="menu"
+          id={id}
+          tabIndex={-1}
+          onKeyDown={onKeyDown}
+        >
           <Close.Provider value={close}>{children}</Close.Provider>
         </div>
       )}

@@ -1,4 +1,4 @@
-/** Takes the place of lines that are being loaded, so that nothing moves when they come. */
+/** Shown instead of lines that are being loaded, so that nothing moves when they come. */
 export function Skeleton({
   lines,
   height = 20,

@@ -70,7 +70,7 @@ export function Table<Row>({
                 class={classOf(column)}
                 data-head={typeof column.head === 'string' ? column.head : undefined}
               >
-                {column.cell(row)}
+                <div class="table-cell">{column.cell(row)}</div>
               </td>
             ))}
           </tr>

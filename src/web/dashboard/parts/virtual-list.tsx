@@ -28,7 +28,7 @@ interface VirtualListProps extends Pick<RowBlock, 'length' | 'rowHeight' | 'row'
 
 /** Pixels above and below the window, so that scrolling shows no gaps. */
 const BEYOND_PX = 640;
-/** Before the place of the list is known. */
+/** Before the position of the list is known. */
 const FIRST_PX = 1_600;
 
 /** A long list that scrolls with the window: only the rows near it are in the document. */

@@ -36,7 +36,7 @@ export function UserMenu() {
         </span>
       }
       buttonClass="user-button"
-      place="above"
+      position="above"
     >
       {accounts.length > 1 &&
         accounts.map(({ id, name, role }) => (

@@ -1,4 +1,4 @@
-import { CHANNEL_TYPES } from '../../../../src/web/dashboard/pages/alerting/channel-form.ts';
+import { CHANNEL_TYPES } from '../../../../src/web/dashboard/pages/alerting/channels/channel-form.ts';
 import { fail, type Scene } from '../scenes.ts';
 import { addMonitoringProblems, prepareAlerting } from './alerting-samples.ts';
 

@@ -85,6 +85,21 @@ describe.skipIf(LACKING !== null)('the pages of heartbeats', () => {
     expect(faults()).toEqual([]);
   });
 
+  it('show that somebody has acknowledged the alert', async () => {
+    const account = await newAccount();
+    const { id, pingPath } = await makeHeartbeat(account);
+    await ping(pingPath);
+    await age(service(), id, 90);
+    const { page, goto, faults } = await open(account);
+    await goto(`/heartbeats/${id}`);
+    await page.getByRole('button', { name: /^Acknowledge/ }).click();
+    await page.locator('.page-header').getByText('acknowledged', { exact: true }).waitFor();
+    await page.getByRole('button', { name: /^Undo acknowledgement/ }).click();
+    const mark = page.locator('.page-header').getByText('acknowledged', { exact: true });
+    await mark.waitFor({ state: 'detached' });
+    expect(faults()).toEqual([]);
+  });
+
   it('pause, resume, mute and delete a heartbeat, and say what is lost', async () => {
     const account = await newAccount();
     const { id, pingPath } = await makeHeartbeat(account);

@@ -39,11 +39,11 @@ describe.skipIf(LACKING !== null)('the overview', () => {
   });
 
   it.each([
-    { theme: 'light', width: 1_440 },
-    { theme: 'dark', width: 360 },
+    { theme: 'light', width: 1_440, responseTime: '30 s' },
+    { theme: 'dark', width: 360, responseTime: 'now 30 s' },
   ] as const)(
     'shows first what is broken, since when, why and from where ($theme, $width px)',
-    async (view) => {
+    async ({ responseTime, ...view }) => {
       const { page, goto, axe, faults } = await open(await sharedBadDay(), view);
       await goto('/');
       const broken = page.getByRole('list', { name: 'Checks that need a look' });
@@ -56,6 +56,9 @@ describe.skipIf(LACKING !== null)('the overview', () => {
       expect(await orders.getByRole('img').getAttribute('aria-label')).toMatch(
         /^Last 24 hours: failed in [12] of 96 quarter-hours$/,
       );
+      // On a narrow screen it is next to the time since when it fails.
+      // biome-ignore lint/performance/useDomNodeTextContent: textContent has the word also where it is not shown
+      expect(await orders.locator('.overview-now').innerText()).toBe(responseTime);
       await page.getByRole('link', { name: '2 failing' }).waitFor();
       const overflow = await page.evaluate(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
@@ -264,7 +267,13 @@ describe.skipIf(LACKING !== null)('the overview', () => {
       expect(await dialog.getByLabel('Checks at once').inputValue()).toBe('3');
       expect(await dialog.getByLabel('Checks at once').getAttribute('max')).toBe('100');
       expect(await axe()).toEqual([]);
-      await dialog.getByRole('button', { name: 'Make the group' }).click();
+      // The button is in view although the form is higher than the window.
+      const make = dialog.getByRole('button', { name: 'Make the group' });
+      const [whole, button] = [await dialog.boundingBox(), await make.boundingBox()];
+      expect((button?.y ?? Number.POSITIVE_INFINITY) + (button?.height ?? 0)).toBeLessThanOrEqual(
+        (whole?.y ?? 0) + (whole?.height ?? 0),
+      );
+      await make.click();
       await page.getByText('The group Shop is saved.').waitFor();
       const empty = page.getByRole('region', { name: /^Groups without checks/ });
       await empty.getByText('Shop').waitFor();
@@ -308,6 +317,58 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     await dialog.getByRole('button', { name: 'Delete the group…' }).click();
     await dialog.getByRole('button', { name: 'Delete the group', exact: true }).click();
     await edit.waitFor({ state: 'detached' });
+    // Keyboard and screen reader go on at the page: the button that opened the dialog is gone.
+    const focused = page.locator(':focus');
+    expect(await focused.evaluate((element) => element.tagName)).toBe('H1');
+  });
+
+  it('says that a group is deleted if the response to the first request was lost', async () => {
+    const account = await newAccount();
+    const { json: group } = await account.post('/v1/check-groups', { name: 'Shop' });
+    const { page, goto } = await open(account);
+    await goto('/?group-by=group');
+    await page.getByRole('button', { name: 'Edit group Shop' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Delete the group…' }).click();
+    await page.route(
+      `**/v1/check-groups/${group.id}`,
+      async (route) => {
+        await route.fetch();
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    const remove = dialog.getByRole('button', { name: 'Delete the group', exact: true });
+    await remove.click();
+    await dialog.getByText('The service cannot be reached.').waitFor();
+    expect((await account.get(`/v1/check-groups/${group.id}`)).status).toBe(404);
+    await remove.click();
+    await page.getByText('The group Shop is deleted.').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  it('says that it has read only some of very many groups', async () => {
+    const account = await newAccount();
+    await account.post('/v1/check-groups', { name: 'Shop' });
+    const { page, goto } = await open(account);
+    await page.route(/\/v1\/check-groups\?/, async (route) => {
+      const response = await route.fetch();
+      const number = Number(new URL(route.request().url()).searchParams.get('page'));
+      const [group] = (await account.get('/v1/check-groups')).json;
+      const json = Array.from({ length: 100 }, (_, at) => {
+        const id = number * 100 + at;
+        return { ...group, id, name: `Group ${id}` };
+      });
+      await route.fulfill({ json, headers: { ...response.headers(), 'x-total-count': '1200' } });
+    });
+    await goto('/?group-by=group');
+    const empty = page.getByRole('region', { name: /^Groups without checks/ });
+    await empty.getByText('Only the 1,000 oldest groups are read, of 1,200.').waitFor();
+    await empty.getByText('950 more are not shown.').waitFor();
+    await goto('/checks/new?type=URL');
+    const chosen = page.getByLabel('Group', { exact: true });
+    await expect.poll(() => chosen.locator('option').count(), SLOW).toBe(1_001);
+    await page.getByText('Only the 1,000 oldest groups are read, of 1,200.').waitFor();
   });
 
   it('offers as filters all tags, groups and locations that checks have', async () => {

@@ -143,7 +143,15 @@ describe.skipIf(LACKING !== null)('the pages of settings', () => {
     await page.getByLabel('Time', { exact: true }).selectOption('15');
     await page.getByLabel('Reminders').selectOption('100000');
     await page.getByLabel('Send alerts that nobody acknowledges').check();
-    await page.getByLabel('Minutes without acknowledgement').fill('20');
+    const minutes = page.getByLabel('Minutes without acknowledgement');
+    expect(await minutes.getAttribute('max')).toBe('1440');
+    await minutes.fill('20');
+    await page.getByText('Choose at least 1, at most 20.').waitFor();
+    await page.getByLabel('Checks in several locations fail only if').check();
+    const share = page.getByLabel('Share of the locations, in percent');
+    expect(await share.inputValue()).toBe('10');
+    expect(await share.getAttribute('min')).toBe('10');
+    await share.fill('50');
     await page.getByRole('checkbox', { name: 'night@example.com' }).check();
     await save.click();
     await page.getByText('The alert settings are saved').waitFor();
@@ -152,6 +160,7 @@ describe.skipIf(LACKING !== null)('the pages of settings', () => {
       escalationType: 'TIME_BASED',
       timeBasedEscalation: { minutesFailingThreshold: 15 },
       reminders: { amount: 100_000 },
+      parallelRunFailureThreshold: { enabled: true, percentage: 50 },
       escalationStep: { minutes: 20, alertChannelIds: [channel.json.id] },
     });
     expect(faults()).toEqual([]);

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api } from '../../api/client.ts';
+import { api, ensureDeleted } from '../../api/client.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
@@ -118,7 +118,7 @@ function Remove({
   readonly onClose: () => void;
 }) {
   const run = async (): Promise<void> => {
-    await api.DELETE('/v1/client-certificates/{id}', { params: { path: { id } } });
+    await ensureDeleted(api.DELETE('/v1/client-certificates/{id}', { params: { path: { id } } }));
     reloadClientCertificates();
     showToast({ kind: 'plain', text: `The client certificate for ${host} is deleted.` });
   };
@@ -126,6 +126,7 @@ function Remove({
     <Confirm
       title={`Delete the certificate for ${host}`}
       action="Delete the certificate"
+      removesOpener
       run={run}
       onClose={onClose}
     >

@@ -104,7 +104,7 @@ export function CheckActions({
           </Link>
         </>
       )}
-      <Menu label="More" buttonClass="button" place="below-end">
+      <Menu label="More" buttonClass="button" position="below-end">
         {may('write') && (
           <MenuLink href={addressOf(`/checks/new?from=${encodeURIComponent(check.id)}`)}>
             Duplicate…
@@ -119,7 +119,7 @@ export function CheckActions({
       </Menu>
       {may('run') &&
         (locations.length > 1 ? (
-          <Menu label="Run now" buttonClass="button primary" place="below-end">
+          <Menu label="Run now" buttonClass="button primary" position="below-end">
             <MenuItem onSelect={() => onRun(null)}>At any location</MenuItem>
             {locations.map((location) => (
               <MenuItem key={location} onSelect={() => onRun(location)}>

@@ -4,13 +4,13 @@ import { ChoicesError, ErrorState } from '../../parts/error-state.tsx';
 import { duration, responseTime } from '../../parts/formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { QuietMarks } from '../../parts/states/quiet-marks.tsx';
+import { AcknowledgedMark, QuietMarks } from '../../parts/states/quiet-marks.tsx';
 import { type MarkedState, StateMark } from '../../parts/states/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
-import { OpenAlert } from '../alerting/open-alert.tsx';
-import { Recipients, WhyNoAlert } from '../alerting/recipients.tsx';
+import { OpenAlert } from '../alerting/alerts/open-alert.tsx';
+import { Recipients, WhyNoAlert } from '../alerting/alerts/recipients.tsx';
 import { useRefresh } from '../locations/use-refresh.ts';
 import type { PageProps } from '../page-props.ts';
 import { CheckActions } from './actions.tsx';
@@ -61,7 +61,7 @@ export function Page({ params }: PageProps) {
       <>
         <PageHeader title={check.name} />
         <EmptyState title="This is a heartbeat">
-          It has pings in place of runs.{' '}
+          It has pings instead of runs.{' '}
           <Link to={`/heartbeats/${encodeURIComponent(id)}`}>Go to its page</Link>
         </EmptyState>
       </>
@@ -110,11 +110,7 @@ function CheckView({
           mutedByGroup={status?.mutedByGroup ?? false}
           inMaintenance={status?.inMaintenance ?? false}
         />
-        {status !== null && status.acknowledgement !== null && (
-          <span class="chip" title={`By ${status.acknowledgement.by.name}`}>
-            acknowledged
-          </span>
-        )}
+        <AcknowledgedMark taken={status?.acknowledgement ?? null} />
         <span class="muted">
           {status?.since != null && (
             <>

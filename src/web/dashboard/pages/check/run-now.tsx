@@ -56,21 +56,21 @@ export function FollowedRun({
 }
 
 function RunText({ run: { state, location, created_at } }: { readonly run: CheckRun }) {
-  const place = <b>{location}</b>;
+  const name = <b>{location}</b>;
   switch (state) {
     case 'waiting':
       return (
         <>
-          Waiting for an agent at {place}, since <TimeText at={created_at} form="clock" />
+          Waiting for an agent at {name}, since <TimeText at={created_at} form="clock" />
         </>
       );
     case 'assigned':
-      return <>An agent at {place} makes the run…</>;
+      return <>An agent at {name} makes the run…</>;
     case 'expired':
-      return <>No agent at {place} made the run in time. Is one connected?</>;
+      return <>No agent at {name} made the run in time. Is one connected?</>;
     case 'cancelled':
-      return <>The run at {place} was cancelled.</>;
+      return <>The run at {name} was cancelled.</>;
     case 'done':
-      return <>The run at {place} has ended.</>;
+      return <>The run at {name} has ended.</>;
   }
 }

@@ -6,8 +6,12 @@ import { counted } from '../../parts/formats.ts';
 import { tagsIn, tagsText } from '../../parts/forms/tags.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Link } from '../../shell/link.tsx';
-import { useChannelChoices } from '../alerting/channel-choices.ts';
-import { channelLabel, notifiedChannels, subscriptionsFor } from '../alerting/channel-form.ts';
+import { useChannelChoices } from '../alerting/channels/channel-choices.ts';
+import {
+  channelLabel,
+  notifiedChannels,
+  subscriptionsFor,
+} from '../alerting/channels/channel-form.ts';
 import { useCheckForm } from './check-form.ts';
 import { Choices } from './choices.tsx';
 import { listAt, valueAt } from './draft.ts';

@@ -1,8 +1,7 @@
-import { api, bodyOf } from '../../api/client.ts';
-import { useQuery } from '../../api/query.ts';
 import { ChoicesError } from '../../parts/error-state.tsx';
 import { Field, SelectField } from '../../parts/field.tsx';
 import { TAGS_HINT, tagsIn, tagsText } from '../../parts/forms/tags.ts';
+import { useGroups } from '../../parts/lists/use-groups.ts';
 import { useCheckForm } from './check-form.ts';
 import { listAt, valueAt } from './draft.ts';
 import { FactField, useTyped } from './fact-field.tsx';
@@ -10,19 +9,13 @@ import { factsAt } from './facts.ts';
 import { labelOf } from './form-fields.ts';
 import { Section } from './section.tsx';
 
-const SHOWN = 100;
-
 /** Group, tags and note. */
 export function Belonging() {
   const { type, draft, change, problemAt } = useCheckForm();
-  const query = useQuery(
-    'groups to choose',
-    (signal) =>
-      bodyOf(api.GET('/v1/check-groups', { params: { query: { limit: SHOWN } }, signal })),
-    { on: ['group'] },
-  );
+  const query = useGroups();
+  const found = query.data.value;
   const groupId = valueAt(draft, 'groupId') ?? null;
-  const known = (query.data.value ?? []).map(({ id, name }) => ({
+  const known = (found?.groups ?? []).map(({ id, name }) => ({
     value: String(id),
     label: name,
   }));
@@ -32,7 +25,9 @@ export function Belonging() {
       <div data-field="groupId">
         <SelectField
           label={labelOf('groupId')}
-          hint="Its settings come before those of the check."
+          hint={['Its settings come before those of the check.', found?.limitNote]
+            .filter(Boolean)
+            .join(' ')}
           value={groupId === null ? '' : String(groupId)}
           options={[
             { value: '', label: 'none' },

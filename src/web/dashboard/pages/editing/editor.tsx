@@ -38,7 +38,7 @@ type EditorProps =
   /** A new check. */
   | { readonly stored: null; readonly initial: Draft };
 
-/** As editing.css has it: the YAML has a place beside the form. */
+/** As editing.css has it: the YAML is beside the form. */
 const WIDE = '(min-width: 1240px)';
 
 /** The form of a check, new or stored, and the YAML of the same check. */

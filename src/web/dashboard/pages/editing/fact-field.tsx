@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Field } from '../../parts/field.tsx';
 import { useCheckForm } from './check-form.ts';
 import { valueAt } from './draft.ts';
-import { boundsOf, type Facts, factsAt, hintOf, patternOf, unitOf } from './facts.ts';
+import { boundsText, type Facts, factsAt, hintOf, patternOf, unitOf } from './facts.ts';
 import { labelOf, wordsOf } from './form-fields.ts';
 
 interface FactFieldProps {
@@ -16,7 +16,7 @@ interface FactFieldProps {
   /** The height of a text of several lines. */
   readonly rows?: number;
   readonly isPassword?: boolean;
-  /** In place of `wordsOf`. */
+  /** Instead of `wordsOf`. */
   readonly wordOf?: (value: string | number) => string;
 }
 
@@ -88,7 +88,7 @@ export function FactField(props: FactFieldProps) {
 function defaultHint(path: string, facts: Facts): ComponentChildren | undefined {
   const parts = [
     hintOf(facts),
-    facts.kind === 'string' ? '' : boundsOf(facts, unitOf(path, facts)),
+    facts.kind === 'string' ? '' : boundsText(facts, unitOf(path, facts)),
   ];
   const text = parts.filter((part) => part !== '').join(' ');
   return text === '' ? undefined : <Code text={text} />;
@@ -136,7 +136,7 @@ export function Choice({
   );
 }
 
-/** Empty stands for null, or for the default where null is not allowed. */
+/** Empty means null, or the default where null is not allowed. */
 function NumberControl({
   facts,
   value,

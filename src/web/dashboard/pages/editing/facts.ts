@@ -56,7 +56,7 @@ export function unitOf(path: string, { text = '' }: Facts): string | null {
   return /^Minutes\b|\bminutes\.$/.test(text) ? 'min' : null;
 }
 
-/** The text of a field without the unit that stands beside it. An empty control stands for null. */
+/** The text of a field without the unit that is shown beside it. An empty control means null. */
 export function hintOf(facts: Facts): string {
   return (facts.text ?? '')
     .replace(/^(Milliseconds|Percent)\. /, '')
@@ -64,7 +64,7 @@ export function hintOf(facts: Facts): string {
 }
 
 /** `From 1 to 50.`, and the default. */
-export function boundsOf({ min, max, default: standard }: Facts, unit: string | null): string {
+export function boundsText({ min, max, default: standard }: Facts, unit: string | null): string {
   const after = unit === null ? '' : ` ${unit}`;
   const range =
     max !== undefined

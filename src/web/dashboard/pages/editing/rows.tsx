@@ -81,7 +81,7 @@ export function Cell({
   readonly placeholder?: string;
   readonly isSecret?: boolean;
   readonly isWide?: boolean;
-  /** In place of `wordsOf`. */
+  /** Instead of `wordsOf`. */
   readonly wordOf?: (value: string | number) => string;
   /** What an input means. Default: the text itself. */
   readonly onText?: (text: string) => unknown;

@@ -1,18 +1,19 @@
-import { api, bodyOf } from '../../api/client.ts';
 import type { FieldProblem } from '../../api/errors.ts';
-import { useQuery } from '../../api/query.ts';
 import { ChoicesError } from '../../parts/error-state.tsx';
 import { CheckField, problemOf, SelectField } from '../../parts/field.tsx';
 import { counted } from '../../parts/formats.ts';
+import { useGroups } from '../../parts/lists/use-groups.ts';
 import { Link } from '../../shell/link.tsx';
-import { useChannelChoices } from '../alerting/channel-choices.ts';
-import { channelLabel, notifiedChannels, subscriptionsFor } from '../alerting/channel-form.ts';
+import { useChannelChoices } from '../alerting/channels/channel-choices.ts';
+import {
+  channelLabel,
+  notifiedChannels,
+  subscriptionsFor,
+} from '../alerting/channels/channel-form.ts';
 import { Choices } from '../editing/choices.tsx';
 import '../editing/editing.css';
 import { AlertSettingsFields } from '../settings/alert-settings-fields.tsx';
 import type { HeartbeatForm } from './heartbeat-fields.ts';
-
-const SHOWN = 100;
 
 /** The group of a heartbeat, and who is notified of it when. */
 export function HeartbeatAlerts({
@@ -25,13 +26,9 @@ export function HeartbeatAlerts({
   readonly change: (fields: Partial<HeartbeatForm>) => void;
 }) {
   const { groupId, channels } = form;
-  const query = useQuery(
-    'groups to choose',
-    (signal) =>
-      bodyOf(api.GET('/v1/check-groups', { params: { query: { limit: SHOWN } }, signal })),
-    { on: ['group'] },
-  );
-  const known = (query.data.value ?? []).map(({ id, name }) => ({
+  const query = useGroups();
+  const found = query.data.value;
+  const known = (found?.groups ?? []).map(({ id, name }) => ({
     value: String(id),
     label: name,
   }));
@@ -40,7 +37,9 @@ export function HeartbeatAlerts({
     <>
       <SelectField
         label="Group"
-        hint="Its settings come before those of the heartbeat."
+        hint={['Its settings come before those of the heartbeat.', found?.limitNote]
+          .filter(Boolean)
+          .join(' ')}
         value={groupId}
         options={[
           { value: '', label: 'none' },

@@ -3,7 +3,7 @@ import type { Heartbeat } from './queries.ts';
 
 export type HeartbeatUnit = Heartbeat['heartbeat']['periodUnit'];
 
-/** What the form of a heartbeat holds while it is edited. */
+/** The values of the form of a heartbeat while it is edited. */
 export interface HeartbeatForm {
   readonly name: string;
   readonly period: string;

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api } from '../../api/client.ts';
+import { api, ensureDeleted } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
 import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
@@ -12,14 +12,14 @@ import { duration } from '../../parts/formats.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { QuietMarks } from '../../parts/states/quiet-marks.tsx';
+import { AcknowledgedMark, QuietMarks } from '../../parts/states/quiet-marks.tsx';
 import { StateMark } from '../../parts/states/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { addressOf, Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
-import { OpenAlert } from '../alerting/open-alert.tsx';
-import { WhyNoAlert } from '../alerting/recipients.tsx';
+import { OpenAlert } from '../alerting/alerts/open-alert.tsx';
+import { WhyNoAlert } from '../alerting/alerts/recipients.tsx';
 import { AvailabilityPanel } from '../check/availability.tsx';
 import { useRefresh } from '../locations/use-refresh.ts';
 import type { PageProps } from '../page-props.ts';
@@ -89,6 +89,7 @@ export function Page({ params: { id = '' } }: PageProps) {
           mutedByGroup={status?.mutedByGroup ?? false}
           inMaintenance={status?.inMaintenance ?? false}
         />
+        <AcknowledgedMark taken={status?.acknowledgement ?? null} />
         {heartbeat.tags.map((tag) => (
           <span class="chip" key={tag}>
             {tag}
@@ -245,7 +246,7 @@ function Actions({
           action="Delete the heartbeat"
           onClose={() => ask(null)}
           run={async () => {
-            await api.DELETE('/v1/checks/heartbeats/{id}', { params });
+            await ensureDeleted(api.DELETE('/v1/checks/heartbeats/{id}', { params }));
             showToast({ kind: 'plain', text: `${name} is deleted.` });
             route(addressOf('/heartbeats'), true);
             forgetHeartbeats();

@@ -9,7 +9,7 @@ import { count, counted } from '../../parts/formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { QuietMarks } from '../../parts/states/quiet-marks.tsx';
+import { AcknowledgedMark, QuietMarks } from '../../parts/states/quiet-marks.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { addressOf, Link } from '../../shell/link.tsx';
@@ -60,11 +60,7 @@ const COLUMNS: readonly Column<HeartbeatStatus>[] = [
           {status.name}
         </Link>
         <QuietMarks {...status} />
-        {status.acknowledgement !== null && (
-          <span class="chip" title={`By ${status.acknowledgement.by.name}`}>
-            acknowledged
-          </span>
-        )}
+        <AcknowledgedMark taken={status.acknowledgement} />
         {status.tags.map((tag) => (
           <span class="chip" key={tag}>
             {tag}

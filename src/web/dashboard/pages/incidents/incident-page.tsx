@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api } from '../../api/client.ts';
+import { api, ensureDeleted } from '../../api/client.ts';
 import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
@@ -137,7 +137,7 @@ function Actions({
           action="Delete the incident"
           onClose={() => ask(null)}
           run={async () => {
-            await api.DELETE('/v1/status-pages/incidents/{incidentId}', { params });
+            await ensureDeleted(api.DELETE('/v1/status-pages/incidents/{incidentId}', { params }));
             showToast({ kind: 'plain', text: `${name} is deleted.` });
             route(addressOf('/incidents'), true);
             forgetIncidents();

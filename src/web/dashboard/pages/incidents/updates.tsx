@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/hooks';
-import { api } from '../../api/client.ts';
+import { api, ensureDeleted } from '../../api/client.ts';
 import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
@@ -70,12 +70,14 @@ export function Updates({ loaded, reload }: UpdatesProps) {
         <Confirm
           title="Delete this update"
           action="Delete the update"
+          removesOpener
           onClose={() => setDeleted(null)}
           run={async () => {
             const path = { incidentId, updateId: deleted.id };
-            await api.DELETE(
-              '/v1/status-pages/incidents/{incidentId}/incident-updates/{updateId}',
-              { params: { path } },
+            await ensureDeleted(
+              api.DELETE('/v1/status-pages/incidents/{incidentId}/incident-updates/{updateId}', {
+                params: { path },
+              }),
             );
             forgetIncidents();
             showToast({ kind: 'plain', text: 'The update is deleted.' });

@@ -73,7 +73,7 @@ export function AgentsPanel({
   );
 }
 
-/** Ids of agents are UUIDs: their beginning tells them apart. */
+/** Ids of agents are UUIDs: their beginning distinguishes them. */
 export function shortId(id: string): string {
   return id.length > 13 ? id.slice(0, 8) : id;
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLocation as useRouter } from 'preact-iso';
-import { api } from '../../api/client.ts';
+import { api, ensureDeleted } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import { invalidate } from '../../api/query.ts';
 import { Button } from '../../parts/button.tsx';
@@ -27,7 +27,7 @@ export function DeleteLocation({
     setBusy(true);
     try {
       const params = { path: { id: location.id } };
-      await api.DELETE('/v1/private-locations/{id}', { params });
+      await ensureDeleted(api.DELETE('/v1/private-locations/{id}', { params }));
       showToast({ kind: 'plain', text: `The location ${location.name} is deleted.` });
       onClose();
       route(addressOf('/locations'));

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { api, bodyOf } from '../../api/client.ts';
+import { api, bodyOf, ensureDeleted } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
 import { invalidate } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { keyText } from '../../parts/formats.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -221,32 +221,20 @@ function DeleteKey({
   readonly onClose: () => void;
   readonly onDeleted: () => void;
 }) {
-  const [isBusy, setBusy] = useState(false);
   const run = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const params = { path: { id: locationId, keyId: deleted.id } };
-      await api.DELETE('/v1/private-locations/{id}/keys/{keyId}', { params });
-      invalidate((key) => key.includes(locationId));
-      showToast({ kind: 'plain', text: `The key ${keyText(deleted)} is deleted.` });
-      onDeleted();
-    } catch (error) {
-      showToast({ kind: 'fail', text: asApiError(error).message });
-      setBusy(false);
-    }
+    const params = { path: { id: locationId, keyId: deleted.id } };
+    await ensureDeleted(api.DELETE('/v1/private-locations/{id}/keys/{keyId}', { params }));
+    invalidate((key) => key.includes(locationId));
+    showToast({ kind: 'plain', text: `The key ${keyText(deleted)} is deleted.` });
+    onDeleted();
   };
   return (
-    <Dialog
+    <Confirm
       title={`Delete the key ${keyText(deleted)}`}
+      action="Delete the key"
+      removesOpener
+      run={run}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="danger" isBusy={isBusy} onClick={() => void run()}>
-            Delete the key
-          </Button>
-        </>
-      }
     >
       <p>
         Agents with this key are refused within 5 s. They run their checks on, but their results
@@ -258,6 +246,6 @@ function DeleteKey({
         </p>
       )}
       {isLast && <p class="locations-warning">It is the only active key of the location.</p>}
-    </Dialog>
+    </Confirm>
   );
 }

@@ -69,7 +69,7 @@ export const START_TEXTS: Readonly<Record<Start, StartText>> = {
   kubernetes: {
     label: 'Kubernetes',
     needs:
-      'Run it in a copy of the repository, with the name of your registry in place of registry.example.com.',
+      'Run it in a copy of the repository, with the name of your registry instead of registry.example.com.',
     keyVariable: 'LOCATION_KEY',
     command: `${SECRET}\n\n${KUSTOMIZE}`,
     isElsewhere: true,
@@ -77,7 +77,7 @@ export const START_TEXTS: Readonly<Record<Start, StartText>> = {
   helm: {
     label: 'Helm',
     needs:
-      'Run it in a copy of the repository, with the name of your registry in place of registry.example.com.',
+      'Run it in a copy of the repository, with the name of your registry instead of registry.example.com.',
     keyVariable: 'LOCATION_KEY',
     command: `${SECRET}\n\n${HELM}`,
     isElsewhere: true,

@@ -99,7 +99,7 @@ export function StartPanel({
               </>
             ) : (
               <span class="muted">
-                The key of the location takes the place of {NO_KEY}. Somebody with the role admin
+                Put the key of the location there instead of {NO_KEY}. Somebody with the role admin
                 can make one.
               </span>
             )}

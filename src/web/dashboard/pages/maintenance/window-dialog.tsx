@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api } from '../../api/client.ts';
+import { api, ensureDeleted } from '../../api/client.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -33,10 +33,11 @@ export function WindowDialog({
       <Confirm
         title={`Delete ${window.name}`}
         action="Delete the window"
+        removesOpener
         onClose={onClose}
         run={async () => {
           const params = { path: { id: window.id } };
-          await api.DELETE('/v1/maintenance-windows/{id}', { params });
+          await ensureDeleted(api.DELETE('/v1/maintenance-windows/{id}', { params }));
           forgetWindows();
           showToast({ kind: 'plain', text: `${window.name} is deleted.` });
         }}

@@ -91,7 +91,12 @@ export function CheckLine({ row, height, isSelected, onSelect }: CheckLineProps)
       <div class="overview-cells">
         {row.letters !== '' && <Cells letters={row.letters} label={cellsLabel(row.letters)} />}
       </div>
-      <div class="overview-now num">{nowText(row)}</div>
+      <div class="overview-now num">
+        {row.state !== 'paused' && row.lastResponseTime !== null && (
+          <span class="overview-label">now </span>
+        )}
+        {nowText(row)}
+      </div>
       <div class="overview-usual num muted">
         <span class="overview-label">usually </span>
         {responseTime(row.usualResponseTime)}

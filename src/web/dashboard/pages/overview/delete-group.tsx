@@ -1,4 +1,4 @@
-import { api } from '../../api/client.ts';
+import { api, ensureDeleted } from '../../api/client.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { showToast } from '../../parts/toast.tsx';
 
@@ -16,7 +16,7 @@ export function DeleteGroup({
   readonly onClose: () => void;
 }) {
   const run = async (): Promise<void> => {
-    await api.DELETE('/v1/check-groups/{id}', { params: { path: { id } } });
+    await ensureDeleted(api.DELETE('/v1/check-groups/{id}', { params: { path: { id } } }));
     onChanged();
     showToast({ kind: 'plain', text: `The group ${name} is deleted.` });
   };
@@ -24,6 +24,7 @@ export function DeleteGroup({
     <Confirm
       title={`Delete the group ${name}`}
       action="Delete the group"
+      removesOpener
       run={run}
       onClose={onClose}
     >

@@ -56,7 +56,7 @@ function formOf(group: Group) {
 interface GroupDialogProps {
   /** Null: a new one. */
   readonly id: number | null;
-  /** Called in place of `onClose` if the user wants to delete the group. */
+  /** Called instead of `onClose` if the user wants to delete the group. */
   readonly onDelete: (group: { readonly id: number; readonly name: string }) => void;
   /** Called once it is saved. */
   readonly onChanged: () => void;

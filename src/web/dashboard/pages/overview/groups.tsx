@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { api, pageOf } from '../../api/client.ts';
-import { invalidate, useQuery } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { ChoicesError } from '../../parts/error-state.tsx';
 import { count } from '../../parts/formats.ts';
+import { reloadGroups, useGroups } from '../../parts/lists/use-groups.ts';
 import { DeleteGroup } from './delete-group.tsx';
 import { GroupDialog } from './group-dialog.tsx';
 import type { Section } from './overview-data.ts';
@@ -23,8 +22,6 @@ interface GroupDialogs {
   readonly view: ComponentChildren;
 }
 
-const KEY = 'groups of the overview';
-
 /**
  * The dialogs that make, edit and delete groups.
  *
@@ -34,7 +31,7 @@ export function useGroupDialogs(changed: () => void): GroupDialogs {
   const [open, setOpen] = useState<Open | null>(null);
   const close = (): void => setOpen(null);
   const onChanged = (): void => {
-    invalidate((key) => key === KEY);
+    reloadGroups();
     changed();
   };
   return {
@@ -54,8 +51,6 @@ export function useGroupDialogs(changed: () => void): GroupDialogs {
   };
 }
 
-const PART = 100;
-const MAX_PAGES = 10;
 const MAX_SHOWN = 50;
 
 /** Groups that no check belongs to, which have no section of their own. */
@@ -67,24 +62,11 @@ export function GroupsWithoutChecks({
   readonly sections: readonly Section[];
   readonly edit: GroupDialogs['edit'];
 }) {
-  const { data, error, reload } = useQuery(
-    KEY,
-    async (signal) => {
-      const all: { readonly id: number; readonly name: string }[] = [];
-      for (let page = 1; page <= MAX_PAGES; page += 1) {
-        const query = { limit: PART, page };
-        const { entries } = await pageOf(
-          api.GET('/v1/check-groups', { params: { query }, signal }),
-        );
-        all.push(...entries.map(({ id, name }) => ({ id, name })));
-        if (entries.length < PART) break;
-      }
-      return all;
-    },
-    { on: ['group'] },
-  );
+  const { data, error, reload } = useGroups();
+  const found = data.value;
   const used = new Set(sections.map(({ value }) => value));
-  const empty = (data.value ?? []).filter(({ id }) => !used.has(String(id)));
+  const empty = (found?.groups ?? []).filter(({ id }) => !used.has(String(id)));
+  const limitNote = found?.limitNote ?? null;
   return (
     <>
       {error.value !== null && (
@@ -92,7 +74,7 @@ export function GroupsWithoutChecks({
           <ChoicesError what="groups without checks" error={error.value} retry={reload} />
         </div>
       )}
-      {empty.length > 0 && (
+      {(empty.length > 0 || limitNote !== null) && (
         <section class="panel" aria-labelledby="overview-empty-groups">
           <div class="panel-head">
             <h2 id="overview-empty-groups">
@@ -116,6 +98,7 @@ export function GroupsWithoutChecks({
           {empty.length > MAX_SHOWN && (
             <p class="panel-body muted">{count(empty.length - MAX_SHOWN)} more are not shown.</p>
           )}
+          {limitNote !== null && <p class="panel-body muted">{limitNote}</p>}
         </section>
       )}
     </>

@@ -155,7 +155,7 @@ function SectionHead({
   );
 }
 
-/** The open sections, in the address. Of too many the first one closes. */
+/** The open sections, in the address. The first one closes if there are too many. */
 function useOpenSections() {
   const state = useUrlState();
   const open = state.all('open');
@@ -168,7 +168,7 @@ function useOpenSections() {
       } else if (open.includes(value)) {
         state.set({ open: open.filter((each) => each !== value) });
       } else {
-        // One more place is that of the rest.
+        // The section of the rest counts as one.
         state.set({ open: [...open, value].slice(1 - MAX_SECTIONS) });
       }
     },

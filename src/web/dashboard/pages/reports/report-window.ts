@@ -7,7 +7,7 @@ type QuickRange = NonNullable<Query['quickRange']>;
 /** The window of the reports, as the API takes it. */
 export interface ReportWindow {
   readonly quickRange: QuickRange;
-  /** Epoch milliseconds, in place of the start of `quickRange`. */
+  /** Epoch milliseconds, instead of the start of `quickRange`. */
   readonly from?: number;
   /** Epoch milliseconds, exclusive. */
   readonly to?: number;

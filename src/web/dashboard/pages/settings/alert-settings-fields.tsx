@@ -1,11 +1,14 @@
 import type { FieldProblem } from '../../api/errors.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { CheckField, problemOf, SelectField, TextField } from '../../parts/field.tsx';
+import { boundsOf, limits } from '../../parts/forms/limits.ts';
 
 export type AlertSettings = components['schemas']['AlertSettings'];
 type Minutes = 5 | 10 | 15 | 30;
 type Amount = 0 | 1 | 2 | 3 | 4 | 5 | 100_000;
 type Interval = 1 | 2 | 3 | 4 | 5 | 10 | 15 | 30;
+
+const SHARE = limits.alertSettings.percentage;
 
 const options = (values: readonly number[], labelOf: (value: number) => string) =>
   values.map((value) => ({ value: String(value), label: labelOf(value) }));
@@ -36,7 +39,10 @@ export function AlertSettingsFields({
   readonly hasLocations?: boolean;
   readonly change: (fields: Partial<AlertSettings>) => void;
 }) {
-  const parallel = settings.parallelRunFailureThreshold ?? { enabled: false, percentage: 10 };
+  const parallel = settings.parallelRunFailureThreshold ?? {
+    enabled: false,
+    percentage: SHARE.default,
+  };
   const reminders = settings.reminders ?? { amount: 0, interval: 5 };
   return (
     <>
@@ -98,8 +104,8 @@ export function AlertSettingsFields({
         <TextField
           label="Share of the locations, in percent"
           type="number"
-          min={10}
-          max={100}
+          hint={`From ${SHARE.min} to ${SHARE.max}.`}
+          {...boundsOf(SHARE)}
           value={String(parallel.percentage)}
           onValue={(value) =>
             change({ parallelRunFailureThreshold: { ...parallel, percentage: Number(value) } })

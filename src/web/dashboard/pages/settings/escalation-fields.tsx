@@ -6,14 +6,13 @@ import { count, counted, duration } from '../../parts/formats.ts';
 import { boundsOf, limits } from '../../parts/forms/limits.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Link } from '../../shell/link.tsx';
-import { useChannelChoices } from '../alerting/channel-choices.ts';
-import { channelName } from '../alerting/channel-form.ts';
+import { useChannelChoices } from '../alerting/channels/channel-choices.ts';
+import { channelName } from '../alerting/channels/channel-form.ts';
 
 type Step = components['schemas']['AccountAlertSettings']['escalationStep'];
 
-/** The most that a step may name. */
-const MAX_CHANNELS = 20;
 const MINUTES = limits.escalation.minutes;
+const CHANNELS = limits.escalation.alertChannelIds;
 const MINUTE_MS = 60_000;
 const DEFAULT_MINUTES = 10;
 
@@ -96,7 +95,11 @@ function Channels({
         />
       ))}
       {more > 0 && <p class="muted">{counted(more, 'more channel')}: the API takes their ids.</p>}
-      {chosen.length === 0 && <p class="muted">Choose at least one, at most {MAX_CHANNELS}.</p>}
+      {chosen.length === 0 && (
+        <p class="muted">
+          Choose at least {CHANNELS.min}, at most {CHANNELS.max}.
+        </p>
+      )}
       {problem !== null && (
         <p class="problem" role="alert">
           {problem}

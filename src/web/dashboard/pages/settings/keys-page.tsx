@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, bodyOf, pageOf } from '../../api/client.ts';
+import { api, bodyOf, ensureDeleted, pageOf } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { invalidate } from '../../api/query.ts';
@@ -71,9 +71,12 @@ function Keys() {
         <Confirm
           title={`Delete the key ${deleted.name}`}
           action="Delete the key"
+          removesOpener
           onClose={() => setDeleted(null)}
           run={async () => {
-            await api.DELETE('/v1/api-keys/{id}', { params: { path: { id: deleted.id } } });
+            await ensureDeleted(
+              api.DELETE('/v1/api-keys/{id}', { params: { path: { id: deleted.id } } }),
+            );
             showToast({ kind: 'plain', text: `The key ${deleted.name} is deleted.` });
             reload();
           }}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, bodyOf } from '../../api/client.ts';
+import { api, bodyOf, ensureDeleted } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import type { paths } from '../../api/openapi.d.ts';
 import { invalidate } from '../../api/query.ts';
@@ -42,7 +42,7 @@ function Sessions() {
   });
   const end = async ({ id }: Session): Promise<void> => {
     try {
-      await api.DELETE('/v1/sessions/{id}', { params: { path: { id } } });
+      await ensureDeleted(api.DELETE('/v1/sessions/{id}', { params: { path: { id } } }));
       showToast({ kind: 'plain', text: 'That browser is signed out.' });
     } catch (error) {
       showToast({ kind: 'fail', text: asApiError(error).message });

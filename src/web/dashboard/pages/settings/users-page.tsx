@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, bodyOf, pageOf } from '../../api/client.ts';
+import { api, bodyOf, ensureDeleted, pageOf } from '../../api/client.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import type { components, paths } from '../../api/openapi.d.ts';
 import { invalidate } from '../../api/query.ts';
@@ -130,9 +130,12 @@ function Users() {
         <Confirm
           title={`Remove ${removed.email}`}
           action="Remove the user"
+          removesOpener
           onClose={() => setRemoved(null)}
           run={async () => {
-            await api.DELETE('/v1/users/{id}', { params: { path: { id: removed.id } } });
+            await ensureDeleted(
+              api.DELETE('/v1/users/{id}', { params: { path: { id: removed.id } } }),
+            );
             showToast({ kind: 'plain', text: `${removed.email} is removed.` });
             reload();
           }}
@@ -191,9 +194,12 @@ function Invitations() {
         <Confirm
           title={`Withdraw the invitation of ${withdrawn.email}`}
           action="Withdraw it"
+          removesOpener
           onClose={() => setWithdrawn(null)}
           run={async () => {
-            await api.DELETE('/v1/invitations/{id}', { params: { path: { id: withdrawn.id } } });
+            await ensureDeleted(
+              api.DELETE('/v1/invitations/{id}', { params: { path: { id: withdrawn.id } } }),
+            );
             reload();
           }}
         >

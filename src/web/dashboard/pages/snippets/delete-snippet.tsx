@@ -1,4 +1,4 @@
-import { api } from '../../api/client.ts';
+import { api, ensureDeleted } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { showToast } from '../../parts/toast.tsx';
@@ -14,7 +14,7 @@ export function DeleteSnippet({
 }) {
   const { id, name } = snippet;
   const run = async (): Promise<void> => {
-    await api.DELETE('/v1/snippets/{id}', { params: { path: { id } } });
+    await ensureDeleted(api.DELETE('/v1/snippets/{id}', { params: { path: { id } } }));
     reloadSnippets();
     showToast({
       kind: 'plain',
@@ -23,7 +23,13 @@ export function DeleteSnippet({
     });
   };
   return (
-    <Confirm title={`Delete ${name}`} action="Delete the snippet" run={run} onClose={onClose}>
+    <Confirm
+      title={`Delete ${name}`}
+      action="Delete the snippet"
+      removesOpener
+      run={run}
+      onClose={onClose}
+    >
       <p>
         Its script is deleted with it. A snippet that a check or a group runs cannot be deleted.
       </p>

@@ -94,7 +94,7 @@ export function bodyOf(form: PageForm): Changes {
   };
 }
 
-/** The list with one entry at another place. */
+/** The list with one entry moved to another position. */
 export function movedTo<Entry>(list: readonly Entry[], from: number, to: number): Entry[] {
   const rest = list.filter((_, index) => index !== from);
   const entry = list[from];

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api } from '../../api/client.ts';
+import { api, ensureDeleted } from '../../api/client.ts';
 import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
@@ -199,7 +199,7 @@ function DeletePage({ page }: { readonly page: StatusPage }) {
           onClose={() => ask(false)}
           run={async () => {
             const params = { path: { statusPageId: page.id } };
-            await api.DELETE('/v1/status-pages/{statusPageId}', { params });
+            await ensureDeleted(api.DELETE('/v1/status-pages/{statusPageId}', { params }));
             showToast({ kind: 'plain', text: `${page.name} is deleted.` });
             route(addressOf('/status-pages'), true);
             forgetPages();

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api } from '../../api/client.ts';
+import { api, ensureDeleted } from '../../api/client.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
@@ -81,12 +81,15 @@ export function SubscriberList({ page }: { readonly page: StatusPage }) {
         <Confirm
           title={`Remove ${removed.address ?? 'the subscriber'}`}
           action="Remove the subscriber"
+          removesOpener
           onClose={() => setRemoved(null)}
           run={async () => {
             const path = { statusPageId: page.id, subscriberId: removed.id };
-            await api.DELETE('/v1/status-pages/{statusPageId}/subscribers/{subscriberId}', {
-              params: { path },
-            });
+            await ensureDeleted(
+              api.DELETE('/v1/status-pages/{statusPageId}/subscribers/{subscriberId}', {
+                params: { path },
+              }),
+            );
             forgetPages();
             showToast({ kind: 'plain', text: 'The subscriber is removed.' });
           }}

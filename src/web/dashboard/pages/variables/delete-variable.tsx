@@ -1,4 +1,4 @@
-import { api } from '../../api/client.ts';
+import { api, ensureDeleted } from '../../api/client.ts';
 import { asApiError } from '../../api/errors.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { counted } from '../../parts/formats.ts';
@@ -18,7 +18,7 @@ export function DeleteVariable({
   const use = useUsesOf(key);
   const found = use.data.value;
   const run = async (): Promise<void> => {
-    await api.DELETE('/v1/variables/{key}', { params: { path: { key } } });
+    await ensureDeleted(api.DELETE('/v1/variables/{key}', { params: { path: { key } } }));
     reloadVariables();
     const text = `The variable ${key} is deleted.`;
     if (secret || value === null) showToast({ kind: 'plain', text });
@@ -28,7 +28,13 @@ export function DeleteVariable({
     }
   };
   return (
-    <Confirm title={`Delete ${key}`} action="Delete the variable" run={run} onClose={onClose}>
+    <Confirm
+      title={`Delete ${key}`}
+      action="Delete the variable"
+      removesOpener
+      run={run}
+      onClose={onClose}
+    >
       {use.isLoading.value && found === null && (
         <p class="muted">Looking for checks that use it…</p>
       )}

@@ -91,9 +91,9 @@ export function Page() {
         <div class="panel">
           <EmptyState title="There is no variable yet">
             <p>
-              A variable stands for a value that several checks need, such as a host or a token:
-              write <code>{'{{NAME}}'}</code> in the URL, a header or the body of a check. Agents
-              fill it in just before they send the request.
+              A variable is a value that several checks need, such as a host or a token: write{' '}
+              <code>{'{{NAME}}'}</code> in the URL, a header or the body of a check. Agents fill it
+              in just before they send the request.
             </p>
             {may('admin') ? (
               <p class="variables-first">

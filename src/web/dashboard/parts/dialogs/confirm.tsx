@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import { Button } from '../button.tsx';
 import { Dialog } from '../dialog.tsx';
@@ -11,6 +11,7 @@ export function Confirm({
   children,
   action,
   run,
+  removesOpener = false,
   onClose,
 }: {
   readonly title: string;
@@ -18,16 +19,21 @@ export function Confirm({
   /** The label of the button that does it. */
   readonly action: string;
   readonly run: () => Promise<void>;
+  /** The button that opened it disappears after `run`, as in the row of what is deleted. Default: false. */
+  readonly removesOpener?: boolean;
   readonly onClose: () => void;
 }) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
+  const isOpenerGone = useRef(false);
   const confirm = async (): Promise<void> => {
     setBusy(true);
     try {
+      isOpenerGone.current = removesOpener;
       await run();
       onClose();
     } catch (thrown) {
+      isOpenerGone.current = false;
       setError(asApiError(thrown));
       setBusy(false);
     }
@@ -35,6 +41,7 @@ export function Confirm({
   return (
     <Dialog
       title={title}
+      isOpenerGone={isOpenerGone}
       onClose={onClose}
       actions={
         <>

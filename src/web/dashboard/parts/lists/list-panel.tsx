@@ -20,7 +20,7 @@ export function ListPanel<Entry>({
   readonly list: { readonly query: Query<Part<Entry>>; readonly more: () => void };
   readonly columns: readonly Column<Entry>[];
   readonly keyOf: (entry: Entry) => string;
-  /** In place of the table if there is none. */
+  /** Instead of the table if there is no entry. */
   readonly empty: ComponentChildren;
   readonly actions?: ComponentChildren;
   /** Which entries to show. Default: all. */

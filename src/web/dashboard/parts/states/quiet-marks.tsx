@@ -30,6 +30,17 @@ export function QuietMarks({
   );
 }
 
+/** Somebody takes care of the open alert. */
+export function AcknowledgedMark({ taken }: { readonly taken: Taken | null }) {
+  return (
+    taken !== null && (
+      <span class="chip" title={`By ${taken.by.name}`}>
+        acknowledged
+      </span>
+    )
+  );
+}
+
 /** Who has an alert, since when. */
 export function Acknowledger({ by, at }: Taken) {
   return (

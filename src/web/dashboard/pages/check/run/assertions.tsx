@@ -105,7 +105,7 @@ function Actual({ assertion }: { readonly assertion: AssertionResult }) {
   const target = valueText(source, assertion.target);
   const actual = assertion.actual === null ? null : valueText(source, assertion.actual);
   if (error === null) return <span>{actual ?? 'null'}</span>;
-  // The error names the places that fail.
+  // The error names the parts that fail.
   if (actual === null || source === 'JSON_SCHEMA') return <span class="failing">{error}</span>;
   if (comparison !== 'EQUALS') return <ins>{actual}</ins>;
   const { before, one, other, after } = differenceOf(target, actual);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RUNNABLE_CHECK_TYPES } from '../../../../../../src/model/enums.ts';
 import {
-  boundsOf,
+  boundsText,
   factsAt,
   fieldsOf,
   hintOf,
@@ -73,7 +73,7 @@ describe('the fields of the form of a check', () => {
     expect(max && hintOf(max)).toBe(
       'A run fails if its response time is longer. Empty disables the threshold.',
     );
-    expect(max && boundsOf(max, unitOf('maxResponseTime', max))).toBe(
+    expect(max && boundsText(max, unitOf('maxResponseTime', max))).toBe(
       'From 0 to 5,000 ms. Default: 5,000 ms.',
     );
     expect(factsAt('API', 'request.headers[3].key')?.isRequired).toBe(true);

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
-import { api, pageOf } from '../../api/client.ts';
-import { asApiError } from '../../api/errors.ts';
-import { useQuery } from '../../api/query.ts';
-import { Button } from '../../parts/button.tsx';
-import { ErrorState } from '../../parts/error-state.tsx';
-import { CheckField } from '../../parts/field.tsx';
-import { count, totalText } from '../../parts/formats.ts';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { showToast } from '../../parts/toast.tsx';
+import { api, pageOf } from '../../../api/client.ts';
+import { asApiError } from '../../../api/errors.ts';
+import { useQuery } from '../../../api/query.ts';
+import { Button } from '../../../parts/button.tsx';
+import { ErrorState } from '../../../parts/error-state.tsx';
+import { CheckField } from '../../../parts/field.tsx';
+import { count, totalText } from '../../../parts/formats.ts';
+import { Skeleton } from '../../../parts/skeleton.tsx';
+import { showToast } from '../../../parts/toast.tsx';
 import { servedBy } from './channel-form.ts';
 
 type Subscriptions = ReadonlyMap<string, boolean>;

@@ -1,19 +1,19 @@
-import { api, bodyOf } from '../../api/client.ts';
-import { useQuery } from '../../api/query.ts';
-import { ErrorState } from '../../parts/error-state.tsx';
-import { responseTime } from '../../parts/formats.ts';
-import { PageHeader } from '../../parts/page-header.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { StateMark } from '../../parts/states/state-mark.tsx';
-import { TimeText } from '../../parts/time-text.tsx';
-import { Link } from '../../shell/link.tsx';
-import { useTitle } from '../../shell/title.ts';
-import type { PageProps } from '../page-props.ts';
+import { api, bodyOf } from '../../../api/client.ts';
+import { useQuery } from '../../../api/query.ts';
+import { ErrorState } from '../../../parts/error-state.tsx';
+import { responseTime } from '../../../parts/formats.ts';
+import { PageHeader } from '../../../parts/page-header.tsx';
+import { Skeleton } from '../../../parts/skeleton.tsx';
+import { StateMark } from '../../../parts/states/state-mark.tsx';
+import { TimeText } from '../../../parts/time-text.tsx';
+import { Link } from '../../../shell/link.tsx';
+import { useTitle } from '../../../shell/title.ts';
+import type { PageProps } from '../../page-props.ts';
+import { Sections } from '../sections.tsx';
 import { AcknowledgeButton, AcknowledgedBy } from './acknowledgement.tsx';
 import { type Alert, runPathOf, wordsOf } from './alert-types.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Recipients } from './recipients.tsx';
-import { Sections } from './sections.tsx';
 
 /** One alert: what happened, and who was notified of it. */
 export function Page({ params: { alertId = '' } }: PageProps) {

@@ -1,5 +1,5 @@
-import type { components } from '../../api/openapi.d.ts';
-import type { MarkedState } from '../../parts/states/state-mark.tsx';
+import type { components } from '../../../api/openapi.d.ts';
+import type { MarkedState } from '../../../parts/states/state-mark.tsx';
 
 export type Alert = components['schemas']['CheckAlert'];
 export type AlertType = Alert['alertType'];
@@ -49,7 +49,7 @@ export function wordsOf({ flapping, alertType }: Alert): (typeof ALERT_WORDS)[Al
     : { ...words, word: 'Calm again', says: `no longer flaps: it ${words.says}` };
 }
 
-/** The filter of the list: what people look for, and the types that it stands for. */
+/** The filter of the list: what people look for, and the types that it includes. */
 export const ALERT_KINDS = [
   {
     value: 'failure',

@@ -1,16 +1,17 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api, pageOf } from '../../api/client.ts';
-import { useQuery } from '../../api/query.ts';
-import { may } from '../../api/signed-in-user.ts';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { ErrorState } from '../../parts/error-state.tsx';
-import { PageHeader } from '../../parts/page-header.tsx';
-import { Pager } from '../../parts/pager.tsx';
-import { MonitoringProblems } from '../../parts/problems/monitoring-problems.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { Table } from '../../parts/table.tsx';
-import { addressOf, Link } from '../../shell/link.tsx';
+import { api, pageOf } from '../../../api/client.ts';
+import { useQuery } from '../../../api/query.ts';
+import { may } from '../../../api/signed-in-user.ts';
+import { EmptyState } from '../../../parts/empty-state.tsx';
+import { ErrorState } from '../../../parts/error-state.tsx';
+import { PageHeader } from '../../../parts/page-header.tsx';
+import { Pager } from '../../../parts/pager.tsx';
+import { MonitoringProblems } from '../../../parts/problems/monitoring-problems.tsx';
+import { Skeleton } from '../../../parts/skeleton.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { addressOf, Link } from '../../../shell/link.tsx';
+import { Sections } from '../sections.tsx';
 import {
   CHANNEL_TYPES,
   CHANNEL_WORDS,
@@ -19,7 +20,6 @@ import {
   servedWords,
   wishesOf,
 } from './channel-form.ts';
-import { Sections } from './sections.tsx';
 
 const PER_PAGE = 50;
 

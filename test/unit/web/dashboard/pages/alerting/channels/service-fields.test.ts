@@ -6,7 +6,7 @@ import {
   SERVICES,
   serviceConfigOf,
   serviceValuesOf,
-} from '../../../../../../src/web/dashboard/pages/alerting/service-fields.ts';
+} from '../../../../../../../src/web/dashboard/pages/alerting/channels/service-fields.ts';
 
 const NTFY = { name: 'Phone', topic: 'alerts', url: 'https://ntfy.sh', hasToken: true };
 

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { api, bodyOf } from '../../api/client.ts';
-import { type ApiError, asApiError } from '../../api/errors.ts';
-import { Button } from '../../parts/button.tsx';
-import { StateMark } from '../../parts/states/state-mark.tsx';
+import { api, bodyOf } from '../../../api/client.ts';
+import { type ApiError, asApiError } from '../../../api/errors.ts';
+import { Button } from '../../../parts/button.tsx';
+import { StateMark } from '../../../parts/states/state-mark.tsx';
 
 interface Answer {
   readonly delivered: boolean;

@@ -1,9 +1,10 @@
-import { problemOf, SelectField, TextField } from '../../parts/field.tsx';
-import { duration } from '../../parts/formats.ts';
-import { boundsOf, limits } from '../../parts/forms/limits.ts';
+import { problemOf, SelectField, TextField } from '../../../parts/field.tsx';
+import { duration } from '../../../parts/formats.ts';
+import { boundsOf, limits } from '../../../parts/forms/limits.ts';
 import type { FieldsProps } from './channel-fields.tsx';
 import { type ChannelForm, closesIncidents } from './channel-form.ts';
 
+const HOUR = limits.channel.degradedDigestHour;
 const WINDOW = limits.channel.groupWindow;
 const SECOND_MS = 1_000;
 
@@ -14,7 +15,7 @@ export function Bundling({ form, change, problems }: FieldsProps) {
     <fieldset class="alerting-group">
       <legend>Fewer messages</legend>
       <SelectField
-        label="One message for checks"
+        label="One message for several checks"
         value={form.groupBy}
         options={[
           { value: 'none', label: 'No, one for each' },
@@ -38,9 +39,9 @@ export function Bundling({ form, change, problems }: FieldsProps) {
       {form.sendDegraded && (
         <TextField
           label="Hour of the daily digest of degraded checks"
-          hint="0 to 23, in the time zone of the account. Empty: each is sent at once."
+          hint={`From ${HOUR.min} to ${HOUR.max}, in the time zone of the account. Empty: each is sent at once.`}
           type="number"
-          {...boundsOf(limits.channel.degradedDigestHour)}
+          {...boundsOf(HOUR)}
           value={form.degradedDigestHour}
           onValue={(degradedDigestHour) => change({ degradedDigestHour })}
           problem={problemOf(problems, 'degradedDigestHour')}

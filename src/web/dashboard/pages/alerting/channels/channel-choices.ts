@@ -1,5 +1,5 @@
-import { api, pageOf } from '../../api/client.ts';
-import { useQuery } from '../../api/query.ts';
+import { api, pageOf } from '../../../api/client.ts';
+import { useQuery } from '../../../api/query.ts';
 
 const SHOWN = 100;
 

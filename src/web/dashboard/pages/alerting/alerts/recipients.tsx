@@ -1,13 +1,13 @@
-import { api, bodyOf } from '../../api/client.ts';
-import type { components } from '../../api/openapi.d.ts';
-import { type Query, useQuery } from '../../api/query.ts';
-import { ErrorState } from '../../parts/error-state.tsx';
-import { counted } from '../../parts/formats.ts';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { StateMark } from '../../parts/states/state-mark.tsx';
-import { Link } from '../../shell/link.tsx';
-import { CHANNEL_WORDS } from './channel-form.ts';
-import './alerting.css';
+import { api, bodyOf } from '../../../api/client.ts';
+import type { components } from '../../../api/openapi.d.ts';
+import { type Query, useQuery } from '../../../api/query.ts';
+import { ErrorState } from '../../../parts/error-state.tsx';
+import { counted } from '../../../parts/formats.ts';
+import { Skeleton } from '../../../parts/skeleton.tsx';
+import { StateMark } from '../../../parts/states/state-mark.tsx';
+import { Link } from '../../../shell/link.tsx';
+import { CHANNEL_WORDS } from '../channels/channel-form.ts';
+import '../alerting.css';
 
 type Found = components['schemas']['AlertRecipients'];
 type Settings = Found['settings'];

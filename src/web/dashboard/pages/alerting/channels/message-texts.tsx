@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import { api, bodyOf } from '../../api/client.ts';
-import { type ApiError, asApiError, type FieldProblem } from '../../api/errors.ts';
-import type { components } from '../../api/openapi.d.ts';
-import { Button } from '../../parts/button.tsx';
-import { FormError, problemOf, TextAreaField } from '../../parts/field.tsx';
+import { api, bodyOf } from '../../../api/client.ts';
+import { type ApiError, asApiError, type FieldProblem } from '../../../api/errors.ts';
+import type { components } from '../../../api/openapi.d.ts';
+import { Button } from '../../../parts/button.tsx';
+import { FormError, problemOf, TextAreaField } from '../../../parts/field.tsx';
 import type { ChannelForm } from './channel-form.ts';
 
 type Preview = components['schemas']['AlertMessagePreview'];

@@ -1,4 +1,4 @@
-import found from '../../api/channel-fields.json' with { type: 'json' };
+import found from '../../../api/channel-fields.json' with { type: 'json' };
 
 /** A field of the configuration of a channel that sends to a service, as the API has it. */
 export interface ServiceField {
@@ -28,7 +28,7 @@ export type ServiceType = keyof typeof found;
 export const SERVICES = found as unknown as Readonly<Record<ServiceType, ServiceChannel>>;
 export const SERVICE_TYPES = Object.keys(SERVICES) as ServiceType[];
 
-/** What the form holds of such a channel. */
+/** The values of the form for such a channel. */
 export interface ServiceValues {
   /** The texts of its fields by name. */
   readonly texts: Readonly<Record<string, string>>;

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { api, bodyOf } from '../../api/client.ts';
-import { asApiError } from '../../api/errors.ts';
-import { may } from '../../api/signed-in-user.ts';
-import { Button } from '../../parts/button.tsx';
-import { Acknowledger } from '../../parts/states/quiet-marks.tsx';
-import { showToast } from '../../parts/toast.tsx';
+import { api, bodyOf } from '../../../api/client.ts';
+import { asApiError } from '../../../api/errors.ts';
+import { may } from '../../../api/signed-in-user.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Acknowledger } from '../../../parts/states/quiet-marks.tsx';
+import { showToast } from '../../../parts/toast.tsx';
 import type { Alert } from './alert-types.ts';
 
 /** Certificates have no reminders: nobody takes them. */

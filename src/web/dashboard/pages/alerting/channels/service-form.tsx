@@ -1,5 +1,5 @@
-import type { FieldProblem } from '../../api/errors.ts';
-import { CheckField, problemOf, SelectField, TextField } from '../../parts/field.tsx';
+import type { FieldProblem } from '../../../api/errors.ts';
+import { CheckField, problemOf, SelectField, TextField } from '../../../parts/field.tsx';
 import {
   hintOf,
   labelOf,
@@ -53,7 +53,13 @@ function OneField({
     <>
       <TextField
         label={label}
-        hint={isStored ? 'One is stored. Leave this empty to keep it.' : hintOf(text)}
+        hint={
+          isStored
+            ? 'One is stored. Leave this empty to keep it.'
+            : name === 'name'
+              ? undefined
+              : hintOf(text)
+        }
         type={
           isSecret ? 'password' : name === 'url' ? 'url' : kind === 'integer' ? 'number' : 'text'
         }

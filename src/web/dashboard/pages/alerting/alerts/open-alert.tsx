@@ -1,10 +1,10 @@
-import { api, pageOf } from '../../api/client.ts';
-import { useQuery } from '../../api/query.ts';
-import { TimeText } from '../../parts/time-text.tsx';
-import { Link } from '../../shell/link.tsx';
+import { api, pageOf } from '../../../api/client.ts';
+import { useQuery } from '../../../api/query.ts';
+import { TimeText } from '../../../parts/time-text.tsx';
+import { Link } from '../../../shell/link.tsx';
 import { AcknowledgeButton, AcknowledgedBy } from './acknowledgement.tsx';
 import type { Alert } from './alert-types.ts';
-import './alerting.css';
+import '../alerting.css';
 
 /** The open alert of a check, and who has it. Nothing if there is none. */
 export function OpenAlert({ checkId }: { readonly checkId: string }) {

@@ -1,25 +1,27 @@
 import { useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api, bodyOf } from '../../api/client.ts';
-import { asApiError } from '../../api/errors.ts';
-import { invalidate, type Query, useQuery } from '../../api/query.ts';
-import { may } from '../../api/signed-in-user.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { ErrorState } from '../../parts/error-state.tsx';
-import { FormError } from '../../parts/field.tsx';
-import { counted } from '../../parts/formats.ts';
-import { Outdated } from '../../parts/forms/outdated.tsx';
-import { useEdited } from '../../parts/forms/use-edited.ts';
-import type { Loaded } from '../../parts/forms/use-saving.ts';
-import { PageHeader } from '../../parts/page-header.tsx';
-import { MonitoringProblems } from '../../parts/problems/monitoring-problems.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { showToast } from '../../parts/toast.tsx';
-import { addressOf } from '../../shell/link.tsx';
-import { useTitle } from '../../shell/title.ts';
-import { useUrlState } from '../../shell/url-state.ts';
-import type { PageProps } from '../page-props.ts';
+import { api, ensureDeleted } from '../../../api/client.ts';
+import { asApiError } from '../../../api/errors.ts';
+import { invalidate, type Query, useQuery } from '../../../api/query.ts';
+import { may } from '../../../api/signed-in-user.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { ErrorState } from '../../../parts/error-state.tsx';
+import { FormError } from '../../../parts/field.tsx';
+import { counted } from '../../../parts/formats.ts';
+import { Outdated } from '../../../parts/forms/outdated.tsx';
+import { useEdited } from '../../../parts/forms/use-edited.ts';
+import type { Loaded } from '../../../parts/forms/use-saving.ts';
+import { PageHeader } from '../../../parts/page-header.tsx';
+import { MonitoringProblems } from '../../../parts/problems/monitoring-problems.tsx';
+import { Skeleton } from '../../../parts/skeleton.tsx';
+import { showToast } from '../../../parts/toast.tsx';
+import { addressOf } from '../../../shell/link.tsx';
+import { useTitle } from '../../../shell/title.ts';
+import { useUrlState } from '../../../shell/url-state.ts';
+import type { PageProps } from '../../page-props.ts';
+import { Deliveries } from '../alerts/deliveries.tsx';
+import { Sections } from '../sections.tsx';
 import { Bundling } from './bundling-fields.tsx';
 import { ChannelFields, FIELD_NAMES, Wishes } from './channel-fields.tsx';
 import {
@@ -34,9 +36,7 @@ import {
   servedWords,
 } from './channel-form.ts';
 import { ChannelKinds } from './channels-page.tsx';
-import { Deliveries } from './deliveries.tsx';
 import { MessageTexts } from './message-texts.tsx';
-import { Sections } from './sections.tsx';
 import { SubscribedChecks } from './subscribed-checks.tsx';
 import { TestNotice } from './test-notice.tsx';
 
@@ -240,7 +240,9 @@ function Remove({ channel }: { readonly channel: Channel }) {
   const remove = async (): Promise<void> => {
     setBusy(true);
     try {
-      await bodyOf(api.DELETE('/v1/alert-channels/{id}', { params: { path: { id: channel.id } } }));
+      await ensureDeleted(
+        api.DELETE('/v1/alert-channels/{id}', { params: { path: { id: channel.id } } }),
+      );
       invalidate(isOfChannels);
       showToast({ kind: 'plain', text: `${channelName(channel)} is deleted.` });
       route(addressOf('/channels'), true);

@@ -1,6 +1,6 @@
-import type { components } from '../../api/openapi.d.ts';
-import { counted } from '../../parts/formats.ts';
-import type { ProblemKind } from '../../parts/problems/problem-words.ts';
+import type { components } from '../../../api/openapi.d.ts';
+import { counted } from '../../../parts/formats.ts';
+import type { ProblemKind } from '../../../parts/problems/problem-words.ts';
 import {
   isService,
   NO_VALUES,
@@ -38,14 +38,14 @@ export const CHANNEL_WORDS = Object.fromEntries(
   CHANNEL_TYPES.map(({ type, label }) => [type, label]),
 ) as Readonly<Record<ChannelType, string>>;
 
-/** A header or a query parameter, as the form holds it. */
+/** A header or a query parameter, as the form has it. */
 export interface Pair {
   readonly key: string;
   readonly value: string;
   readonly locked: boolean;
 }
 
-/** What the form holds: every field of every type, so that one form serves all of them. */
+/** The values of the form: every field of every type, so that one form serves all of them. */
 export interface ChannelForm {
   readonly type: ChannelType;
   readonly address: string;
@@ -242,7 +242,7 @@ export function channelLabel(channel: Channel): string {
   return channel.subscribeAll ? `${channelName(channel)} (all checks)` : channelName(channel);
 }
 
-/** Of which checks it is notified, in words; null for none. */
+/** Which checks it is notified of, in words; null for none. */
 export function servedWords({ subscribeAll, subscriptions }: Channel): string | null {
   const activated = subscriptions.map((one) => one.activated);
   return servedBy(subscribeAll, activated);

@@ -3,11 +3,11 @@ import {
   ALERT_CHANNEL_TYPES,
   type AlertChannelType,
   alertChannelSchema,
-} from '../../../../../../src/model/alerting/alert-channel.ts';
+} from '../../../../../../../src/model/alerting/alert-channel.ts';
 import {
   SERVICE_CHANNELS,
   type ServiceChannelType,
-} from '../../../../../../src/model/alerting/service-channels.ts';
+} from '../../../../../../../src/model/alerting/service-channels.ts';
 import {
   bodyOfForm,
   CHANNEL_TYPES,
@@ -16,7 +16,7 @@ import {
   notifiedChannels,
   servedBy,
   subscriptionsFor,
-} from '../../../../../../src/web/dashboard/pages/alerting/channel-form.ts';
+} from '../../../../../../../src/web/dashboard/pages/alerting/channels/channel-form.ts';
 
 const CHANNELS = [
   { id: 1, subscribeAll: false },

@@ -1,13 +1,13 @@
-import type { FieldProblem } from '../../api/errors.ts';
-import { Button } from '../../parts/button.tsx';
-import { CheckField, Field, problemOf, SelectField, TextField } from '../../parts/field.tsx';
-import { boundsOf, limits } from '../../parts/forms/limits.ts';
-import { CrossIcon } from '../../parts/icons.tsx';
+import type { FieldProblem } from '../../../api/errors.ts';
+import { Button } from '../../../parts/button.tsx';
+import { CheckField, Field, problemOf, SelectField, TextField } from '../../../parts/field.tsx';
+import { boundsOf, limits } from '../../../parts/forms/limits.ts';
+import { CrossIcon } from '../../../parts/icons.tsx';
 import {
   PROBLEM_KINDS,
   PROBLEM_WORDS,
   type ProblemKind,
-} from '../../parts/problems/problem-words.ts';
+} from '../../../parts/problems/problem-words.ts';
 import type { ChannelForm, Pair } from './channel-form.ts';
 import { TEMPLATE_NAMES } from './message-texts.tsx';
 import { SERVICES } from './service-fields.ts';
