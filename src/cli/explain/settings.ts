@@ -7,7 +7,8 @@ import {
 } from '../../model/alerting/alert-settings.ts';
 import { CHECK_SHAPES } from '../../model/check/check.ts';
 import { retryPlanOf } from '../../model/check/retry.ts';
-import { MINUTE_MS } from '../../model/time-units.ts';
+import { offsetMsOf } from '../../model/schedule/frequency.ts';
+import { HOUR_MS, MINUTE_MS } from '../../model/time-units.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { isActivated, privateLocationsOf, type Subject, tagsOf } from './subject.ts';
 
@@ -98,19 +99,40 @@ function frequency({ check }: Subject): Setting {
     const text = `every ${frequencyOffset ?? 10} s`;
     return { name: 'frequency', value: minutes, text, source: 'check' };
   }
-  const shift = frequencyOffset === undefined ? 'shifted by its id' : `offset ${frequencyOffset}`;
+  const shift =
+    frequencyOffset === undefined
+      ? 'shifted by its id'
+      : `shifted by ${shiftText(offsetMsOf(minutes, frequencyOffset))}`;
   const isDefault =
     frequencyOffset === undefined && isDefaultOf(check.checkType, 'frequency', minutes);
   const text = `every ${minutes} min, ${shift}`;
   return { name: 'frequency', value: minutes, text, source: isDefault ? 'default' : 'check' };
 }
 
+/** Steps are 6 s, or hours. */
+function shiftText(shiftMs: number): string {
+  const hours = shiftMs / HOUR_MS;
+  return Number.isInteger(hours) && hours > 0 ? `${hours} h` : `${shiftMs / 1000} s`;
+}
+
 function rhythm({ check }: Subject): Setting {
   const { heartbeat: given } = check;
   const { period, periodUnit, grace, graceUnit } = given as Readonly<Record<string, unknown>>;
-  const text = `a ping every ${period} ${periodUnit}, up to ${grace} ${graceUnit} late`;
+  const text = `a ping every ${period} ${unitText(periodUnit)}, up to ${grace} ${unitText(graceUnit)} late`;
   const value = { period, periodUnit, grace, graceUnit };
   return { name: 'heartbeat', value, text, source: 'check' };
+}
+
+const UNITS: Readonly<Record<string, string>> = {
+  DAYS: 'd',
+  HOURS: 'h',
+  MINUTES: 'min',
+  SECONDS: 's',
+};
+
+/** A newer service may have more units. */
+function unitText(unit: unknown): string {
+  return UNITS[String(unit)] ?? String(unit);
 }
 
 function retries({ check }: Subject): Setting {

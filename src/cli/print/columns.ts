@@ -78,20 +78,43 @@ export function cutStyled(text: string, columns: number): string {
   return cut;
 }
 
+/** Columns of a name that are not given up for what follows it. */
+const MIN_NAME = 16;
+
+/**
+ * A line with a name in it, with or without colours. Where it does not fit, first a long name is cut, then its end.
+ *
+ * @param width null for a line of any length
+ */
+export function lineWithName(
+  { before, name, after }: Readonly<Record<'before' | 'name' | 'after', string>>,
+  width: number | null,
+): string {
+  const line = `${before}${name}${after}`;
+  if (width === null || fits(line, width)) return line;
+  const room = width - styledColumns(`${before}${after}`);
+  return cutStyled(`${before}${cutStyled(name, Math.max(MIN_NAME, room))}${after}`, width);
+}
+
 /** Narrower lines would have hardly a word. */
 const MIN_WRAPPED = 20;
 
-/** The words of a text without colours in lines of at most so many columns; a longer word has its own line. */
+/** The words of a text without colours in lines of at most so many columns, over which a longer word is spread. */
 export function wrapped(text: string, columns: number): readonly string[] {
   const width = Math.max(MIN_WRAPPED, columns);
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
-    if (line === '' || columnsOf(longer) <= width) line = longer;
+    if (columnsOf(longer) <= width) line = longer;
     else {
-      lines.push(line);
+      if (line !== '') lines.push(line);
       line = word;
+    }
+    while (columnsOf(line) > width) {
+      const start = fitting(line, width);
+      lines.push(start);
+      line = line.slice(start.length);
     }
   }
   return [...lines, line];

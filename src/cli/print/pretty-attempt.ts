@@ -1,6 +1,6 @@
 import type { NotificationAttempt } from '../../model/alerting/notification-attempt.ts';
 import type { Palette } from './colour.ts';
-import { cutStyled } from './columns.ts';
+import { lineWithName } from './columns.ts';
 import { terminalSafe } from './terminal-safe.ts';
 import { LABEL_WIDTH } from './pretty-result.ts';
 
@@ -16,12 +16,12 @@ export function prettyAttempt(
   width: number | null = null,
 ): string {
   const label = error === null ? palette.good('SENT'.padEnd(LABEL_WIDTH)) : unsent(palette);
-  const to = `to ${palette.strong(terminalSafe(channel.name))} ${palette.faint(`(${channel.type})`)}`;
+  const name = palette.strong(terminalSafe(channel.name));
   const next = isRetried ? 'tried again' : 'given up';
   const why = error === null ? '' : ` (${next}): ${terminalSafe(error)}`;
   const more = others === 0 ? '' : ` and ${others} more`;
-  const line = `${label}${to}  ${terminalSafe(headline)}${more}${why}`;
-  return `${width === null ? line : cutStyled(line, width)}\n`;
+  const after = ` ${palette.faint(`(${channel.type})`)}  ${terminalSafe(headline)}${more}${why}`;
+  return `${lineWithName({ before: `${label}to `, name, after }, width)}\n`;
 }
 
 function unsent(palette: Palette): string {

@@ -7,7 +7,7 @@ import { responseSummaryOf, shownPhases } from '../../model/result/result-summar
 import { type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from './colour.ts';
-import { cutStyled, fits, wrapped } from './columns.ts';
+import { fits, lineWithName, wrapped } from './columns.ts';
 import { terminalSafe } from './terminal-safe.ts';
 import { dayOf, prettyDuration, timeOfDay } from './time-text.ts';
 
@@ -73,16 +73,26 @@ export function prettyMissed(
   const label = palette.warning('MISSED'.padEnd(LABEL_WIDTH));
   const who = nameAndId(check?.name ?? checkId, checkId, palette);
   const why = `${MISSED_REASONS[reason].replace(/\.$/, '')} (${reason})`;
-  const line = `${label}${who}  ${slotsText(missed)}: ${why}`;
-  return `${width === null ? line : cutStyled(line, width)}\n`;
+  const after = `  ${slotsText(missed)}: ${why}`;
+  return `${lineWithName({ before: label, name: who, after }, width)}\n`;
 }
 
-/** The checks that were skipped, and how to run one. Ends with a line feed. */
-export function prettySkipped(ids: readonly string[], palette: Palette): string {
+/**
+ * The checks that were skipped, and how to run one. Ends with a line feed.
+ *
+ * @param width as of prettyResult
+ */
+export function prettySkipped(
+  ids: readonly string[],
+  palette: Palette,
+  width: number | null = null,
+): string {
   const named = ids.slice(0, MAX_SKIPPED).map((id) => terminalSafe(id));
   const more = ids.length > named.length ? ` and ${ids.length - named.length} more` : '';
   const label = palette.faint('SKIPPED'.padEnd(LABEL_WIDTH));
-  return `${label}not activated: ${named.join(', ')}${more} (run one with --check ID)\n`;
+  const text = `not activated: ${named.join(', ')}${more} (run one with --check ID)`;
+  const [first = '', ...others] = indented(text, width);
+  return `${[`${label}${first.slice(LABEL_WIDTH)}`, ...others].join('\n')}\n`;
 }
 
 function headline(
@@ -95,10 +105,15 @@ function headline(
   const phases = shownPhases(result).map(([phase, ms]) => `${phase} ${prettyDuration(ms)}`);
   const facts = [responseSummaryOf(result), prettyDuration(responseTime), attemptsText(result)];
   const text = facts.filter((fact) => fact !== null).join('  ');
-  const line = `${label(result, ended, palette)}${nameAndId(name, checkId, palette)}  ${checkType}  ${text}`;
+  const parts = {
+    before: label(result, ended, palette),
+    name: nameAndId(name, checkId, palette),
+    after: `  ${checkType}  ${text}`,
+  };
+  const line = lineWithName(parts, null);
   const whole = phases.length > 1 ? `${line}  ${palette.faint(phases.join(' · '))}` : line;
   if (width === null || fits(whole, width)) return whole;
-  return cutStyled(line, width);
+  return lineWithName(parts, width);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { CheckResult } from '../../model/result/result.ts';
 import { runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
-import { terminalWidth } from '../print/columns.ts';
+import { fits, terminalWidth, wrapped } from '../print/columns.ts';
 import { terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { prettyMissed, prettyResult, prettySkipped } from '../print/pretty-result.ts';
@@ -81,7 +81,8 @@ export class RunPrinter {
     // `--output json` prints only results.
     const to = this.#format === 'json' ? 'stderr' : 'stdout';
     const ids = skipped.map(({ id }) => id);
-    this.#terminal[to].write(prettySkipped(ids, this.#palette(to)));
+    const width = terminalWidth(this.#terminal[to]);
+    this.#terminal[to].write(prettySkipped(ids, this.#palette(to), width));
   }
 
   summary(): void {
@@ -101,7 +102,14 @@ export class RunPrinter {
     ].filter((part) => part !== null);
     const paint = allPassed(this.#counts) ? palette.good : palette.bad;
     const took = prettyDuration(clock.monotonicMs() - this.#startMs);
-    stdout.write(`\n${countText(total, 'check')} in ${took}: ${paint(parts.join(', '))}\n`);
+    const what = `${countText(total, 'check')} in ${took}:`;
+    const line = `${what} ${paint(parts.join(', '))}`;
+    const width = terminalWidth(stdout);
+    const lines =
+      width === null || fits(line, width)
+        ? [line]
+        : [what, ...wrapped(parts.join(', '), width).map(paint)];
+    stdout.write(`\n${lines.join('\n')}\n`);
   }
 
   #palette(stream: 'stdout' | 'stderr') {

@@ -6,7 +6,7 @@ import type { MissedSlots } from '../../model/result/missed-slots.ts';
 import type { CheckResult } from '../../model/result/result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
-import { terminalWidth } from '../print/columns.ts';
+import { terminalWidth, wrapped } from '../print/columns.ts';
 import { prettyAttempt } from '../print/pretty-attempt.ts';
 import { prettyMissed, prettyResult } from '../print/pretty-result.ts';
 import { timeOfDay } from '../print/time-text.ts';
@@ -56,7 +56,12 @@ export class PrettySink implements ResultSink {
 
   /** A line about all checks. */
   note(text: string): void {
-    this.#print('result', `${text}\n`);
+    this.#print('result', `${this.#lines(text).join('\n')}\n`);
+  }
+
+  #lines(text: string): readonly string[] {
+    const width = this.#width;
+    return width === null ? [text] : wrapped(text, width);
   }
 
   /** Beside the time; a terminal may change its width. */
@@ -94,7 +99,7 @@ export class PrettySink implements ResultSink {
         'result was left out: it was',
         'results were left out: they were',
       );
-      stdout.write(`${what} not read in time\n`);
+      stdout.write(`${this.#lines(`${what} not read in time`).join('\n')}\n`);
       this.#leftOut = 0;
     }
     const time = timeOfDay(clock.wallMs());

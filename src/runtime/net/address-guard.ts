@@ -1,5 +1,5 @@
 import { BlockList, isIPv6 } from 'node:net';
-import { embeddedIpv4 } from './embedded-ipv4.ts';
+import { embeddedIpv4, mappedIpv4 } from './embedded-ipv4.ts';
 
 /** Whether an address may be reached (TARGET_DENY, DELIVERY_DENY). */
 export interface AddressGuard {
@@ -26,7 +26,8 @@ const MAPPED_PREFIX_BITS = 96;
  * the IPv6 addresses by which a translator or tunnel (NAT64, 6to4, …) leads to them.
  *
  * @param allowed networks inside them that are not denied; of an IPv6 address that leads to IPv4
- *   ones, all of these or the address itself
+ *   ones, all of these or the address itself. An IPv4-mapped address is allowed as the IPv4 one: ::/0
+ *   allows none.
  */
 export function denyNetworks(
   networks: readonly Network[],
@@ -41,6 +42,9 @@ export function denyNetworks(
     deniedBy(address) {
       if (!isIPv6(address)) return holderOf(address, 'ipv4');
       const bare = address.replace(/%.*$/, '');
+      const mapped = mappedIpv4(bare);
+      // Networks of both families may deny it: a BlockList compares it with those of IPv4, too.
+      if (mapped !== null) return allowing(mapped, 'ipv4') === null ? denying(bare, 'ipv6') : null;
       if (allowing(bare, 'ipv6') !== null) return null;
       const holder = denying(bare, 'ipv6');
       if (holder !== null) return holder;

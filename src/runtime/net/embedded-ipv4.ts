@@ -13,7 +13,7 @@ const LAST = [12, 13, 14, 15] as const;
 
 /**
  * IPv6 addresses that a translator, a tunnel or the operating system may turn into IPv4 addresses.
- * Without IPv4-mapped ones, which a BlockList handles.
+ * Without IPv4-mapped ones: see mappedIpv4.
  */
 const EMBEDDINGS: readonly Embedding[] = [
   // NAT64 (RFC 6052 2.1), and its prefix for local use (RFC 8215), under which any layout of
@@ -54,6 +54,20 @@ export function embeddedIpv4(address: string): readonly string[] {
   // 0.0.0.0/8 is no host (RFC 6890 2.2.2): ::1 is not 0.0.0.1.
   return [...new Set(found)].filter((inside) => !inside.startsWith('0.'));
 }
+
+/**
+ * The address of an IPv4-mapped one (RFC 4291 2.5.5.2), to which sockets connect over IPv4; null of any other.
+ *
+ * @param address IPv6, without a zone
+ */
+export function mappedIpv4(address: string): string | null {
+  const bytes = bytesOf(address);
+  const isMapped = MAPPED_PREFIX.every((byte, at) => bytes[at] === byte);
+  return isMapped ? bytes.slice(MAPPED_PREFIX.length).join('.') : null;
+}
+
+/** ::ffff:0:0/96. */
+const MAPPED_PREFIX = [...new Array<number>(10).fill(0), 0xff, 0xff];
 
 /** The 16 bytes of an IPv6 address (RFC 4291 2.2). */
 function bytesOf(address: string): readonly number[] {

@@ -1,9 +1,12 @@
 import { lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
+import { type ConnectLimits, withinLimits } from './connect-limits.ts';
 import type { ReachableAddresses } from './reachable-addresses.ts';
 
 export const DENIED_CODE = 'VEDETTE_DENIED';
+/** Like the resolver's own code for no answer in time. */
+const LATE_CODE = 'ETIMEOUT';
 
 class DeniedError extends Error {
   readonly code = DENIED_CODE;
@@ -51,20 +54,25 @@ export function guardedLookup(reachable: ReachableAddresses): LookupFunction {
 }
 
 /**
- * The addresses of a host that may be reached, in the order of the system's resolver.
+ * The addresses of a host that may be reached, in the order of the system's resolver, which has long time
+ * limits of its own and cannot be interrupted.
  *
- * @throws an Error with the code DENIED_CODE, or that of the look-up
+ * @throws an Error with the code DENIED_CODE or that of the look-up, or the reason of the signal
  */
 export function checkedAddresses(
   hostname: string,
   reachable: ReachableAddresses,
+  limits: ConnectLimits,
 ): Promise<readonly string[]> {
   const bare = withoutBrackets(hostname);
-  return new Promise((resolve, reject) => {
+  const found = new Promise<readonly string[]>((resolve, reject) => {
     refuseDenied(bare, reachable);
     guardedLookup(reachable)(bare, { all: true }, (error, found) => {
       if (error !== null) reject(error);
       else resolve([found].flat().map((each) => (typeof each === 'string' ? each : each.address)));
     });
   });
+  const late = () =>
+    Object.assign(new Error(`no answer within ${limits.timeoutMs / 1000} s`), { code: LATE_CODE });
+  return withinLimits(found, limits, late);
 }

@@ -162,7 +162,7 @@ export const DELIVERY_VARIABLES = {
     default: null,
     whenUnset: [],
     meaning:
-      'Receivers that alert channels and pictures of status pages may reach although DELIVERY_DENY or its default denies them. A name may lead to any address; behind a proxy, the proxy looks it up. Webhooks of subscribers need public addresses all the same.',
+      'Receivers that alert channels and pictures of status pages may reach although DELIVERY_DENY or its default denies them. An IPv4-mapped address (::ffff:10.1.2.3) is allowed by networks of IPv4, not by ::/0. A name may lead to any address; behind a proxy, the proxy looks it up. Webhooks of subscribers need public addresses all the same.',
     allowed: `a list of at most ${MAX_NETWORKS} networks, addresses and names (*.name for all names below it), separated by commas or spaces, for example 10.1.2.3, 10.20.0.0/16, hooks.example.internal, *.example.com`,
     secret: false,
     parse: listParser(allowedEntry, MAX_NETWORKS),

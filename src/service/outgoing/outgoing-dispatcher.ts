@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { systemCodeOf } from '../../runtime/errors.ts';
@@ -7,6 +8,7 @@ import {
   chooseProxy,
   type Proxies,
 } from '../../runtime/net/proxy/choose-proxy.ts';
+import { abortable, type ConnectLimits } from './connect-limits.ts';
 import { checkedAddresses, DENIED_CODE, guardedLookup, refuseDenied } from './guarded-lookup.ts';
 import { connectThroughProxy, connectToProxy, ProxyError } from './proxy-connection.ts';
 import type { ReachableAddresses } from './reachable-addresses.ts';
@@ -15,7 +17,7 @@ export interface DispatcherOptions extends Omit<Agent.Options, 'connect'> {
   readonly proxies: Proxies;
   /** null: all, for addresses in the service's own configuration. */
   readonly reachable: ReachableAddresses | null;
-  /** For each step: to the peer or proxy, the tunnel, TLS with the peer behind it. */
+  /** For each step, as of ConnectLimits. */
   readonly connectTimeoutMs: number;
 }
 
@@ -24,16 +26,23 @@ export interface DispatcherOptions extends Omit<Agent.Options, 'connect'> {
  * be reached. Through a proxy, the service resolves and checks a name and sends the checked address to
  * CONNECT, also for http: otherwise the proxy could find another address for it. It sends the name
  * where any address may be reached. The proxy's own address is the operator's, and not checked.
+ *
+ * @returns its `destroy` also ends connections in progress
  */
 export function outgoingDispatcher({
   proxies,
   reachable,
-  connectTimeoutMs: timeout,
+  connectTimeoutMs: timeoutMs,
   ...options
 }: DispatcherOptions): Dispatcher {
   const lookup = reachable === null ? {} : { lookup: guardedLookup(reachable) };
-  const direct = buildConnector({ timeout, ...lookup });
-  const secure = buildConnector({ timeout });
+  const ended = new AbortController();
+  const { signal } = ended;
+  // One listener for each connection in progress.
+  setMaxListeners(0, signal);
+  const limits: ConnectLimits = { timeoutMs, signal };
+  const direct = abortable(buildConnector({ timeout: timeoutMs, ...lookup }), signal);
+  const secure = abortable(buildConnector({ timeout: timeoutMs }), signal);
 
   /** Whether the proxy gets the host unchanged from the URL. */
   const needsNoLookup = (hostname: string): boolean =>
@@ -44,11 +53,13 @@ export function outgoingDispatcher({
     const hostname = withoutBrackets(url.hostname);
     const isTls = url.protocol === 'https:';
     const asIs = needsNoLookup(hostname);
-    if (asIs && !isTls) return await connectToProxy(proxy, timeout);
+    if (asIs && !isTls) return await connectToProxy(proxy, limits);
     const hosts =
-      asIs || reachable === null ? [hostname] : await addressesOf(hostname, reachable, proxy);
+      asIs || reachable === null
+        ? [hostname]
+        : await addressesOf(hostname, reachable, proxy, limits);
     const port = url.port === '' ? defaultPortOf(url.protocol) : Number(url.port);
-    return await connectThroughProxy(proxy, { hosts, port }, timeout);
+    return await connectThroughProxy(proxy, { hosts, port }, limits);
   }
 
   const connect: buildConnector.connector = (target, callback) => {
@@ -73,7 +84,8 @@ export function outgoingDispatcher({
     );
   };
 
-  return new Agent({ ...options, connect }).compose((dispatch) => (request, handler) => {
+  const agent = endingWith(new Agent({ ...options, connect }), ended);
+  return agent.compose((dispatch) => (request, handler) => {
     // Without the path: a URL parser takes a host from a path that begins with //.
     const url = new URL(request.origin ?? '');
     const proxy = url.protocol === 'http:' ? chooseProxy(proxies, url) : null;
@@ -88,15 +100,30 @@ export function outgoingDispatcher({
   });
 }
 
+/** The agent leaves connections in progress to their time limits: its `destroy` aborts them now. */
+function endingWith(agent: Agent, ended: AbortController): Agent {
+  const destroy = agent.destroy.bind(agent) as (...args: unknown[]) => Promise<void>;
+  return Object.assign(agent, {
+    destroy(...args: unknown[]) {
+      // First, so that requests fail with the error of the agent.
+      const destroyed = destroy(...args);
+      ended.abort();
+      return destroyed;
+    },
+  });
+}
+
 /** Behind a proxy, the service may have no name server that knows the host. */
 async function addressesOf(
   hostname: string,
   reachable: ReachableAddresses,
   { variable }: ChosenProxy,
+  limits: ConnectLimits,
 ): Promise<readonly string[]> {
   try {
-    return await checkedAddresses(hostname, reachable);
+    return await checkedAddresses(hostname, reachable, limits);
   } catch (error) {
+    if (limits.signal.aborted) throw error;
     const code = systemCodeOf(error) ?? 'no code';
     if (code === DENIED_CODE) throw error;
     throw new ProxyError(

@@ -5,6 +5,7 @@ import { endpointText } from '../../runtime/net/endpoint-text.ts';
 import type { ChosenProxy } from '../../runtime/net/proxy/choose-proxy.ts';
 import { ASKS_FOR_CREDENTIALS } from '../../runtime/net/proxy/connect-response.ts';
 import { requestTunnel, type TunnelRefusal } from '../../runtime/net/proxy/request-tunnel.ts';
+import { abortable, type ConnectLimits } from './connect-limits.ts';
 import { connectionReason } from './connection-reasons.ts';
 
 export const PROXY_CODE = 'VEDETTE_PROXY';
@@ -29,9 +30,12 @@ export class ProxyError extends Error {
  *
  * @throws ProxyError
  */
-export function connectToProxy(proxy: ChosenProxy, timeoutMs: number): Promise<Socket> {
+export function connectToProxy(
+  proxy: ChosenProxy,
+  { timeoutMs, signal }: ConnectLimits,
+): Promise<Socket> {
   const { hostname, port, isTls, variable } = proxy;
-  const connect = buildConnector({ timeout: timeoutMs });
+  const connect = abortable(buildConnector({ timeout: timeoutMs }), signal);
   const target = {
     hostname,
     host: endpointText(hostname, port),
@@ -53,19 +57,18 @@ export function connectToProxy(proxy: ChosenProxy, timeoutMs: number): Promise<S
  * Connects to a proxy and requests a tunnel to the first address that it reaches.
  *
  * @param hosts names or addresses without brackets, at least one
- * @param timeoutMs for the connection, and again for each tunnel
  * @throws ProxyError
  */
 export async function connectThroughProxy(
   proxy: ChosenProxy,
   { hosts, port }: { readonly hosts: readonly string[]; readonly port: number },
-  timeoutMs: number,
+  limits: ConnectLimits,
 ): Promise<Socket> {
   let last: Refusal | null = null;
   for (const hostname of alternatingFamilies(hosts).slice(0, MAX_HOSTS)) {
-    const socket = await connectToProxy(proxy, timeoutMs);
+    const socket = await connectToProxy(proxy, limits);
     const { authorization } = proxy;
-    const answer = await tunnelOver(socket, { hostname, port, authorization }, timeoutMs);
+    const answer = await tunnelOver(socket, { hostname, port, authorization }, limits);
     if (answer.ok) return socket;
     last = answer;
     // Only then may another address help.
@@ -99,7 +102,7 @@ type Answer = { readonly ok: true } | Refusal;
 function tunnelOver(
   socket: Socket,
   request: Parameters<typeof requestTunnel>[1],
-  timeoutMs: number,
+  { timeoutMs, signal }: ConnectLimits,
 ): Promise<Answer> {
   return new Promise((resolve) => {
     let release: (() => void) | null = null;
@@ -108,6 +111,7 @@ function tunnelOver(
       if (answer !== null) return;
       answer = given;
       cancel();
+      signal.removeEventListener('abort', onAbort);
       release?.();
       resolve(given);
     };
@@ -117,9 +121,13 @@ function tunnelOver(
         ended: 'timed-out',
         what: `it did not answer within ${timeoutMs / 1000} s`,
       });
+    const onAbort = (): void =>
+      settle({ ok: false, ended: 'broken', what: 'the service ended the connection' });
     // For the whole head: the idle timeout of the socket would start again with each byte.
     const cancel = systemClock.after(timeoutMs, onTimeout);
+    signal.addEventListener('abort', onAbort, { once: true });
     release = requestTunnel(socket, request, settle);
+    if (signal.aborted) onAbort();
     if (answer !== null) release();
   });
 }

@@ -111,9 +111,7 @@ describe('vedette explain', () => {
     });
     const { code, stdout } = await runHere(['explain', json.id], env);
     expect(code).toBe(0);
-    expect(stdout).toContain(
-      'setting\theartbeat\ta ping every 1 HOURS, up to 5 MINUTES late\tcheck\n',
-    );
+    expect(stdout).toContain('setting\theartbeat\ta ping every 1 h, up to 5 min late\tcheck\n');
     expect(stdout.split('\n').filter((line) => !/^setting\t|^$/.test(line))).toEqual([]);
   });
 });

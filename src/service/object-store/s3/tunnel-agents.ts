@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type ClientRequestArgs, Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -15,7 +16,10 @@ type OnCreated = (error: Error | null, stream: Duplex) => void;
 /** Like those that the SDK makes for itself. */
 const OPTIONS = { keepAlive: true, maxSockets: 50 };
 
-/** Agents of Node's HTTP client that reach the bucket through the proxies; none if there are none. */
+/**
+ * Agents of Node's HTTP client that reach the bucket through the proxies; none if there are none. The
+ * `destroy` of either ends the connections of both that are in progress.
+ */
 export function tunnelAgents(
   proxies: Proxies,
   timeoutMs: number,
@@ -29,8 +33,12 @@ export function tunnelAgents(
     const proxy = chooseProxy(proxies, url);
     return proxy === null ? null : { proxy, hosts: [hostname], port: number };
   };
+  const ended = new AbortController();
+  // One listener for each connection in progress.
+  setMaxListeners(0, ended.signal);
+  const limits = { timeoutMs, signal: ended.signal };
   const tunnel = (way: { proxy: ChosenProxy; hosts: readonly string[]; port: number }) =>
-    connectThroughProxy(way.proxy, way, timeoutMs);
+    connectThroughProxy(way.proxy, way, limits);
 
   class TunnelHttpAgent extends HttpAgent {
     override createConnection(options: ClientRequestArgs, onCreated?: OnCreated) {
@@ -41,6 +49,11 @@ export function tunnelAgents(
         (error: Error) => onCreated?.(retryable(error), failed),
       );
       return undefined;
+    }
+
+    override destroy(): void {
+      ended.abort();
+      super.destroy();
     }
   }
 
@@ -53,6 +66,11 @@ export function tunnelAgents(
         (error: Error) => onCreated?.(retryable(error), failed),
       );
       return undefined;
+    }
+
+    override destroy(): void {
+      ended.abort();
+      super.destroy();
     }
   }
 

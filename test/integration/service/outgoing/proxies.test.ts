@@ -1,18 +1,24 @@
+import dns from 'node:dns';
+import { once } from 'node:events';
 import { createServer } from 'node:https';
+import { syncBuiltinESMExports } from 'node:module';
 import type { TLSSocket } from 'node:tls';
+import { request } from 'undici';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { chooseProxy } from '../../../../src/runtime/net/proxy/choose-proxy.ts';
 import { readOutgoingConfig } from '../../../../src/service/outgoing/outgoing-config.ts';
+import { outgoingDispatcher } from '../../../../src/service/outgoing/outgoing-dispatcher.ts';
 import { createOutgoingHttp } from '../../../../src/service/outgoing/outgoing-http.ts';
 import { connectThroughProxy } from '../../../../src/service/outgoing/proxy-connection.ts';
 import { reachableAddresses } from '../../../../src/service/outgoing/reachable-addresses.ts';
 import { createSelfSigned } from '../../../support/servers/certificates.ts';
 import { hookServer, statuses } from '../../../support/servers/hook-server.ts';
 import { httpProxy } from '../../../support/servers/http-proxy.ts';
-import { answering, listen, rawServer } from '../../../support/servers/http-servers.ts';
+import { answering, listen, type Peer, rawServer } from '../../../support/servers/http-servers.ts';
 import { refusingPort } from '../../../support/servers/tcp-servers.ts';
 
 const NEVER = new AbortController().signal;
+const within = (timeoutMs: number) => ({ timeoutMs, signal: NEVER });
 const CREDENTIALS = 'ann:s3%3Acret';
 const AUTHORIZATION = `Basic ${Buffer.from('ann:s3:cret').toString('base64')}`;
 const SECRETS = /s3(:|%3A)cret|YW5uO|\n/;
@@ -285,7 +291,7 @@ describe('requests of the service through a proxy', () => {
     const proxy = chooseProxy(proxies, new URL('https://localhost/'));
     if (proxy === null) throw new Error('there is a proxy');
     await expect(
-      connectThroughProxy(proxy, { hosts: ['localhost'], port: 443 }, 50),
+      connectThroughProxy(proxy, { hosts: ['localhost'], port: 443 }, within(50)),
     ).rejects.toMatchObject({
       message: 'no tunnel through the proxy of HTTPS_PROXY: it did not answer within 0.05 s',
       // Most proxies wait longer for a receiver that does not answer.
@@ -303,7 +309,7 @@ describe('requests of the service through a proxy', () => {
     const proxy = chooseProxy(proxies, new URL('https://localhost/'));
     if (proxy === null) throw new Error('there is a proxy');
     await expect(
-      connectThroughProxy(proxy, { hosts: ['localhost'], port: 443 }, 50),
+      connectThroughProxy(proxy, { hosts: ['localhost'], port: 443 }, within(50)),
     ).rejects.toMatchObject({
       message: 'no tunnel through the proxy of HTTPS_PROXY: it did not answer within 0.05 s',
       // Most proxies wait longer for a receiver that does not answer.
@@ -319,7 +325,7 @@ describe('requests of the service through a proxy', () => {
     if (chosen === null) throw new Error('there is a proxy');
     // Nothing listens at this port of the first address.
     const hosts = ['127.0.0.2', '127.0.0.1'];
-    const socket = await connectThroughProxy(chosen, { hosts, port: receiver.port }, 5_000);
+    const socket = await connectThroughProxy(chosen, { hosts, port: receiver.port }, within(5_000));
     socket.destroy();
     expect(proxy.requests.map(({ target }) => target)).toEqual(
       hosts.map((host) => `${host}:${receiver.port}`),
@@ -335,12 +341,67 @@ describe('requests of the service through a proxy', () => {
     const chosen = chooseProxy(proxies, new URL('https://localhost/'));
     if (chosen === null) throw new Error('there is a proxy');
     const hosts = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '127.0.0.1'];
-    const socket = await connectThroughProxy(chosen, { hosts, port: receiver.port }, 5_000);
+    const socket = await connectThroughProxy(chosen, { hosts, port: receiver.port }, within(5_000));
     socket.destroy();
     expect(proxy.requests.map(({ target }) => target)).toEqual([
       `[2001:db8::1]:${receiver.port}`,
       `127.0.0.1:${receiver.port}`,
     ]);
+  });
+});
+
+describe('a connection in progress', () => {
+  const silent = () => {};
+  const opensTunnel = async (peer: Peer) => {
+    await peer.request();
+    await peer.send('HTTP/1.1 200 OK\r\n\r\n');
+    // The first message of TLS.
+    await once(peer.socket, 'data');
+  };
+
+  it.each([
+    ['TLS with the receiver', silent, false],
+    ['to the proxy and through it', silent, true],
+    ['TLS with the receiver behind the proxy', opensTunnel, true],
+  ] as const)('ends with the dispatcher: %s', async (_step, script, isProxy) => {
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const server = await rawServer(async (peer) => {
+      await script(peer);
+      begin();
+    });
+    const { proxies } = readOutgoingConfig(
+      isProxy ? { HTTPS_PROXY: `http://127.0.0.1:${server.port}` } : {},
+    );
+    const limits = { connectTimeoutMs: 600_000 };
+    const dispatcher = outgoingDispatcher({ proxies, reachable: null, ...limits });
+    const answer = request(`https://127.0.0.1:${server.port}/`, { dispatcher }).catch(
+      (error: unknown) => error,
+    );
+    await begun;
+    await dispatcher.destroy();
+    expect(await answer).toMatchObject({ code: 'UND_ERR_DESTROYED' });
+    await server.idle();
+  });
+
+  it('does not wait longer for the name of a receiver behind a proxy', async () => {
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation(() => {});
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      lookup.mockRestore();
+      syncBuiltinESMExports();
+    });
+    const config = readOutgoingConfig({ ...OPEN, HTTPS_PROXY: 'http://127.0.0.1:9' });
+    const reachable = reachableAddresses(config);
+    const { proxies } = config;
+    const dispatcher = outgoingDispatcher({ proxies, reachable, connectTimeoutMs: 50 });
+    onTestFinished(() => dispatcher.destroy());
+    await expect(request('https://slow.test/', { dispatcher })).rejects.toThrow(
+      'the service could not look up slow.test (ETIMEOUT); the proxy of HTTPS_PROXY looks up only names of DELIVERY_ALLOW',
+    );
+    expect(lookup).toHaveBeenCalled();
   });
 });
 

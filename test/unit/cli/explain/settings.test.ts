@@ -81,7 +81,9 @@ describe('the settings in effect', () => {
     });
     expect(found.get('activated')).toBe('no (check)');
     expect(found.get('muted')).toBe('yes (check)');
-    expect(found.get('frequency')).toBe('every 5 min, offset 7 (check)');
+    expect(found.get('frequency')).toBe('every 5 min, shifted by 42 s (check)');
+    const daily = given({ frequency: 1440, frequencyOffset: 7 });
+    expect(daily.get('frequency')).toBe('every 1440 min, shifted by 7 h (check)');
     expect(found.get('runParallel')).toBe('yes (check)');
     expect(found.get('privateLocations')).toBe('office, cellar (check)');
     expect(found.get('locations')).toBe('eu-west-1 (no agent serves public locations) (check)');

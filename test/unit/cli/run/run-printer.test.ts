@@ -1,16 +1,59 @@
 import { describe, expect, it } from 'vitest';
+import { columnsOf } from '../../../../src/cli/print/columns.ts';
 import { allPassed } from '../../../../src/cli/run/run-outcome.ts';
 import { RunPrinter } from '../../../../src/cli/run/run-printer.ts';
 import { memoryTerminal } from '../../../support/agent/memory-terminal.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
-import { resultOf } from '../../../support/samples/http-results.ts';
+import { HTTP_DETAIL, resultOf } from '../../../support/samples/http-results.ts';
 
 const MISSED = { checkId: 'a', slot: 0, lastSlot: 0, count: 1, reason: 'agent_starved' } as const;
 
 const checks = (count: number) =>
   Array.from({ length: count }, (_, n) => checkOf('URL', { id: `check-${n}` }));
 
+/** Words wider than any terminal of these tests. */
+const LONG_WORDS = [
+  ['Latin', 'x'.repeat(250)],
+  ['wide', '東京'.repeat(75)],
+] as const;
+
+/** Prints a result, missed slots, skipped checks and the end of a run, with that as names and errors. */
+function printLong(word: string, extras: { isTTY?: boolean; columns?: number }): string {
+  const { terminal, stdout } = memoryTerminal(extras);
+  const printer = new RunPrinter(terminal, 'pretty', [checkOf('URL', { id: 'a', name: word })]);
+  printer.skipped({ selected: [], skipped: [checkOf('URL', { id: word })] });
+  const requestError = `${word} refused the connection`;
+  const refused = { response: null, requestError, requestErrorCode: 'CONNECT_REFUSED' } as const;
+  const apiCheckResult = { ...HTTP_DETAIL, ...refused };
+  printer.result(resultOf({ name: word, hasFailures: true, apiCheckResult }));
+  printer.missed(MISSED);
+  for (const fields of [{}, { isDegraded: true }, { hasErrors: true }, { isCancelled: true }]) {
+    printer.result(resultOf(fields));
+  }
+  printer.summary();
+  return stdout();
+}
+
 describe('RunPrinter', () => {
+  describe.each(LONG_WORDS)('with a long word of %s characters', (_script, word) => {
+    it.each([40, 80, 200])('has no line longer than a terminal of %i columns', (columns) => {
+      const text = printLong(word, { isTTY: true, columns });
+      const widths = text.split('\n').map(columnsOf);
+      expect(Math.max(...widths)).toBeLessThan(columns);
+      // The name is cut, not what follows it, and the error is whole.
+      expect(text).toMatch(/^FAIL .*… {2}URL {2}11\.8 ms$/m);
+      expect(text.replaceAll(/\s+/g, '')).toContain(`${word}refusedtheconnection`);
+    });
+
+    it('cuts nothing in a pipe', () => {
+      const text = printLong(word, { columns: 40 });
+      expect(text.split('\n').filter((line) => line.includes(word))).toHaveLength(4);
+      expect(text).toContain(`: ${word} refused the connection\n`);
+      expect(text).toContain(`not activated: ${word} (run one with --check ID)\n`);
+      expect(text).not.toContain('…');
+    });
+  });
+
   it('says how many passed', () => {
     const { terminal, stdout } = memoryTerminal();
     const printer = new RunPrinter(terminal, 'pretty', checks(3));

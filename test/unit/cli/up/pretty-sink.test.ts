@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { paletteFor } from '../../../../src/cli/print/colour.ts';
+import { columnsOf } from '../../../../src/cli/print/columns.ts';
 import { PrettySink } from '../../../../src/cli/up/pretty-sink.ts';
 import { memoryTerminal } from '../../../support/agent/memory-terminal.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
@@ -55,6 +56,39 @@ describe('PrettySink', () => {
     expect(lines[1]).toMatch(/^\d\d:\d\d:\d\d MISSED {2}a {2}slot .*…$/);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(60);
   });
+
+  it.each([
+    [40, 'Latin', 'x'.repeat(250)],
+    [80, 'Latin', 'x'.repeat(250)],
+    [200, 'Latin', 'x'.repeat(250)],
+    [40, 'wide', '東京'.repeat(75)],
+    [80, 'wide', '東京'.repeat(75)],
+    [200, 'wide', '東京'.repeat(75)],
+  ])(
+    'prints long names so that they fit into a terminal of %i columns, and whole in a pipe: %s',
+    (columns, _script, name) => {
+      const printed = (extras: { isTTY?: boolean; columns: number }): string => {
+        const { terminal, stdout } = memoryTerminal(extras);
+        const checkNamed = () => checkOf('URL', { id: 'a', name });
+        const options = { checkOf: checkNamed, onDropped: () => {}, onClosed: () => {} };
+        const sink = new PrettySink(terminal, { palette: paletteFor(false), ...options });
+        sink.result(resultOf({ name }));
+        sink.missed(MISSED);
+        const channel = { type: 'WEBHOOK', name } as const;
+        const sent = { channel, headline: 'Shop has failed', others: 0, isRetried: false };
+        sink.attempt({ ...sent, error: null });
+        sink.note('25 checks have run once: 20 passed, 2 degraded, 3 failed');
+        return stdout();
+      };
+      const shown = printed({ isTTY: true, columns });
+      expect(Math.max(...shown.split('\n').map(columnsOf))).toBeLessThan(columns);
+      expect(shown).toMatch(/ PASS .*… {2}U/);
+      expect(shown.replaceAll(/\s+/g, ' ')).toContain('2 degraded, 3 failed');
+      const piped = printed({ columns });
+      expect(piped.split('\n').filter((line) => line.includes(name))).toHaveLength(3);
+      expect(piped).not.toContain('…');
+    },
+  );
 
   it('buffers a bounded amount for a slow reader, and prints how many results it dropped', async () => {
     const stdout = new PassThrough();

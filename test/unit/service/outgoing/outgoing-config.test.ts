@@ -135,6 +135,18 @@ describe('the configuration of delivery', () => {
     expect(['10.0.0.6', 'fd00:2::9', '127.0.0.1'].map(guard.deniedBy)).not.toContain(null);
   });
 
+  it('allows no IPv4 address by a network of IPv6 in DELIVERY_ALLOW', () => {
+    const { guard } = allowance('::/0');
+    expect(guard.deniedBy('fd00::1')).toBeNull();
+    const mapped = [
+      '::ffff:10.0.0.1',
+      '::ffff:a00:1',
+      '::ffff:127.0.0.1',
+      '::ffff:169.254.169.254',
+    ];
+    expect(['10.0.0.1', ...mapped].map(guard.deniedBy)).not.toContain(null);
+  });
+
   it.each([
     '*',
     'a*.example',

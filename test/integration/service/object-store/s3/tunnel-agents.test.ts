@@ -69,6 +69,25 @@ describe('the bucket', () => {
     expect(proxy.requests).toHaveLength(2);
   });
 
+  it('keeps no connection in progress when its client ends', async () => {
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const proxy = await rawServer(async (peer) => {
+      await peer.request();
+      begin();
+    });
+    const client = clientOf('http://store.test', { HTTP_PROXY: `127.0.0.1:${proxy.port}` });
+    const failed = expect(client.send(new HeadBucketCommand({ Bucket: 'b' }))).rejects.toThrow(
+      'no tunnel through the proxy of HTTP_PROXY: the service ended the connection',
+    );
+    await begun;
+    client.destroy();
+    await failed;
+    await proxy.idle();
+  });
+
   it('gets TLS through the tunnel, with its own name', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     const servernames: unknown[] = [];

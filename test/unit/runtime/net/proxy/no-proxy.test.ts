@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { chooseProxy, NO_PROXIES } from '../../../../../src/runtime/net/proxy/choose-proxy.ts';
 import { exemption } from '../../../../../src/runtime/net/proxy/no-proxy.ts';
@@ -43,6 +44,7 @@ it.each([
   ['example.com', 'https://badexample.com'],
   ['example.com', 'https://example.com.evil.test'],
   ['sub.example.com', 'https://example.com'],
+  ['.svc', 'https://minio.storage.svc.cluster.local'],
   ['example.com:8443', 'https://example.com'],
   ['192.0.2.0/24', 'https://192.0.3.1'],
   // No name is resolved for it.
@@ -51,6 +53,15 @@ it.each([
   ['0.0.0.0/0', 'https://[2001:db8::1]'],
 ])('NO_PROXY=%s does not hold %s', (entry, url) => {
   expect(isExempt(entry, url)).toBe(false);
+});
+
+it('holds both names of a service in the cluster, with the NO_PROXY of docker/README.md', () => {
+  const text = readFileSync('docker/README.md', 'utf8');
+  const entries = /`NO_PROXY=(\S+)`/.exec(text)?.[1]?.split(',') ?? [];
+  for (const host of ['minio.storage.svc', 'minio.storage.svc.cluster.local']) {
+    expect(text).toContain(`\`${host}\``);
+    expect(entries.filter((entry) => isExempt(entry, `http://${host}:9000`))).toHaveLength(1);
+  }
 });
 
 it.each([
