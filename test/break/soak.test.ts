@@ -5,13 +5,7 @@ import { makeTestFolder } from '../support/process/test-folder.ts';
 import { startAgent, startService, until } from '../support/service/deployment.ts';
 import { addSoakChecks, SECRET_VARIABLE } from './support/soak/checks.ts';
 import { newSecret, startSoakClients } from './support/soak/clients.ts';
-import {
-  allOf,
-  type Counted,
-  growthIn,
-  growthOf,
-  summaryOf,
-} from './support/soak/flatness.ts';
+import { allOf, type Counted, growthIn, growthOf, summaryOf } from './support/soak/flatness.ts';
 import { INSPECTED, inspect } from './support/soak/inspector.ts';
 import {
   AGENT_CENSUS,

@@ -24,12 +24,7 @@ import {
   stopNowAndThen,
 } from './support/starvation/fixture.ts';
 import { askHealth, type HealthAnswers } from './support/starvation/health.ts';
-import {
-  causesIn,
-  type Gap,
-  judgeFaulty,
-  judgeHealthy,
-} from './support/starvation/verdict.ts';
+import { causesIn, type Gap, judgeFaulty, judgeHealthy } from './support/starvation/verdict.ts';
 
 const lacks =
   lacking({ commands: ['chrt', 'taskset', 'nice', 'perl', 'dd'], files: [] }) ??

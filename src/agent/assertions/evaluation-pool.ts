@@ -1,7 +1,7 @@
 import type { Assertion } from '../../model/check/assertion.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { hadCpuTime } from '../../runtime/process/thread-cpu-time.ts';
 import { LruCache } from '../../runtime/lru-cache.ts';
+import { hadCpuTime } from '../../runtime/process/thread-cpu-time.ts';
 import { EvaluationThread, type ThreadReply } from './evaluation-thread.ts';
 
 export interface PoolOptions {

@@ -67,7 +67,8 @@ export class Timeline {
     }
     const wallReachedMs = this.#reached.wallMs;
     this.#isRewound =
-      interval.fromMs < wallReachedMs && !this.#coverage.isAllCovered(interval.fromMs, wallReachedMs);
+      interval.fromMs < wallReachedMs &&
+      !this.#coverage.isAllCovered(interval.fromMs, wallReachedMs);
     this.#interval = interval;
     return interval;
   }

@@ -1,5 +1,10 @@
 import { VedetteError } from '../../runtime/errors.ts';
-import { closeQuietly, type FileSystem, readFully, systemFiles } from '../../runtime/files/file-system.ts';
+import {
+  closeQuietly,
+  type FileSystem,
+  readFully,
+  systemFiles,
+} from '../../runtime/files/file-system.ts';
 
 /** Bytes in pieces, each valid until the next one is requested. */
 export type Pieces = AsyncGenerator<Uint8Array, void, undefined>;

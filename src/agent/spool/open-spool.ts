@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
 import { type FileSystem, systemFiles } from '../../runtime/files/file-system.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import { DiskSpool } from './disk/disk-spool.ts';
 import { DEFAULT_MAX_MEMORY_BYTES } from './disk/pending-writes.ts';
 import { MemorySpool } from './memory-spool.ts';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
-import { type Pieces, piecesOfFile } from '../service-client/file-pieces.ts';
-import { type FileSystem, systemFiles, writeFully } from '../../runtime/files/file-system.ts';
 import { syncNames } from '../../runtime/files/durable-folder.ts';
+import { type FileSystem, systemFiles, writeFully } from '../../runtime/files/file-system.ts';
+import { type Pieces, piecesOfFile } from '../service-client/file-pieces.ts';
 
 /** Stores the bytes of waiting artifacts in files or memory. Ids are those of `artifactIdOf`. */
 export interface ArtifactFiles {

@@ -1,6 +1,7 @@
 import { artifactIdOf } from '../../model/ids.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
+import { type FileSystem, systemFiles } from '../../runtime/files/file-system.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../wire/v1/artifacts.ts';
 import { MAX_ARTIFACT_BYTES } from '../../wire/v1/limits.ts';
 import type { Pieces } from '../service-client/file-pieces.ts';
-import { type FileSystem, systemFiles } from '../../runtime/files/file-system.ts';
 import type { SharedSpoolSpace, Spool } from '../spool/spool.ts';
 import { type ArtifactFiles, diskArtifactFiles, memoryArtifactFiles } from './artifact-files.ts';
 

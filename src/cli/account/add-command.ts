@@ -47,7 +47,9 @@ export async function addAccountCommand(
     stdout.write(`account  ${accountId}  (exists already; nothing was changed)\n`);
   } else {
     const shownKeyOrFile = keyFile === undefined ? key : `in ${keyFile}`;
-    stdout.write(`account  ${accountId}\nkey      ${shownKeyOrFile}  (admin; it is shown only once)\n`);
+    stdout.write(
+      `account  ${accountId}\nkey      ${shownKeyOrFile}  (admin; it is shown only once)\n`,
+    );
   }
   if (key === null && keyFile !== undefined) {
     stderr.write(

@@ -1,7 +1,7 @@
 import { guardAgainstFaults } from '../../runtime/fault-guard.ts';
-import { requireDescriptors } from '../../runtime/process/descriptors.ts';
 import { StopSignals } from '../../runtime/lifecycle.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
+import { requireDescriptors } from '../../runtime/process/descriptors.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { loadServiceConfig, type ServiceConfig } from '../../service/config.ts';
 import { MIGRATION_TIMEOUT_MS } from '../../service/database/migrate.ts';

@@ -1,8 +1,8 @@
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { cutToFit } from '../print/columns.ts';
-import { terminalSafe, terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { type Cell, tableLines } from '../print/table.ts';
+import { terminalSafe, terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { ageText, whenText } from '../print/time-text.ts';
 import type { ExplainedAgent } from './explained-agents.ts';
 import type { NextSlot } from './next-slots.ts';

@@ -1,9 +1,9 @@
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { cutToFit } from '../print/columns.ts';
-import { terminalSafe, terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { paintOfRun, RUN_LABELS } from '../print/pretty-result.ts';
 import { type Cell, tableLines } from '../print/table.ts';
+import { terminalSafe, terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { prettyDuration, whenText } from '../print/time-text.ts';
 import type { History, HistoryCheck, ListedPing, ListedRun } from './read-history.ts';
 

@@ -1,8 +1,8 @@
 import type { NotificationAttempt } from '../../model/alerting/notification-attempt.ts';
 import type { Palette } from './colour.ts';
 import { lineWithName } from './columns.ts';
-import { terminalSafe } from './terminal-safe.ts';
 import { LABEL_WIDTH } from './pretty-result.ts';
+import { terminalSafe } from './terminal-safe.ts';
 
 /**
  * An attempt to send a notification, on one line: what it is about, to which channel, and why it was not sent.

@@ -1,7 +1,7 @@
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { cutToFit, lineWidth } from '../print/columns.ts';
-import { terminalSafe } from '../print/terminal-safe.ts';
 import type { OutputFormat } from '../print/output-format.ts';
+import { terminalSafe } from '../print/terminal-safe.ts';
 import { timeOfDay } from '../print/time-text.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Board } from './board.ts';

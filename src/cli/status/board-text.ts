@@ -2,8 +2,8 @@ import { CHECK_STATES, type CheckState } from '../../model/result/check-state.ts
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { columnsOf, cutToFit } from '../print/columns.ts';
-import { terminalSafe, terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { type Cell, tableLines } from '../print/table.ts';
+import { terminalSafe, terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { ageText, whenText } from '../print/time-text.ts';
 import type { Board, ListedStatus, SilentLocation } from './board.ts';
 import { alertRemarksOf, locationsOf, whyOf } from './status-reasons.ts';

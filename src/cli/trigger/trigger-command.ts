@@ -2,7 +2,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { lineWidth } from '../print/columns.ts';
 import type { OutputFormat } from '../print/output-format.ts';
-import { requestService, type RequestContext } from '../service-api/request-service.ts';
+import { type RequestContext, requestService } from '../service-api/request-service.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { type CheckSelection, requestRuns } from './check-runs.ts';
 import { queuedOf, requestGroupRun } from './group-run.ts';

@@ -1,8 +1,8 @@
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { wrapped } from '../print/columns.ts';
-import { terminalSafe, terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { paintOfRun, RUN_LABELS } from '../print/pretty-result.ts';
+import { terminalSafe, terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { prettyDuration } from '../print/time-text.ts';
 import type { RunEnding, TriggeredRun } from './triggered-run.ts';
 

@@ -141,7 +141,9 @@ async function start(
     await saveState(folders.state, state);
   };
   if (opened.isNew) {
-    stderr.write(`First start: making a database in ${terminalSafe(folders.service)}, a moment ...\n`);
+    stderr.write(
+      `First start: making a database in ${terminalSafe(folders.service)}, a moment ...\n`,
+    );
   }
 
   const { apiKey } = state;

@@ -3,12 +3,12 @@ import { RUNNABLE_CHECK_TYPES } from '../../model/enums.ts';
 import { resultIdOf } from '../../model/ids.ts';
 import type { CheckResult } from '../../model/result/result.ts';
 import type { Received } from './details/common-detail.ts';
-import { duration } from './durations.ts';
-import { boundedList, id, instant, isoTime, locationName, text } from './fields.ts';
 import { dnsDetail } from './details/dns-detail.ts';
 import { httpDetail } from './details/http-detail.ts';
 import { icmpDetail } from './details/icmp-detail.ts';
 import { tcpDetail } from './details/tcp-detail.ts';
+import { duration } from './durations.ts';
+import { boundedList, id, instant, isoTime, locationName, text } from './fields.ts';
 
 /**
  * One attempt's result (src/model/README.md, "Results") from an agent that the service does not

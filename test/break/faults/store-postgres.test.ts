@@ -1,6 +1,6 @@
 import { IS_NIGHTLY } from '../../support/nightly.ts';
-import { SEED, storeFaultSuite } from './support/store/store.suite.ts';
 import { onceEach, sampleOf } from './support/store/plan.ts';
+import { SEED, storeFaultSuite } from './support/store/store.suite.ts';
 
 const SHARE_OF_OTHERS = 0.05;
 

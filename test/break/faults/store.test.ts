@@ -1,6 +1,6 @@
 import { IS_NIGHTLY } from '../../support/nightly.ts';
-import { SEED, storeFaultSuite } from './support/store/store.suite.ts';
 import { type Choice, onceEach } from './support/store/plan.ts';
+import { SEED, storeFaultSuite } from './support/store/store.suite.ts';
 
 // All of them take a quarter of an hour. By day they differ from those on PostgreSQL by their seed.
 const choose: Choice = IS_NIGHTLY ? (all) => all : onceEach(SEED + 1, 0);

@@ -8,15 +8,10 @@ import { validateCommand } from '../../../src/cli/validate/validate-command.ts';
 import { systemCodeOf } from '../../../src/runtime/errors.ts';
 import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
-import { alikeChecks, expectEachAsAlone } from './support/checks/alike.ts';
-import {
-  HOSTILE_FILES,
-  HUNGRY_FILES,
-  LARGE_TEXTS,
-  longTexts,
-} from './support/checks/large.ts';
-import { expectProblems, expectSameAsYaml, outcomeOf } from './support/checks/outcome.ts';
 import { corpusTexts, runTextCampaign } from './support/campaign.ts';
+import { alikeChecks, expectEachAsAlone } from './support/checks/alike.ts';
+import { HOSTILE_FILES, HUNGRY_FILES, LARGE_TEXTS, longTexts } from './support/checks/large.ts';
+import { expectProblems, expectSameAsYaml, outcomeOf } from './support/checks/outcome.ts';
 import { showsMark, TEXTS } from './support/checks/seeds.ts';
 import { type CheckText, checkText } from './support/checks/texts.ts';
 import { watchingFile } from './support/checks/watch.ts';

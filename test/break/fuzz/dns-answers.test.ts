@@ -19,8 +19,6 @@ import { makeContext, NO_ROUTE } from '../../support/agent/probe-context.ts';
 import { checkOf } from '../../support/samples/checks.ts';
 import { u16, wireName } from '../../support/servers/dns-wire.ts';
 import { mutated, segmentLengths, segmentsOf } from './support/responses/bytes.ts';
-import { runCampaign } from './support/responses/probe-campaign.ts';
-import { expectOutcome } from './support/responses/outcome.ts';
 import { type DnsCase, type DnsLane, withDnsLanes } from './support/responses/dns-lane.ts';
 import {
   ASKED_NAME,
@@ -34,6 +32,8 @@ import {
   withId,
   withIds,
 } from './support/responses/dns-messages.ts';
+import { expectOutcome } from './support/responses/outcome.ts';
+import { runCampaign } from './support/responses/probe-campaign.ts';
 
 const LANES = 16;
 const MINUTES = 60_000;

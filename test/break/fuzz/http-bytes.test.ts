@@ -27,8 +27,6 @@ import { makeContext } from '../../support/agent/probe-context.ts';
 import { checkOf } from '../../support/samples/checks.ts';
 import { createSelfSigned } from '../../support/servers/certificates.ts';
 import { randomBytes, segmentLengths, segmentsOf } from './support/responses/bytes.ts';
-import { runCampaign } from './support/responses/probe-campaign.ts';
-import { expectOutcome } from './support/responses/outcome.ts';
 import { anyBody, bombBodies, contentTypes } from './support/responses/http-bodies.ts';
 import { type HttpCase, type HttpLane, withHttpLanes } from './support/responses/http-lane.ts';
 import {
@@ -38,6 +36,8 @@ import {
   corpusResponses,
   honestResponse,
 } from './support/responses/http-responses.ts';
+import { expectOutcome } from './support/responses/outcome.ts';
+import { runCampaign } from './support/responses/probe-campaign.ts';
 
 const LANES = 16;
 const TIMEOUT_MS = 600_000 * Number(process.env.BREAK_FACTOR ?? '1');

@@ -4,7 +4,6 @@ import { describe, it } from 'vitest';
 import { useResultsFixture } from '../../support/service/results-fixture.ts';
 import { useRunningService } from '../../support/service/service-fixture.ts';
 import { runTextCampaign } from './support/campaign.ts';
-import { changedValue } from './support/wrong-values.ts';
 import { changedJson } from './support/protocol/bytes.ts';
 import {
   corpusMessages,
@@ -16,6 +15,7 @@ import {
 } from './support/protocol/messages.ts';
 import { ServiceLane, type WireRequest } from './support/protocol/service-lane.ts';
 import { IN_A_DATABASE } from './support/responses/probe-campaign.ts';
+import { changedValue } from './support/wrong-values.ts';
 
 const MINUTES = 60_000;
 const TIMEOUT_MS = 20 * MINUTES * Math.max(1, Number(process.env.BREAK_FACTOR ?? '1'));

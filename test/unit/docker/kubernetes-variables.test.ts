@@ -3,7 +3,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ENVIRONMENT, loadConfig } from '../../../src/agent/config/agent-config.ts';
 import { loadServiceConfig, SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 import { KUBERNETES, writtenObjects } from '../../support/kubernetes/objects.ts';
-import { containerOf, environmentOf, podOf, portOf } from '../../support/kubernetes/written-parts.ts';
+import {
+  containerOf,
+  environmentOf,
+  podOf,
+  portOf,
+} from '../../support/kubernetes/written-parts.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const agent = podOf('base');

@@ -13,7 +13,13 @@ import { ExchangeTimes, type TimedExchange } from './exchange-times.ts';
 import { FloodWatch } from './flood-watch.ts';
 import { startHttp1 } from './http1/transport.ts';
 import { startHttp2 } from './http2/transport.ts';
-import type { ExchangeEnd, HopRequest, ResponseHead, Transport, TransportEvents } from './transport.ts';
+import type {
+  ExchangeEnd,
+  HopRequest,
+  ResponseHead,
+  Transport,
+  TransportEvents,
+} from './transport.ts';
 
 /** What to do with a response's body; decided when its head has arrived. */
 export type BodyPlan =
@@ -321,7 +327,10 @@ function notSent(nowMs: number): TimedExchange {
   return { ...none, sentMs: nowMs, endMs: nowMs };
 }
 
-const CANCELLED: ExchangeEnd = { code: 'CANCELLED', what: 'it was cancelled because the agent stops' };
+const CANCELLED: ExchangeEnd = {
+  code: 'CANCELLED',
+  what: 'it was cancelled because the agent stops',
+};
 const NO_STATUS: ExchangeEnd = {
   code: 'PROTOCOL_ERROR',
   what: 'the response has a status below 200, which no final response may have',

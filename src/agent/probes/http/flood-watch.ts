@@ -33,7 +33,11 @@ export class FloodWatch {
    * @param wire the connection under TLS and HTTP/2, whose bytes are counted from now on
    * @param onFlood called when there is too much; it may be called again
    */
-  constructor(wire: Pick<Socket, 'bytesRead'>, clock: Clock, onFlood: (ending: ExchangeEnd) => void) {
+  constructor(
+    wire: Pick<Socket, 'bytesRead'>,
+    clock: Clock,
+    onFlood: (ending: ExchangeEnd) => void,
+  ) {
     this.#wire = wire;
     this.#startBytes = wire.bytesRead;
     this.#onFlood = onFlood;

@@ -72,7 +72,10 @@ async function probeIcmp(
     response: progress.response,
     failure,
     timings: null,
-    timingPhases: { dns: roundToMicroseconds(dnsMs), total: roundToMicroseconds(stopwatch.elapsedMs()) },
+    timingPhases: {
+      dns: roundToMicroseconds(dnsMs),
+      total: roundToMicroseconds(stopwatch.elapsedMs()),
+    },
     responseTimeMs: progress.response?.latency.avg ?? 0,
     clock: progress.clock,
   };

@@ -219,7 +219,11 @@ const END_WORDS: Readonly<Record<ReadingEnd['kind'], string>> = {
 };
 
 /** Resolves on wanted news, at the deadline, or when the run is cancelled. */
-function waitForNews(limits: Limits, received: ReceiveBuffer, isWanted: () => boolean): Promise<void> {
+function waitForNews(
+  limits: Limits,
+  received: ReceiveBuffer,
+  isWanted: () => boolean,
+): Promise<void> {
   const nothing = { timedOut: () => {}, cancelled: () => {} };
   return limitedWait<void>(limits, nothing, (settle) => {
     const check = (): void => {

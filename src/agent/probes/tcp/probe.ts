@@ -114,7 +114,10 @@ export async function probeTcp(
   }
 
   const { address, handshake, kernelMs } = connection;
-  const connect = { lookup: roundToMicroseconds(dnsMs), connect: roundToMicroseconds(dnsMs + tcpMs) };
+  const connect = {
+    lookup: roundToMicroseconds(dnsMs),
+    connect: roundToMicroseconds(dnsMs + tcpMs),
+  };
   const secured =
     tls === 'OFF'
       ? null
@@ -134,7 +137,8 @@ export async function probeTcp(
   }
 
   const connectedMs = dnsMs + tcpMs + (tlsMs ?? 0);
-  const reached = secured === null ? connect : { ...connect, secureConnect: roundToMicroseconds(connectedMs) };
+  const reached =
+    secured === null ? connect : { ...connect, secureConnect: roundToMicroseconds(connectedMs) };
   const socket = secured?.socket ?? connection.socket;
   const responseOf = (text: string): TcpResponse => ({
     data: text,

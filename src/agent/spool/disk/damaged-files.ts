@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
-import type { Logger } from '../../../runtime/logger.ts';
 import type { FileSystem } from '../../../runtime/files/file-system.ts';
+import type { Logger } from '../../../runtime/logger.ts';
 
 const ASIDE_NAME = /^damaged-.*\.seg$/;
 /** Damaged files that are retained for inspection; the oldest names go first. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { bootTimeMs } from '../../../runtime/boot-clock.ts';
 import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
+import type { FileSystem } from '../../../runtime/files/file-system.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { LOG_PRIORITIES } from '../drop-order.ts';
 import { RecordDropper } from '../drop-records.ts';
@@ -19,7 +20,6 @@ import type {
 import { SpoolIndex } from '../spool-index.ts';
 import { SpoolLog } from '../spool-log.ts';
 import { SpoolWaiters } from '../spool-waiters.ts';
-import type { FileSystem } from '../../../runtime/files/file-system.ts';
 import { PendingWrites } from './pending-writes.ts';
 import type { RecoveredEntry } from './scan-file.ts';
 import { SegmentStore } from './segment-store.ts';

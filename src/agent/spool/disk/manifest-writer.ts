@@ -1,6 +1,11 @@
 import { systemCodeOf } from '../../../runtime/errors.ts';
+import {
+  closeQuietly,
+  type FileSystem,
+  type OpenFile,
+  writeFully,
+} from '../../../runtime/files/file-system.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { closeQuietly, type FileSystem, type OpenFile, writeFully } from '../../../runtime/files/file-system.ts';
 import { encodeNotes, type NotableFrame } from './manifest.ts';
 
 /**

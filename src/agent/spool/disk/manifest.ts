@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { systemCodeOf } from '../../../runtime/errors.ts';
+import { closeQuietly, type FileSystem, readFully } from '../../../runtime/files/file-system.ts';
 import type { Frame } from '../frame.ts';
 import { SPOOL_KINDS, type SpoolKind, type SpoolSlots } from '../spool.ts';
-import { closeQuietly, type FileSystem, readFully } from '../../../runtime/files/file-system.ts';
 
 /**
  * The contents of a segment, in a file beside it (`main-….manifest`): it tells what is lost when the

@@ -1,8 +1,13 @@
 import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
+import {
+  closeQuietly,
+  type FileSystem,
+  type OpenFile,
+  readFully,
+} from '../../../runtime/files/file-system.ts';
 import type { Content, Entry, Segment } from '../entry.ts';
 import { readFrame } from '../frame.ts';
 import type { SpoolSlots } from '../spool.ts';
-import { closeQuietly, type FileSystem, type OpenFile, readFully } from '../../../runtime/files/file-system.ts';
 import { readManifest } from './manifest.ts';
 import { manifestPath } from './spool-folder.ts';
 

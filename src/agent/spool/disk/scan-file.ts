@@ -1,8 +1,8 @@
 import { systemCodeOf } from '../../../runtime/errors.ts';
+import { closeQuietly, type FileSystem, readFully } from '../../../runtime/files/file-system.ts';
 import type { Entry, Segment } from '../entry.ts';
 import { decodeKeys, findFrame, isTornWrite, lostKeyOf, readFrame } from '../frame.ts';
 import { asidePath } from './damaged-files.ts';
-import { closeQuietly, type FileSystem, readFully } from '../../../runtime/files/file-system.ts';
 import type { NumberRange } from './number-ranges.ts';
 import { type SpoolFolder, unusableFile } from './spool-folder.ts';
 

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { systemCodeOf } from '../../../runtime/errors.ts';
+import { closeQuietly, type OpenFile, writeFully } from '../../../runtime/files/file-system.ts';
 import type { Segment } from '../entry.ts';
 import { encodeFrames, type Frame } from '../frame.ts';
 import { asidePath } from './damaged-files.ts';
-import { closeQuietly, type OpenFile, writeFully } from '../../../runtime/files/file-system.ts';
 import type { NotableFrame } from './manifest.ts';
 import { ManifestWriter } from './manifest-writer.ts';
 import { manifestPath, type SpoolFolder } from './spool-folder.ts';

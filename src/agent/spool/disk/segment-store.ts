@@ -1,9 +1,9 @@
+import type { FileSystem } from '../../../runtime/files/file-system.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { LOG_PRIORITIES, type LogPriority, nextToDrop, PRIORITY_OF_KIND } from '../drop-order.ts';
 import type { Entry, Segment } from '../entry.ts';
 import { encodeKeys } from '../frame.ts';
 import type { SharedSpoolSpace } from '../spool.ts';
-import type { FileSystem } from '../../../runtime/files/file-system.ts';
 import type { LostRecords } from './lost-frames.ts';
 import { type RecoveredLog, recoverLog } from './recover.ts';
 import type { RecoveredEntry } from './scan-file.ts';

@@ -1,10 +1,14 @@
 import { join } from 'node:path';
 import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
+import { makeDurableFolder } from '../../../runtime/files/durable-folder.ts';
+import {
+  closeQuietly,
+  type FileSystem,
+  type OpenFile,
+} from '../../../runtime/files/file-system.ts';
 import { tryFlock } from '../../../runtime/files/flock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { deleteOldAside } from './damaged-files.ts';
-import { closeQuietly, type FileSystem, type OpenFile } from '../../../runtime/files/file-system.ts';
-import { makeDurableFolder } from '../../../runtime/files/durable-folder.ts';
 
 const FILE_NAME = /^(main|spare)-(\d{16})\.(seg|manifest)$/;
 /** Errors of a full disk. It may get room later: the agent starts. */

@@ -1,9 +1,9 @@
+import type { FileSystem } from '../../../runtime/files/file-system.ts';
 import type { RecordDropper } from '../drop-records.ts';
 import type { Content, Entry } from '../entry.ts';
 import type { SpooledRecord, SpoolLost, SpoolSlots } from '../spool.ts';
 import type { SpoolIndex } from '../spool-index.ts';
 import type { SpoolLog } from '../spool-log.ts';
-import type { FileSystem } from '../../../runtime/files/file-system.ts';
 import { readEntryContents, readSlots } from './read-entries.ts';
 
 export interface SpoolReaderParts {

@@ -9,7 +9,18 @@ import {
 } from '../../../model/result/details/dns-answer.ts';
 import { duration } from '../durations.ts';
 import { boundedList, text } from '../fields.ts';
-import { commonDetail, end, host, PHASE_TIMES, PHASES, port, RECEIVED, SENT, TIMINGS, tlsFacts } from './common-detail.ts';
+import {
+  commonDetail,
+  end,
+  host,
+  PHASE_TIMES,
+  PHASES,
+  port,
+  RECEIVED,
+  SENT,
+  TIMINGS,
+  tlsFacts,
+} from './common-detail.ts';
 
 /** 256 KiB of names and data, with TTL, class and type of 5,461 records at most. */
 const MAX_DNS_TEXT_CHARS = 1_048_576;

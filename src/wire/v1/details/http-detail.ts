@@ -1,7 +1,23 @@
 import { z } from 'zod';
 import { duration } from '../durations.ts';
 import { boundedList, count, recordOf, text } from '../fields.ts';
-import { commonDetail, families, host, ipFamily, PHASE_TIMES, PHASES, RECEIVED, SENT, SHOWN, TIMINGS, tcpFacts, tlsFacts, UNTIL, until, url } from './common-detail.ts';
+import {
+  commonDetail,
+  families,
+  host,
+  ipFamily,
+  PHASE_TIMES,
+  PHASES,
+  RECEIVED,
+  SENT,
+  SHOWN,
+  TIMINGS,
+  tcpFacts,
+  tlsFacts,
+  UNTIL,
+  until,
+  url,
+} from './common-detail.ts';
 
 const status = z.int().min(0).max(999).describe('The HTTP status.');
 const OR_IN_RESPONSE = 'Here only without a response, which has them otherwise.';

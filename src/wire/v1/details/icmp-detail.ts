@@ -1,7 +1,20 @@
 import { z } from 'zod';
 import { duration, durationOrNull } from '../durations.ts';
 import { boundedList } from '../fields.ts';
-import { commonDetail, end, families, familyChoice, host, hostname, ipFamily, PHASE_TIMES, PHASES, RECEIVED, SENT, TIMINGS } from './common-detail.ts';
+import {
+  commonDetail,
+  end,
+  families,
+  familyChoice,
+  host,
+  hostname,
+  ipFamily,
+  PHASE_TIMES,
+  PHASES,
+  RECEIVED,
+  SENT,
+  TIMINGS,
+} from './common-detail.ts';
 
 const pingCount = z.int().min(1).max(50).describe('How many echo requests the check sends.');
 

@@ -2,7 +2,23 @@ import { z } from 'zod';
 import { TCP_STEP_FORMATS } from '../../../model/check/request/tcp.ts';
 import { duration } from '../durations.ts';
 import { boundedList, text } from '../fields.ts';
-import { commonDetail, end, families, familyChoice, host, hostname, ipFamily, PHASE_TIMES, PHASES, port, SENT, TIMINGS, tcpFacts, tlsFacts, UNTIL } from './common-detail.ts';
+import {
+  commonDetail,
+  end,
+  families,
+  familyChoice,
+  host,
+  hostname,
+  ipFamily,
+  PHASE_TIMES,
+  PHASES,
+  port,
+  SENT,
+  TIMINGS,
+  tcpFacts,
+  tlsFacts,
+  UNTIL,
+} from './common-detail.ts';
 
 /** 64 KiB of data, scrubbed. */
 const MAX_TCP_CHARS = 262_144;

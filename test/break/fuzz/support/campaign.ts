@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { type Campaign, runCampaign } from './responses/probe-campaign.ts';
 import { leavingNothing } from './responses/guards.ts';
+import { type Campaign, runCampaign } from './responses/probe-campaign.ts';
 
 type Folder = 'check-files' | 'protocol';
 

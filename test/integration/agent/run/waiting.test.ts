@@ -4,7 +4,10 @@ import type {
   CheckTypeRunners,
 } from '../../../../src/agent/run/check-types/check-type.ts';
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
-import { AT_WORK_BYTES, AT_WORK_MS } from '../../../../src/agent/scheduler/permits/wait-detector.ts';
+import {
+  AT_WORK_BYTES,
+  AT_WORK_MS,
+} from '../../../../src/agent/scheduler/permits/wait-detector.ts';
 import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

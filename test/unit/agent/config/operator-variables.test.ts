@@ -46,8 +46,14 @@ it.each<[Environment, string]>([
   [{ VARIABLES_FROM_ENV: 'A', A: '' }, 'names A, which is not set'],
   [{ VARIABLES_FROM_ENV: 'constructor' }, 'names constructor, which is not set'],
   [{ VARIABLES_FROM_ENV: 'A B-C', A: 'planted' }, 'VARIABLES_FROM_ENV contains "B-C"; it must be'],
-  [{ VARIABLES_FROM_ENV: 'A=planted', A: 'x' }, 'VARIABLES_FROM_ENV contains "A=********"; it must'],
-  [{ VARIABLES_FROM_ENV: 'A-B:planted=1' }, 'VARIABLES_FROM_ENV contains "A-B:********"; it must be'],
+  [
+    { VARIABLES_FROM_ENV: 'A=planted', A: 'x' },
+    'VARIABLES_FROM_ENV contains "A=********"; it must',
+  ],
+  [
+    { VARIABLES_FROM_ENV: 'A-B:planted=1' },
+    'VARIABLES_FROM_ENV contains "A-B:********"; it must be',
+  ],
   [{ VARIABLES_FROM_ENV: 'planted!' }, 'VARIABLES_FROM_ENV contains "********"; it must be'],
   [{ VARIABLES_FROM_ENV: 'API_KEY', API_KEY: 'planted' }, 'API_KEY, which is a setting'],
   [{ VARIABLES_FROM_ENV: 'data_dir', data_dir: 'x' }, 'data_dir, which is a setting'],

@@ -55,7 +55,12 @@ const RULES: readonly Rule[] = [
   { file: 'agent/spool/disk/scan-file.ts', calls: /^rename /, reported: ['no start'] },
   { file: 'agent/spool/disk/scan-file.ts', calls: /./, reported: ['damage'], codes: FOR_GOOD },
   { file: 'agent/spool/disk/scan-file.ts', calls: /./, reported: ['no start'] },
-  { file: 'agent/spool/disk/read-entries.ts', calls: /^open /, reported: ['damage'], codes: FOR_GOOD },
+  {
+    file: 'agent/spool/disk/read-entries.ts',
+    calls: /^open /,
+    reported: ['damage'],
+    codes: FOR_GOOD,
+  },
   // A second read, record by record, finds them.
   { file: 'agent/spool/disk/read-entries.ts', calls: /^read /, reported: ['damage', 'nobody'] },
   { file: 'agent/spool/disk/read-entries.ts', calls: /./, reported: ['not read'] },
@@ -66,7 +71,11 @@ const RULES: readonly Rule[] = [
   // At the start to list files, later for the size to send.
   { file: 'agent/upload/artifact-files.ts', calls: /^stat /, reported: ['no start', 'not sent'] },
   // Remains of an interrupted write, and files that the next start deletes.
-  { file: 'agent/upload/artifact-files.ts', calls: /^unlink .*part$/, reported: ['no start', 'nobody'] },
+  {
+    file: 'agent/upload/artifact-files.ts',
+    calls: /^unlink .*part$/,
+    reported: ['no start', 'nobody'],
+  },
   { file: 'agent/upload/artifact-files.ts', calls: /^unlink /, reported: ['nobody'] },
   { file: 'agent/upload/artifact-files.ts', calls: /./, reported: ['not kept'] },
   { file: 'agent/upload/artifact-outbox.ts', calls: /./, reported: ['not kept'] },

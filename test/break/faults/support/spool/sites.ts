@@ -1,6 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FileSystem, type OpenFile, systemFiles } from '../../../../../src/runtime/files/file-system.ts';
+import {
+  type FileSystem,
+  type OpenFile,
+  systemFiles,
+} from '../../../../../src/runtime/files/file-system.ts';
 
 const SRC = join(import.meta.dirname, '../../../../../src');
 const PORT = 'runtime/files/file-system.ts';

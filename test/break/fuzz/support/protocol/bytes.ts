@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { changedValue } from '../wrong-values.ts';
 import { mutated } from '../responses/bytes.ts';
+import { changedValue } from '../wrong-values.ts';
 
 /** JSON of one of the values, with mutated values or bytes. */
 export function changedJson(values: readonly unknown[]): fc.Arbitrary<Buffer> {

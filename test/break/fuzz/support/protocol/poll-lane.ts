@@ -21,12 +21,7 @@ import { silentLog } from '../../../../support/database/databases.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { packed, type WireAnswer } from './bytes.ts';
 import { NOW, POLL_ANSWER } from './messages.ts';
-import {
-  type Held,
-  type HoldingServer,
-  sendAnswer,
-  startHoldingServer,
-} from './server.ts';
+import { type Held, type HoldingServer, sendAnswer, startHoldingServer } from './server.ts';
 
 const GOOD: WireAnswer = {
   status: 200,

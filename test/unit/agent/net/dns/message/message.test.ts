@@ -198,7 +198,11 @@ const RDATA_OFFSET = withRdata(2, Buffer.alloc(0)).length - 11;
 
 describe('hostile bytes', () => {
   const cases: readonly (readonly [string, Buffer, string])[] = [
-    ['a pointer to itself', u16(0xc000 + RDATA_OFFSET), 'a name contains a bad compression pointer'],
+    [
+      'a pointer to itself',
+      u16(0xc000 + RDATA_OFFSET),
+      'a name contains a bad compression pointer',
+    ],
     ['a pointer ahead', u16(0xffff), 'a name contains a bad compression pointer'],
     [
       'a ring of two pointers',
