@@ -933,7 +933,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge an open alert of a check
-         * @description Ends reminders and escalation until the check recovers or gets worse, and tells the channels that were notified of the alert who took it. An alert that somebody took before stays with them. 409 for an alert that is not open.
+         * @description Ends reminders and escalation until the check recovers or gets worse, and notifies the channels that were notified of the alert. An alert that is already acknowledged does not change. 409 for an alert that is not open.
          *
          *     Needs the role `run`.
          */
@@ -955,7 +955,7 @@ export interface paths {
         put?: never;
         /**
          * Undo the acknowledgement of an open alert
-         * @description Reminders and escalation begin again, and the same channels are told. 409 for an alert that is not open.
+         * @description Reminders and escalation begin again, and the same channels are notified. 409 for an alert that is not open.
          *
          *     Needs the role `run`.
          */
@@ -1002,7 +1002,7 @@ export interface paths {
         get: operations["getAlertSettings"];
         /**
          * Change the alert settings of the account
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. They apply to checks and groups with `useGlobalAlertSettings`, and `escalationStep` to all, from the next run.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. From the next run, they apply to checks and groups with `useGlobalAlertSettings`, and `escalationStep` to all.
          *
          *     Needs the role `admin`.
          */
@@ -1013,7 +1013,7 @@ export interface paths {
         head?: never;
         /**
          * Change the alert settings of the account
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. They apply to checks and groups with `useGlobalAlertSettings`, and `escalationStep` to all, from the next run.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. From the next run, they apply to checks and groups with `useGlobalAlertSettings`, and `escalationStep` to all.
          *
          *     Needs the role `admin`.
          */
@@ -1095,7 +1095,7 @@ export interface paths {
         put?: never;
         /**
          * Compare a configuration with that of an alert channel, secrets included
-         * @description Responses never contain the secrets of a channel. A client that has them learns here whether an update is needed. An account has 60 comparisons a minute, since each says whether a guess is right.
+         * @description Responses never contain the secrets of a channel. A client that has them learns here whether an update is needed. An account has 60 comparisons a minute, because each one reveals whether a guess is right.
          *
          *     Needs the role `write`.
          */
@@ -1136,7 +1136,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Preview what messages say by given templates, without sending them
+         * Preview the messages of templates, without sending them
          * @description Needs the role `write`.
          */
         post: operations["previewAlertChannel"];
@@ -1177,7 +1177,7 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again that was sent or has failed
-         * @description It has all of its attempts again and keeps its id. Those that its message carried are sent with it. Later deliveries of the check to the channel wait for it.
+         * @description It gets all of its attempts again and keeps its id. The other notices of its message are sent with it. Later deliveries of the check to the channel wait for it.
          *
          *     Needs the role `write`.
          */
@@ -1219,7 +1219,7 @@ export interface paths {
         };
         /**
          * List the problems of monitoring itself that have not ended, the worst first
-         * @description Critical ones come first, and of those the newest. Silent locations are not among them: they have `silentSince`. The disk of the database is listed in the first account.
+         * @description Critical problems come first, then the newest. Silent locations are not listed here: see `silentSince` of locations. The disk of the database is listed in the first account.
          *
          *     Needs the role `read`.
          */
@@ -3233,7 +3233,7 @@ export interface components {
                 percentage: number;
             };
             /**
-             * @description Where alerts of all checks go that nobody acknowledges; null for nowhere. Applies also to checks and groups with alert settings of their own.
+             * @description Where unacknowledged alerts of all checks go; null for nowhere. Also applies to checks and groups with alert settings of their own.
              * @default null
              */
             escalationStep: components["schemas"]["EscalationStep"] | null;
@@ -3251,11 +3251,11 @@ export interface components {
             id?: string;
         };
         Acknowledgement: {
-            /** @description Who took it. */
+            /** @description Who acknowledged it. */
             by: components["schemas"]["AcknowledgementBy"];
             /**
              * Format: date-time
-             * @description When it was taken.
+             * @description When it was acknowledged.
              */
             at: string;
         };
@@ -3267,7 +3267,7 @@ export interface components {
             kind: "user" | "key" | "channel";
             /** @description The id of the user, of the API key or of the channel. */
             id: string;
-            /** @description The email of the user, or the name of the key or channel, then. */
+            /** @description The email of the user, or the name of the key or channel, at that time. */
             name: string;
         };
         /**
@@ -3308,21 +3308,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -3333,7 +3333,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -3418,26 +3418,26 @@ export interface components {
             channel: components["schemas"]["AlertChannelSummary"];
             /** @description null for a silent location and a problem of monitoring itself. */
             checkId: string | null;
-            /** @description The name of the check when the alert was given; null as checkId. */
+            /** @description The name of the check at the time of the alert; null where `checkId` is. */
             checkName: string | null;
             /** @description Why the channel is notified, in one sentence; null for notices of earlier releases. */
             reason: string | null;
             /** @description The slug of the silent location, or of the location of a problem of monitoring itself; else null. */
             location: string | null;
-            /** @description What is wrong with monitoring itself, or was, in one line; null for all others. */
+            /** @description The problem of monitoring itself, or the one that ended, in one line; null for all others. */
             problem: string | null;
-            /** @description As /v1/check-alerts has it for checks. */
+            /** @description For checks, the id of the alert in /v1/check-alerts. */
             alertId: string;
             /**
              * @description What the notice reports.
              * @enum {string}
              */
             alertType: "NO_ALERT" | "ALERT_FAILURE" | "ALERT_FAILURE_REMAIN" | "ALERT_FAILURE_DEGRADED" | "ALERT_RECOVERY" | "ALERT_DEGRADED" | "ALERT_DEGRADED_REMAIN" | "ALERT_DEGRADED_FAILURE" | "ALERT_DEGRADED_RECOVERY" | "ALERT_SSL" | "ALERT_ACKNOWLEDGED" | "ALERT_UNACKNOWLEDGED" | "LOCATION_SILENT" | "LOCATION_RECOVERY" | "AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL" | "AGENT_OUTDATED_RECOVERY" | "AGENT_CLOCK_OFF_RECOVERY" | "SLOTS_MISSED_RECOVERY" | "RESULTS_WAITING_RECOVERY" | "CHANNEL_FAILING_RECOVERY" | "DISK_NEARLY_FULL_RECOVERY";
-            /** @description The channel is one of the escalation step: after how many minutes without acknowledgement it was notified; null for other deliveries. */
+            /** @description For a channel of the escalation step: after how many minutes without acknowledgement it was notified; null for other deliveries. */
             escalatedAfterMinutes: number | null;
-            /** @description For how many notices the message stands in which it was sent: 1 if it came by itself. */
+            /** @description How many notices the message contains: 1 if it has only this one. */
             messageCount: number;
-            /** @description `GROUP`: it waits for others that come in the same message (`groupBy`); `DIGEST`: for the digest of degraded checks; null for all others. */
+            /** @description `GROUP`: it waits for others of the same message (`groupBy`); `DIGEST`: it waits for the digest of degraded checks; null for all others. */
             waitsFor: ("GROUP" | "DIGEST") | null;
             /** @description 0 for the notice itself, then 1, 2, … for its reminders. */
             reminder: number;
@@ -3452,7 +3452,7 @@ export interface components {
             lastStatus: number | null;
             /** @description The problem of the last attempt; null for none. */
             lastError: string | null;
-            /** @description The first 200 characters of the receiver's answer. Only for admin keys: null for all others. */
+            /** @description The first 200 characters of the receiver's response. Only for admin keys: null for all others. */
             lastAnswer: string | null;
             /**
              * Format: date-time
@@ -3474,11 +3474,11 @@ export interface components {
             notice: "FAILURE" | "RECOVERY";
             /** @description The first line, with the reason, as a lock screen shows it. */
             title: string;
-            /** @description What follows it, as plain text. */
+            /** @description The text below the title, as plain text. */
             text: string;
             /** @description The content type of `body`. */
             contentType: string;
-            /** @description What is sent in the form of the channel, with its texts escaped, and with sample credentials. Of an email the HTML. */
+            /** @description The body in the format of the channel, with escaped texts and sample credentials; for an email the HTML. */
             body: string;
         };
         AlertMessageTemplatesInput: {
@@ -3489,9 +3489,9 @@ export interface components {
             type: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS" | "TEAMS" | "DISCORD" | "TELEGRAM" | "PAGERDUTY" | "OPSGENIE" | "NTFY" | "PUSHOVER" | "GOOGLE_CHAT" | "MATTERMOST" | "MATRIX" | "GOTIFY" | "INCIDENT_IO" | "ALERTMANAGER";
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
-            /** @description `config.template` of a webhook; without effect in other types. */
+            /** @description `config.template` of a webhook; ignored for other types. */
             template?: string | null;
             /** @description The content type that the headers of a webhook set. */
             contentType?: string;
@@ -3500,7 +3500,7 @@ export interface components {
             /** @description What is wrong with the check now; null if it passes, or never ran. */
             problem: {
                 /**
-                 * @description In which state the check is.
+                 * @description The state of the check.
                  * @enum {string}
                  */
                 condition: "degraded" | "failing";
@@ -3509,9 +3509,9 @@ export interface components {
                  * @description The slot in which it began.
                  */
                 since: string;
-                /** @description Whether it gave an alert. */
+                /** @description Whether it caused an alert. */
                 isAlerted: boolean;
-                /** @description Why it did, or why there is none, in one sentence. */
+                /** @description Why it caused an alert, or none, in one sentence. */
                 reason: string;
             } | null;
             /** @description The checks that depend on this one: while it fails, their alerts wait. */
@@ -3544,18 +3544,18 @@ export interface components {
             recipients: {
                 /** @description The channel. */
                 channel: components["schemas"]["AlertChannelSummary"];
-                /** @description Whether the subscription is. */
+                /** @description Whether the subscription is activated. */
                 activated: boolean;
                 /** @description What the channel is notified of. */
                 notifications: ("FAILURE" | "DEGRADED" | "RECOVERY" | "CERTIFICATE")[];
                 /** @description Why, in one sentence. */
                 reason: string;
-                /** @description Why nothing can be delivered to it; null if nothing is known. */
+                /** @description Why deliveries to it will fail; null if no reason is known. */
                 problem: string | null;
             }[];
             /** @description How many more there are. */
             omitted: number;
-            /** @description Who else is notified where nobody acknowledges an alert: by `escalationStep` of the account. null for nobody. */
+            /** @description Who else is notified if nobody acknowledges an alert, by `escalationStep` of the account; null for nobody. */
             escalation: {
                 /** @description Minutes without acknowledgement. */
                 minutes: number;
@@ -3646,7 +3646,7 @@ export interface components {
                 /** @description The check fails only if at least this percentage of its locations fail. */
                 percentage?: number;
             };
-            /** @description Where alerts of all checks go that nobody acknowledges; null for nowhere. Applies also to checks and groups with alert settings of their own. */
+            /** @description Where unacknowledged alerts of all checks go; null for nowhere. Also applies to checks and groups with alert settings of their own. */
             escalationStep?: components["schemas"]["EscalationStepInput"] | null;
         };
         AlertSettingsInput: {
@@ -3701,12 +3701,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -3721,12 +3721,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -3736,7 +3736,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -3759,7 +3759,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -3819,21 +3819,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -3844,7 +3844,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -5193,7 +5193,7 @@ export interface components {
          *     }
          */
         CheckAlert: {
-            /** @description The name of the check when the alert was given. */
+            /** @description The name of the check at the time of the alert. */
             name: string;
             /**
              * Format: uuid
@@ -5203,7 +5203,7 @@ export interface components {
             /** @description The id of the check. */
             checkId: string;
             /**
-             * @description Why the alert was given.
+             * @description What the alert reports.
              * @enum {string}
              */
             alertType: "NO_ALERT" | "ALERT_FAILURE" | "ALERT_FAILURE_REMAIN" | "ALERT_FAILURE_DEGRADED" | "ALERT_RECOVERY" | "ALERT_DEGRADED" | "ALERT_DEGRADED_REMAIN" | "ALERT_DEGRADED_FAILURE" | "ALERT_DEGRADED_RECOVERY" | "ALERT_SSL";
@@ -5224,15 +5224,15 @@ export interface components {
             error: string | null;
             /** @description The HTTP status of URL and API checks; null without a response. */
             statusCode: string | null;
-            /** @description STARTED: the check changes too often, and gives no alerts until it is calm. ENDED: it is calm. null for any other alert. */
+            /** @description STARTED: the check flaps, and causes no further alerts until it is calm. ENDED: it is calm. null for any other alert. */
             flapping: ("STARTED" | "ENDED") | null;
-            /** @description Who took it: there are no reminders and no escalation. null for nobody. */
+            /** @description Who acknowledged it, which ends reminders and escalation; null for nobody. */
             acknowledgement: components["schemas"]["Acknowledgement"] | null;
-            /** @description How many deliveries of the alert and of its reminders are in which state. */
+            /** @description The number of deliveries of the alert and its reminders, by state. */
             deliveries: components["schemas"]["CheckAlertDeliveries"];
             /**
              * Format: date
-             * @description The day on which the alert was given, in UTC.
+             * @description The day of the alert, in UTC.
              */
             created_at: string;
             /**
@@ -5242,7 +5242,7 @@ export interface components {
             startedAt: string;
             /**
              * Format: date-time
-             * @description When the alert was given: `from` and `to` go by it.
+             * @description The time of the alert, with which `from` and `to` are compared.
              */
             alertedAt: string;
         };
@@ -5290,11 +5290,11 @@ export interface components {
             locked: boolean;
         };
         CheckAlertDeliveries: {
-            /** @description Those that the receiver accepted. */
+            /** @description Accepted by the receiver. */
             sent: number;
-            /** @description Those that are to be sent, also again. */
+            /** @description Waiting for an attempt or a retry. */
             pending: number;
-            /** @description Those without further retries. */
+            /** @description Failed after all retries. */
             failed: number;
         };
         /**
@@ -6354,12 +6354,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -6374,12 +6374,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -6389,7 +6389,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -6412,7 +6412,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -6452,21 +6452,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -6477,7 +6477,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -7187,12 +7187,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -7207,12 +7207,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -7222,7 +7222,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -7245,7 +7245,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -7283,21 +7283,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -7308,7 +7308,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -7555,13 +7555,13 @@ export interface components {
         EscalationStep: {
             /** @description Minutes from the alert without acknowledgement to the escalation. */
             minutes: number;
-            /** @description The channels that get the alert then. A channel that was notified already gets nothing more. */
+            /** @description The channels that then get the alert, except those that were already notified. */
             alertChannelIds: number[];
         };
         EscalationStepInput: {
             /** @description Minutes from the alert without acknowledgement to the escalation. */
             minutes: number;
-            /** @description The channels that get the alert then. A channel that was notified already gets nothing more. */
+            /** @description The channels that then get the alert, except those that were already notified. */
             alertChannelIds: number[];
         };
         /**
@@ -7675,12 +7675,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -7695,12 +7695,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -7710,7 +7710,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -7733,7 +7733,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -7773,21 +7773,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -7798,7 +7798,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -7827,12 +7827,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -7847,12 +7847,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -7862,7 +7862,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -7885,7 +7885,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -7938,21 +7938,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -7963,7 +7963,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -9165,12 +9165,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -9185,12 +9185,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -9200,7 +9200,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -9223,7 +9223,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -9276,21 +9276,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -9301,7 +9301,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -9826,12 +9826,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -9846,12 +9846,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -9861,7 +9861,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -9884,7 +9884,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -9941,21 +9941,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -9966,7 +9966,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -10003,12 +10003,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -10023,12 +10023,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -10038,7 +10038,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -10061,7 +10061,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -10101,21 +10101,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -10126,7 +10126,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -10162,10 +10162,10 @@ export interface components {
             reason: string;
         };
         MonitoringProblem: {
-            /** @description The same each time that this goes wrong. */
+            /** @description The same each time this problem occurs. */
             id: string;
             /**
-             * @description What goes wrong.
+             * @description The kind of the problem.
              * @enum {string}
              */
             kind: "AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL";
@@ -10174,9 +10174,9 @@ export interface components {
              * @enum {string}
              */
             severity: "critical" | "warning";
-            /** @description What is wrong, in one line. */
+            /** @description The problem in one line. */
             headline: string;
-            /** @description What was found last, and what to try. */
+            /** @description What the last check found, and what to try. */
             message: string;
             /** @description The private location that it is about; else null. */
             location: {
@@ -10391,12 +10391,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -10411,12 +10411,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -10426,7 +10426,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -10449,7 +10449,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -10509,21 +10509,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -10534,7 +10534,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -10563,12 +10563,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -10583,12 +10583,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -10598,7 +10598,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -10621,7 +10621,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -10685,21 +10685,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -10710,7 +10710,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -10739,12 +10739,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -10759,12 +10759,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -10774,7 +10774,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -10797,7 +10797,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -10853,21 +10853,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -10878,7 +10878,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -10945,7 +10945,7 @@ export interface components {
             };
         };
         PreviewAlertChannelResponse: {
-            /** @description A failure and its recovery, of a check that does not exist. */
+            /** @description A failure and its recovery, of a sample check. */
             previews: components["schemas"]["AlertMessagePreview"][];
         };
         /**
@@ -11085,12 +11085,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -11105,12 +11105,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -11120,7 +11120,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -11143,7 +11143,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -11210,21 +11210,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -11235,7 +11235,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -11787,12 +11787,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -11807,12 +11807,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -11822,7 +11822,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -11845,7 +11845,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -11883,21 +11883,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -11908,7 +11908,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -11942,12 +11942,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -11962,12 +11962,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -11977,7 +11977,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -12000,7 +12000,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -12040,21 +12040,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -12065,7 +12065,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -13703,12 +13703,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -13723,12 +13723,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -13738,7 +13738,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -13761,7 +13761,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -13801,21 +13801,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -13826,7 +13826,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -13855,12 +13855,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -13875,12 +13875,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -13890,7 +13890,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -13913,7 +13913,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -13980,21 +13980,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -14005,7 +14005,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -15287,12 +15287,12 @@ export interface components {
              */
             sendDegraded: boolean;
             /**
-             * @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures.
+             * @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`.
              * @default null
              */
             sendLocationSilent: boolean | null;
             /**
-             * @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures.
+             * @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none.
              * @default null
              */
             sendMonitoringProblems: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
@@ -15307,12 +15307,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself.
+             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description Seconds for which the first notice waits for others, if `groupBy` is given.
+             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -15322,7 +15322,7 @@ export interface components {
              */
             degradedDigestHour: number | null;
             /**
-             * @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated.
+             * @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated.
              * @default false
              */
             subscribeAll: boolean;
@@ -15345,7 +15345,7 @@ export interface components {
              */
             titleTemplate: string | null;
             /**
-             * @description What follows the first line, of the same kind; null for the default.
+             * @description The text below the first line: a template of the same kind; null for the default.
              * @default null
              */
             textTemplate: string | null;
@@ -15446,21 +15446,21 @@ export interface components {
             sendRecovery?: boolean;
             /** @description Whether the channel is notified of degraded checks. */
             sendDegraded?: boolean;
-            /** @description Whether the channel is notified of private locations that are silent; null: if it is notified of failures. */
+            /** @description Whether the channel is notified of silent private locations; null: the same as `sendFailure`. */
             sendLocationSilent?: boolean | null;
-            /** @description The problems of monitoring itself that the channel is notified of; null: of all if it is notified of failures. */
+            /** @description The problems of monitoring itself that the channel is notified of; null: all of them with `sendFailure`, otherwise none. */
             sendMonitoringProblems?: ("AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL")[] | null;
             /** @description Whether the channel is notified of certificates that expire soon. */
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: each comes by itself. */
+            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description Seconds for which the first notice waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
-            /** @description Whether the channel is notified of all checks of the account, now and later, except those with a subscription to it that is not activated. */
+            /** @description Whether the channel is notified of all checks of the account, also future ones, except those whose subscription to it is not activated. */
             subscribeAll?: boolean;
             /** @description The checks that the channel is notified of. */
             subscriptions?: {
@@ -15471,7 +15471,7 @@ export interface components {
             }[];
             /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
             titleTemplate?: string | null;
-            /** @description What follows the first line, of the same kind; null for the default. */
+            /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
             /** @description The id in the check file that manages it (`vedette apply`), with `NAME/` in front if the file has a name. Unique for its kind of resource; null if no file manages it. */
             logicalId?: string | null;
@@ -19505,7 +19505,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The alert, and who has it. */
+            /** @description The alert with its acknowledgement. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19556,7 +19556,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The alert, which nobody has. */
+            /** @description The alert without an acknowledgement. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20269,7 +20269,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The messages as the channel would get them. */
+            /** @description The messages that the channel would get. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

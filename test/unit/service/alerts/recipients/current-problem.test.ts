@@ -77,13 +77,13 @@ describe('what is wrong with a check now', () => {
   it.each([
     [failing({}), NOW, 'It alerts after 3 runs in a row; so far 2.'],
     [failing({}, { settings: minutes }), NOW, 'It alerts after 5 minutes.'],
-    [failing({}, { settings: minutes }), { ...NOW, atMs: 360_000 }, /^The next run/],
+    [failing({}, { settings: minutes }), { ...NOW, atMs: 360_000 }, /^The next failing run/],
     [failing({ runs: 3 }, { checkType: 'HEARTBEAT' }), NOW, 'It alerts within a minute.'],
     [failing({ notified: 'degraded' }, { isMuted: true }), NOW, /is muted/],
     [failing({}, { isActive: false }), NOW, /is not activated/],
     [failing({ startedSilenced: true }, { isMuted: true }), NOW, /is muted: its alert waits/],
-    [failing({ startedSilenced: true, runs: 3 }), NOW, /^The next run/],
-    [failing({ startedSilenced: true, notified: 'degraded' }), NOW, /^The next run/],
+    [failing({ startedSilenced: true, runs: 3 }), NOW, /^The next failing run/],
+    [failing({ startedSilenced: true, notified: 'degraded' }), NOW, /^The next failing run/],
     [failing({}), { ...NOW, isSilenced: true }, /^A maintenance window .*: its alert waits/],
     [
       failing({ heldAtMs: 1 }),
