@@ -9,7 +9,6 @@ import { terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { prettyMissed, prettyResult, prettySkipped } from '../print/pretty-result.ts';
 import { Progress } from '../print/progress.ts';
-import { terminalSafeJsonLine } from '../print/terminal-safe.ts';
 import { prettyDuration } from '../print/time-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { allPassed, noRunsYet, type RunCounts } from './run-outcome.ts';
