@@ -48,6 +48,21 @@ function endsWithProblem(among: string): string {
     order by d.seq desc limit 1) <> all ($4::text[])`;
 }
 
+/**
+ * Whether the lane of a delivery has no other on that side that is to be sent, but for one that waits for a digest. Not
+ * by `not exists`: the planner expects no unfinished rows, and then joins all of them with all. Not by `is null` either:
+ * it expects that of one row in two hundred, and then does not stop after the first ones, but reads and sorts all.
+ *
+ * @param delivery the name of its row in the statement
+ */
+export function hasNoneInLane(delivery: string, side: '<' | '>'): string {
+  return `coalesce((select other.seq from alert_deliveries other
+    where other.account_id = ${delivery}.account_id and other.channel_id = ${delivery}.channel_id
+      and other.check_id = ${delivery}.check_id and other.finished_at is null
+      and other.bundle_key is distinct from '${DIGEST_KEY}' and other.seq ${side} ${delivery}.seq
+    order by other.seq limit 1), ${delivery}.seq) ${side === '<' ? '>=' : '<='} ${delivery}.seq`;
+}
+
 /** Those that have an unfinished delivery, but one that waits for a digest. */
 export function unfinishedLanes(
   sql: Sql,
