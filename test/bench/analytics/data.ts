@@ -1,16 +1,21 @@
 import type { Store } from '../../../src/service/database/store.ts';
 
 const MINUTE_MS = 60_000;
+const HOUR_MINUTES = 60;
 const DAY_MINUTES = 1440;
 const DAY_MS = DAY_MINUTES * MINUTE_MS;
-/** The days of a month, and the day in which it begins. */
-const DAYS = 31;
-const EARLIER_MONTHS = 2;
+/** Another number of days of results, for example 16. */
+const { BENCH_DAYS } = process.env;
+const MONTH_DAYS = 31;
+/** There are roll-ups of days of so many. */
+const YEAR_DAYS = 365;
 /** There are quarter hours of it. */
 const QUARTER_DAYS = 8;
 const LOCATIONS = ['berlin', 'oslo', 'lisbon'];
-/** Time limit for creating a day of ten million results. */
-const STATEMENT_TIMEOUT_MS = 600_000;
+/** Of the database, that make data at the same time. */
+const CONNECTIONS = 4;
+/** Time limit for the largest index. */
+const STATEMENT_TIMEOUT_MS = 3_600_000;
 
 /** These numbers of checks give ten million results in 31 days. */
 const MIX: readonly {
@@ -36,10 +41,38 @@ export interface MadeData {
   readonly ids: Readonly<Record<CheckKind, readonly string[]>>;
 }
 
+/** What an earlier run made in this database; null where it made nothing. */
+export async function findData(
+  store: Store,
+): Promise<(MadeData & { readonly accountId: string }) | null> {
+  const [table] = await store.query<{ isThere: boolean }>(
+    `select to_regclass('bench_data') is not null as is_there`,
+  );
+  if (table?.isThere !== true) return null;
+  const [made] = await store.query<{ accountId: string; results: number }>(
+    'select account_id, results from bench_data',
+  );
+  if (made === undefined) throw new Error('the database has only a part of the data: drop it');
+  return { ...made, ...(await readChecks(store)) };
+}
+
+async function readChecks(store: Store): Promise<Pick<MadeData, 'checks' | 'ids'>> {
+  const made = await store.query<{ id: string; kind: CheckKind }>(
+    'select id, kind from bench_checks order by id',
+  );
+  const idsOf = (kind: CheckKind): readonly string[] =>
+    made.filter((one) => one.kind === kind).map(({ id }) => id);
+  return {
+    checks: made.length,
+    ids: { minutely: idsOf('minutely'), parallel: idsOf('parallel'), other: idsOf('other') },
+  };
+}
+
 /**
  * Checks of the account, and what analytics keep of their results in the 31 days before now, as if
- * they had come in the order of their slots. Each day is loaded without its index, and rolled up by
- * one statement for all checks, which takes a fraction of the time that the service would need.
+ * they had come in the order of their slots; of the year before, the roll-ups of days. The database
+ * makes a day, and all others from it, in tables without indexes, which are added afterwards. The
+ * tables are unlogged, which is the same for those who read them.
  *
  * @param share of ten million results
  * @param check a check's whole body, which all of them get
@@ -62,6 +95,10 @@ export async function makeData(
     readonly signal: AbortSignal;
   },
 ): Promise<MadeData> {
+  const beganMs = performance.now();
+  const say = (text: string): void =>
+    progress(`${text} after ${Math.round((performance.now() - beganMs) / 1000)} s`);
+  await store.query('create table bench_data (account_id text, results bigint)');
   await store.query(
     'create table bench_checks (id text primary key, kind text, minutes int, number int)',
   );
@@ -72,121 +109,245 @@ export async function makeData(
       [name, minutes, Math.ceil(checks * share)],
     );
   }
+  await store.query('analyze bench_checks');
   await store.query(
     `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
      select $1, id, 'API', 'Orders', true, false, minutes, $2::jsonb from bench_checks`,
     [accountId, check],
   );
   const lastMinute = Math.floor(nowMs / MINUTE_MS);
-  const firstMinute = lastMinute - DAYS * DAY_MINUTES;
-  const partitions = `select make_result_partitions($1::timestamptz::date, $2::timestamptz::date),
-    make_rollup_partitions($1::timestamptz::date - ${DAYS * (EARLIER_MONTHS + 1)},
-      $2::timestamptz::date, $1::timestamptz::date)::text`;
-  await store.query(partitions, [new Date(firstMinute * MINUTE_MS), new Date(nowMs)]);
-  const columns = await rollUpColumns(store);
-  const beganMs = performance.now();
-  let results = 0;
-  for (let minute = firstMinute; minute < lastMinute; ) {
-    signal.throwIfAborted();
-    const end = Math.min(lastMinute, (Math.floor(minute / DAY_MINUTES) + 1) * DAY_MINUTES);
-    results += await makeDay(store, { accountId, columns, from: minute, to: end });
-    minute = end;
-    const share = (minute - firstMinute) / (lastMinute - firstMinute);
-    const seconds = Math.round((performance.now() - beganMs) / 1000);
-    const left = Math.round((seconds / share) * (1 - share));
-    progress(`${results.toLocaleString('en')} results after ${seconds} s, ${left} s more`);
-  }
-  await addEarlierRollUps(store, columns);
-  await store.query(STATUSES, [accountId, LOCATIONS[0] ?? '', new Date(lastMinute * MINUTE_MS)]);
-  // Autovacuum would have done it by now.
-  await store.query('vacuum (analyze) result_rollups, checks, check_statuses');
-  const made = await store.query<{ id: string; kind: CheckKind }>(
-    'select id, kind from bench_checks',
+  const today = Math.floor(lastMinute / DAY_MINUTES);
+  const firstDay = today - Number(BENCH_DAYS ?? MONTH_DAYS);
+  const dateOf = (day: number): Date => new Date(day * DAY_MS);
+  await store.query(
+    `select make_result_partitions($1::timestamptz::date, $2::timestamptz::date),
+       make_rollup_partitions($3::timestamptz::date, $2::timestamptz::date, $4::timestamptz::date)::text`,
+    [
+      dateOf(firstDay),
+      dateOf(today),
+      dateOf(today - YEAR_DAYS),
+      dateOf(Math.max(firstDay, today - QUARTER_DAYS)),
+    ],
   );
-  const idsOf = (kind: CheckKind): readonly string[] =>
-    made.filter((one) => one.kind === kind).map(({ id }) => id);
+  const columns = await rollUpColumns(store);
+  const partitions = await detachPartitions(store);
+  await makeFirstDay(store, { accountId, columns, day: today - 1, signal });
+  say('the first day');
+  const tables: DayTable[] = partitions.flatMap((partition) =>
+    daysOf(partition, { firstDay, today }),
+  );
+  let results = 0;
+  await inParallel(tables, signal, async ({ name, source, time, day }) => {
+    const list = time === 'slot' ? RUN_COLUMNS : columns;
+    const shifted = `${time} + interval '${(day - today + 1) * 24} hours'`;
+    const values = list.map((column) => (column === time ? shifted : column));
+    const rows = await store.transaction(
+      (tx) =>
+        tx.query<{ made: number }>(
+          `with made as (
+             insert into ${name} (${list.join(', ')}) select ${values.join(', ')} from ${source}
+             where ${shifted} < $1 returning 1)
+           select count(*) as made from made`,
+          [new Date(nowMs)],
+        ),
+      { statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+    );
+    if (time === 'slot') results += rows[0]?.made ?? 0;
+    say(`a day of ${name}`);
+  });
+  const largestFirst = await store.query<Partition>(
+    `select p.* from jsonb_to_recordset($1::jsonb)
+       as p (parent text, name text, bound text, key text, "keyName" text)
+     order by pg_relation_size(p.name::regclass) desc`,
+    [JSON.stringify(partitions)],
+  );
+  await inParallel(largestFirst, signal, async (partition) => {
+    await addKey(store, partition);
+    // Autovacuum would have done it by now.
+    await store.query(`vacuum (analyze) ${partition.name}`);
+    say(`index of ${partition.name}`);
+  });
+  for (const { parent, name, bound } of partitions) {
+    await store.query(`alter table ${parent} attach partition ${name} ${bound}`);
+  }
+  await store.query(STATUSES, [accountId, LOCATIONS[0] ?? '', new Date(lastMinute * MINUTE_MS)]);
+  await store.query('vacuum (analyze) checks, check_statuses');
+  await store.query('analyze result_rollups');
+  await store.query('insert into bench_data values ($1, $2)', [accountId, results]);
   const [size] = await store.query<{ gib: number }>(
     'select pg_database_size(current_database())::float8 / 1024 ^ 3 as gib',
   );
-  progress(`the database has ${size?.gib.toFixed(1)} GiB`);
-  return {
-    results,
-    checks: made.length,
-    ids: { minutely: idsOf('minutely'), parallel: idsOf('parallel'), other: idsOf('other') },
-  };
+  say(`the database has ${size?.gib.toFixed(1)} GiB`);
+  return { results, ...(await readChecks(store)) };
 }
 
-/** The results from one minute to another of one day (UTC), and their roll-ups. Returns how many. */
-async function makeDay(
-  store: Store,
-  {
-    accountId,
-    columns,
-    from,
-    to,
-  }: {
-    readonly accountId: string;
-    readonly columns: readonly string[];
-    readonly from: number;
-    readonly to: number;
-  },
-): Promise<number> {
-  const bounds = [new Date(from * MINUTE_MS), new Date(to * MINUTE_MS)];
-  const isQuarterly = to > Date.now() / MINUTE_MS - QUARTER_DAYS * DAY_MINUTES;
-  const [results, name] = await store.transaction(
-    async (tx) => {
-      const [partition] = await tx.query<Partition>(PARTITION_OF, bounds.slice(0, 1));
-      if (partition === undefined) throw new Error('a day has no partition');
-      const { name, bound, key, keyName } = partition;
-      await tx.query(`set local maintenance_work_mem = '256MB'`);
-      await tx.query(`alter table result_metrics detach partition ${name}`);
-      await tx.query(`alter table ${name} drop constraint ${keyName}`);
-      const [made] = await tx.query<{ results: number }>(
-        `with made as (${runsInto(name)} returning 1) select count(*) as results from made`,
-        [accountId, LOCATIONS, from, to - 1],
-      );
-      // As full as an index is to which rows came one by one.
-      await tx.query(`alter table ${name} add constraint ${keyName} ${key} with (fillfactor = 70)`);
-      await tx.query(`alter table result_metrics attach partition ${name} ${bound}`);
-      if (isQuarterly) await tx.query(rollUpOfRuns(name, 15, columns));
-      await tx.query(rollUpOfRuns(name, 60, columns));
-      await tx.query(rollUpOfHours(columns), bounds);
-      return [made?.results ?? 0, name] as const;
-    },
-    { statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+/** Does the work for each of the items, as many at once as there are connections. */
+async function inParallel<T>(
+  items: readonly T[],
+  signal: AbortSignal,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const left = [...items];
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      for (let item = left.shift(); item !== undefined; item = left.shift()) {
+        signal.throwIfAborted();
+        await work(item);
+      }
+    }),
   );
-  // Autovacuum would have done it by now.
-  await store.query(`vacuum (analyze) ${name}`);
-  return results;
 }
 
 type Partition = {
+  readonly parent: string;
   readonly name: string;
   readonly bound: string;
   readonly key: string;
   readonly keyName: string;
 };
 
-const PARTITION_OF = `
-  select c.oid::regclass::text as name, pg_get_expr(c.relpartbound, c.oid) as bound,
-    pg_get_constraintdef(k.oid) as key, k.conname as key_name
-  from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    join pg_constraint k on k.conrelid = c.oid and k.contype = 'p'
-  where i.inhparent = 'result_metrics'::regclass
-    and c.relname = 'result_metrics_' || to_char($1::timestamptz at time zone 'UTC', 'YYYYMMDD')`;
+/** The partitions of runs and roll-ups, now tables of their own without index. */
+async function detachPartitions(store: Store): Promise<readonly Partition[]> {
+  const partitions = await store.query<Partition>(
+    `select i.inhparent::regclass::text as parent, c.oid::regclass::text as name,
+       pg_get_expr(c.relpartbound, c.oid) as bound, pg_get_constraintdef(k.oid) as key,
+       k.conname as key_name
+     from pg_inherits i join pg_class c on c.oid = i.inhrelid
+       join pg_constraint k on k.conrelid = c.oid and k.contype = 'p'
+     where i.inhparent in ('result_metrics'::regclass, 'result_rollups'::regclass)
+     order by c.relname`,
+  );
+  for (const { parent, name, keyName } of partitions) {
+    await store.query(`alter table ${parent} detach partition ${name}`);
+    await store.query(`alter table ${name} drop constraint ${keyName}`);
+    await store.query(`alter table ${name} set unlogged`);
+  }
+  return partitions;
+}
+
+async function addKey(store: Store, { name, key, keyName }: Partition): Promise<void> {
+  await store.transaction(
+    async (tx) => {
+      await tx.query(`set local maintenance_work_mem = '1GB'`);
+      // As full as an index is to which rows came one by one.
+      await tx.query(`alter table ${name} add constraint ${keyName} ${key} with (fillfactor = 70)`);
+    },
+    { statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+  );
+}
+
+interface DayTable {
+  readonly name: string;
+  /** A day of its rows. */
+  readonly source: string;
+  readonly time: 'slot' | 'start';
+  readonly day: number;
+}
+
+/** The days of a partition that it gets. */
+function daysOf(
+  { name }: Partition,
+  { firstDay, today }: { readonly firstDay: number; readonly today: number },
+): readonly DayTable[] {
+  const [, kind, year, month, day] =
+    /^result_(metrics|rollups_15|rollups_60|rollups_1440)_(....)(..)(..)?$/.exec(name) ?? [];
+  const from = Date.UTC(Number(year), Number(month) - 1, Number(day ?? 1)) / DAY_MS;
+  const to = day === undefined ? Date.UTC(Number(year), Number(month)) / DAY_MS : from + 1;
+  const first = kind === 'rollups_1440' ? today - YEAR_DAYS : firstDay;
+  const days = Array.from({ length: to - from }, (_, at) => from + at).filter(
+    (one) => one >= first && one <= today,
+  );
+  const time = kind === 'metrics' ? 'slot' : 'start';
+  return days.map((one) => ({ name, source: `bench_${kind}`, time, day: one }));
+}
+
+/** The results of a day (UTC) and their roll-ups, in tables of their own. */
+async function makeFirstDay(
+  store: Store,
+  {
+    accountId,
+    columns,
+    day,
+    signal,
+  }: {
+    readonly accountId: string;
+    readonly columns: readonly string[];
+    readonly day: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const list = columns.join(', ');
+  for (const [name, like] of [
+    ['made', 'result_metrics'],
+    ['rollups_15', 'result_rollups'],
+    ['rollups_60', 'result_rollups'],
+  ] as const) {
+    await store.query(`create unlogged table bench_${name} (like ${like})`);
+  }
+  const hours = Array.from({ length: DAY_MINUTES / HOUR_MINUTES }, (_, hour) => hour);
+  await inParallel(hours, signal, async (hour) => {
+    const from = day * DAY_MINUTES + hour * HOUR_MINUTES;
+    await store.transaction(
+      async (tx) => {
+        await tx.query(`set local work_mem = '256MB'`);
+        await tx.query(
+          `with made as (${runsInto('bench_made')} returning *),
+           quarters as (insert into bench_rollups_15 (${list}) ${rollUpOfRuns(15, columns)}),
+           hours as (insert into bench_rollups_60 (${list}) ${rollUpOfRuns(60, columns)})
+           select count(*) from made`,
+          [accountId, LOCATIONS, from, from + HOUR_MINUTES - 1],
+        );
+      },
+      { statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+    );
+  });
+  await store.transaction(
+    async (tx) => {
+      await tx.query(`set local work_mem = '512MB'`);
+      await tx.query('create table bench_rollups_1440 (like result_rollups)');
+      await tx.query(`insert into bench_rollups_1440 (${list}) ${rollUpOfHours(columns)}`);
+      // The indexes of runs are all that is read of them: rows in their order are indexed quickly.
+      await tx.query(
+        `create table bench_metrics as select * from bench_made order by account_id, check_id, slot, run_key`,
+      );
+    },
+    { statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+  );
+  await store.query('drop table bench_made');
+}
 
 const KEY = ['account_id', 'check_id', 'span', 'start', 'run_location', 'status_code', 'passed'];
+/** The others are null. */
+const MEASURES = ['response_time', 'wait', 'dns', 'tcp', 'first_byte', 'download'];
+const RUN_COLUMNS = [
+  'account_id',
+  'check_id',
+  'slot',
+  'run_key',
+  'run_location',
+  'passed',
+  'status_code',
+  'retries',
+  ...MEASURES,
+];
 
 async function rollUpColumns(store: Store): Promise<readonly string[]> {
   const columns = await store.query<{ name: string }>(
     `select attname::text as name from pg_attribute
      where attrelid = 'result_rollups'::regclass and attnum > 0 order by attnum`,
   );
-  return columns.map(({ name }) => name);
+  const isMade = (name: string): boolean => {
+    const [, measure] = /^(.+)_(?:count|sum|min|max)$/.exec(name) ?? [];
+    return measure === undefined || MEASURES.includes(measure);
+  };
+  return columns.map(({ name }) => name).filter(isMade);
 }
 
-/** Quarter hours or hours of a day's runs. Sums of double precision are good enough here, and quick. */
-function rollUpOfRuns(partition: string, span: 15 | 60, columns: readonly string[]): string {
+/**
+ * Quarter hours or hours of the runs that were made, in the order in which they are rolled up: those of one check
+ * are apart. Sums of double precision are good enough here, and quick.
+ */
+function rollUpOfRuns(span: 15 | 60, columns: readonly string[]): string {
   const expressionOf = (column: string): string => {
     if (column === 'span') return String(span);
     if (column === 'start') return `date_bin('${span} minutes', slot, '1970-01-01T00:00:00Z')`;
@@ -199,8 +360,8 @@ function rollUpOfRuns(partition: string, span: 15 | 60, columns: readonly string
     if (sum === 'count') return `nullif(count(${measure}), 0)`;
     return sum === 'sum' ? `sum(${measure})::numeric` : `${sum}(${measure})`;
   };
-  return `insert into result_rollups (${columns.join(', ')})
-    select ${columns.map(expressionOf).join(', ')} from ${partition} group by 1, 2, 3, 4, 5, 6, 7`;
+  return `select ${columns.map(expressionOf).join(', ')} from made
+    group by 1, 2, 3, 4, 5, 6, 7 order by 4, 2`;
 }
 
 /** A day of its hours. */
@@ -215,26 +376,8 @@ function rollUpOfHours(columns: readonly string[]): string {
         ? `max(${column})`
         : `sum(${column})`;
   };
-  return `insert into result_rollups (${columns.join(', ')})
-    select ${columns.map(expressionOf).join(', ')} from result_rollups
-    where span = 60 and start >= date_bin('24 hours', $1::timestamptz, '1970-01-01T00:00:00Z')
-      and start < $2::timestamptz
-    group by 1, 2, 3, 4, 5, 6, 7`;
-}
-
-/** Roll-ups of earlier months, whose results are gone: those of this month again. */
-async function addEarlierRollUps(store: Store, columns: readonly string[]): Promise<void> {
-  for (let months = 1; months <= EARLIER_MONTHS; months += 1) {
-    const earlier = columns.map((name) =>
-      name === 'start' ? `start - interval '${months * DAYS * 24} hours'` : name,
-    );
-    const copy = `insert into result_rollups (${columns.join(', ')})
-      select ${earlier.join(', ')} from result_rollups
-      where span in (60, 1440) and start >= $1::timestamptz on conflict do nothing`;
-    await store.transaction((tx) => tx.query(copy, [new Date(Date.now() - DAYS * DAY_MS)]), {
-      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    });
-  }
+  return `select ${columns.map(expressionOf).join(', ')} from bench_rollups_60
+    group by 1, 2, 3, 4, 5, 6, 7 order by 2`;
 }
 
 /** The runs of some minutes, with a few slow responses, a few failures, and all phases of each run. */
@@ -244,13 +387,16 @@ const runsInto = (table: string): string => `
   select $1, c.id, to_timestamp(minute * 60), hashtextextended(c.id || place, minute), place,
     chance < 0.98, case when chance < 0.98 then 200 when chance < 0.995 then 503 end,
     (chance > 0.97)::int, total, total * 0.01, total * 0.1, total * 0.15, total * 0.64, total * 0.1
-  from generate_series($3::bigint, $4::bigint) minute
-    join bench_checks c on (minute + c.number) % c.minutes = 0
+  from bench_checks c
+    cross join lateral generate_series(
+      $3::bigint + (c.minutes - ($3::bigint + c.number) % c.minutes) % c.minutes, $4::bigint, c.minutes
+    ) minute
+    cross join lateral (select (minute / c.minutes) % cardinality($2::text[]) + 1 as turn) as turns
     cross join unnest($2::text[]) with ordinality as place (place, at)
     cross join lateral (select random() as chance where c.id is not null and minute > at) as chance
     cross join lateral (select 20 + c.number % 50 - 15 * ln(1 - random()) as total
       where chance is not null) as time
-  where c.kind = 'parallel' or (minute / c.minutes) % cardinality($2::text[]) = at - 1
+  where c.kind = 'parallel' or at = turn
   order by minute`;
 
 /** The status of each check as of the last minute: one in fifty fails, since between a minute and a day. */

@@ -23,6 +23,11 @@ const OVERVIEW = [
     path: `/v1/analytics/summaries?limit=${CHECKS_OF_PAGE}&quickRange=last7Days`,
     shows: '"responseTime":{"avg":',
   },
+  {
+    what: `${CHECKS_OF_PAGE} summaries of a year`,
+    path: `/v1/analytics/summaries?limit=${CHECKS_OF_PAGE}&from=${Math.floor(Date.now() / 1000) - 364 * 86_400}`,
+    shows: '"responseTime":{"avg":',
+  },
   { what: 'counts', path: '/v1/check-state-counts', shows: '"passing":' },
   { what: 'counts by tag', path: '/v1/check-state-breakdown?by=tag', shows: '"passing":' },
   {

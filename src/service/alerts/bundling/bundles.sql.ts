@@ -1,7 +1,7 @@
 import { storableText } from '../../../runtime/text/storable-text.ts';
 import type { Sql } from '../../database/store.ts';
 import type { AttemptOutcome } from '../../outbox/shared.sql.ts';
-import { DIGEST_KEY } from './bundle-key.ts';
+import { hasNoneOfPair } from '../delivery/check-channels.sql.ts';
 
 /**
  * The lease of a delivery in the message of another one (its carrier). Until then the previous release does not claim
@@ -25,11 +25,7 @@ export function gatheringAfterClaim(now: string, maxCarried: string): string {
       where m.account_id = claimed.account_id and m.channel_id = claimed.channel_id
         and m.bundle_key = claimed.bundle_key and m.id <> claimed.id and m.finished_at is null
         and m.state = 'waiting' and m.attempts = 0 and m.bundle_id is null
-        and not exists (
-          select from alert_deliveries before
-          where before.account_id = m.account_id and before.channel_id = m.channel_id
-            and before.check_id = m.check_id and before.finished_at is null
-            and before.bundle_key is distinct from '${DIGEST_KEY}' and before.seq < m.seq)
+        and ${hasNoneOfPair('m', '<')}
       order by m.seq limit ${maxCarried}::int
       for update of m skip locked
     ) m

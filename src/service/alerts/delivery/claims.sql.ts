@@ -1,10 +1,10 @@
 import type { AlertChannelType, MessageTemplates } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
-import { DIGEST_KEY } from '../bundling/bundle-key.ts';
 import { gatheringAfterClaim } from '../bundling/bundles.sql.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import type { SealedTarget } from '../channels/sql.ts';
+import { hasNoneOfPair } from './check-channels.sql.ts';
 
 /** A delivery that its owner may send until the lease ends. */
 export type ClaimedDelivery = SealedTarget &
@@ -58,23 +58,10 @@ const SCANNED_REPEATS = 100;
 const IS_REPEATED = "d.notice ? 'isRepeated'";
 
 /**
- * Whether the check and channel of `d` have no earlier (`<`) or later (`>`) delivery that is to be sent, apart from one
- * that waits for a digest. Not by `not exists`: the planner expects no unfinished rows, and then joins all of them with
- * all.
- */
-function hasNone(side: '<' | '>'): string {
-  return `(select other.seq from alert_deliveries other
-    where other.account_id = d.account_id and other.channel_id = d.channel_id
-      and other.check_id = d.check_id and other.finished_at is null
-      and other.bundle_key is distinct from '${DIGEST_KEY}' and other.seq ${side} d.seq
-    order by other.seq limit 1) is null`;
-}
-
-/**
  * A repeat that no later delivery of its check and channel waits for. A repeat with a later delivery behind it is
  * claimed like news, because the two must be sent in order.
  */
-const IS_ONLY_REPEAT = `${IS_REPEATED} and ${hasNone('>')}`;
+const IS_ONLY_REPEAT = `${IS_REPEATED} and ${hasNoneOfPair('d', '>')}`;
 
 /**
  * New notices in the order in which they were made, then repeats in the order in which they came due. In the order of
@@ -104,7 +91,7 @@ function dueDeliveries(
       and coalesce(($7::jsonb ->> d.channel_id::text)::int, 0) < $5::int${perChannel}
       and coalesce(($8::jsonb ->> d.account_id)::int, 0) < $6::int${perAccount}
       and ${where}
-      and ${hasNone('<')}
+      and ${hasNoneOfPair('d', '<')}
     order by greatest(d.due_at, d.digest_at), d.seq limit ${limit}`;
 }
 
@@ -136,7 +123,8 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
        where place_in_channel <= room_in_channel and place_in_account <= room_in_account
      ), locked as (
        select d.id from alert_deliveries d join chosen on chosen.id = d.id
-       where d.finished_at is null and d.attempts = chosen.attempts
+       -- Not by \`is null\`, for which an index of all unfinished rows could be read instead of that of the ids.
+       where coalesce(d.finished_at, 'infinity') = 'infinity' and d.attempts = chosen.attempts
          and chosen.place <= $4::int - case when chosen.is_repeat then $10::int else 0 end
        for update of d skip locked
      ), claimed as (
