@@ -60,13 +60,15 @@ export const commonFields = {
     .nullable()
     .default(null)
     .describe(
-      'Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file.',
+      'Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file.',
     ),
   privateLocations: z
     .array(z.string().min(1).max(255))
     .nullable()
     .default(null)
-    .describe('Private locations that run the check. Not needed in a check file.'),
+    .describe(
+      'The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file.',
+    ),
   tags: z
     .array(z.string().min(1).max(255))
     .max(100)

@@ -19,7 +19,7 @@ import {
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
-import { anyCheckBody, anyCheckResponse } from './check-schemas.ts';
+import { anyCheckBody, anyCheckResponse, NEEDS_LOCATION } from './check-schemas.ts';
 import type { Checks, CheckWithChannels } from './checks.ts';
 import { presentCheck } from './present-check.ts';
 
@@ -62,6 +62,7 @@ export function anyCheckRoutes(checks: Checks, serviceAddress: ServiceAddress): 
           tags: CHECK_TAGS,
           operationId: 'createCheck',
           summary: 'Create a check of any type',
+          description: NEEDS_LOCATION,
           querystring: putQuery,
           body: anyCheckBody,
           response: { 201: response },
@@ -121,7 +122,7 @@ export function anyCheckRoutes(checks: Checks, serviceAddress: ServiceAddress): 
           operationId: 'putCheck',
           summary: 'Update a check, or create it under a given id',
           description:
-            'To create a check, the body needs a `checkType` and a `request`. Heartbeats have their own routes.',
+            'To create a check, the body needs a `checkType`, a `request` and at least one location. Heartbeats have their own routes.',
           params,
           querystring: putQuery,
           body: anyChange,

@@ -180,6 +180,10 @@ export const TYPE_SCHEMAS: Readonly<Record<RunnableCheckType, TypeSchemas>> = {
   ICMP: schemasOf('ICMP'),
 };
 
+/** What no schema of a new check can say. */
+export const NEEDS_LOCATION =
+  'A new check needs at least one location: in `privateLocations`, as `["office"]`, or in `locations` (400).';
+
 const TYPES_TEXT = `one of ${RUNNABLE_CHECK_TYPES.join(', ')}`;
 
 /** Why a new check cannot be of a type; null if it can. */

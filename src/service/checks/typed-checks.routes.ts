@@ -16,7 +16,7 @@ import {
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
-import { TYPE_SCHEMAS } from './check-schemas.ts';
+import { NEEDS_LOCATION, TYPE_SCHEMAS } from './check-schemas.ts';
 import type { Checks, CheckWithChannels } from './checks.ts';
 import { presentCheck } from './present-check.ts';
 
@@ -45,6 +45,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
           tags: CHECK_TAGS,
           operationId: `create${resource}`,
           summary: `Create ${aNoun}`,
+          description: NEEDS_LOCATION,
           querystring: putQuery,
           body: schemas.create,
           response: { 201: response },
@@ -109,7 +110,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
           operationId: `put${resource}`,
           summary: `Update ${aNoun}, or create it under a given id`,
           description:
-            'Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request`.',
+            'Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request` and at least one location.',
           params,
           querystring: putQuery,
           body: schemas.update,

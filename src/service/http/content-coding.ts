@@ -11,7 +11,13 @@ const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 /** The coding that the client prefers (RFC 9110 12.5.3); null if it accepts none of ours. */
 export function acceptedCoding(headers: IncomingHttpHeaders): Coding | null {
-  const weights = weightsIn([headers['accept-encoding'] ?? []].flat().join(','));
+  const weights = new Map(
+    // RFC 9110 8.4.1.3: x-gzip is the same.
+    [...weightsIn([headers['accept-encoding'] ?? []].flat().join(','))].map(([name, weight]) => [
+      name === 'x-gzip' ? 'gzip' : name,
+      weight,
+    ]),
+  );
   const others = weights.get('*') ?? 0;
   let chosen: Coding | null = null;
   let most = weights.get('identity') ?? 0;
@@ -25,14 +31,14 @@ export function acceptedCoding(headers: IncomingHttpHeaders): Coding | null {
   return chosen;
 }
 
-function weightsIn(header: string): ReadonlyMap<string, number> {
+/** The weights of what a header such as Accept names, in lower case and without other parameters. */
+export function weightsIn(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const item of header.toLowerCase().split(',')) {
     const [name = '', ...parameters] = item.split(';').map((part) => part.trim());
     const given = parameters.find((parameter) => parameter.startsWith('q='));
     const weight = given === undefined ? 1 : Number(WEIGHT.exec(given)?.[1] ?? 0);
-    // RFC 9110 8.4.1.3: x-gzip is the same.
-    if (name !== '') weights.set(name === 'x-gzip' ? 'gzip' : name, weight);
+    if (name !== '') weights.set(name, weight);
   }
   return weights;
 }

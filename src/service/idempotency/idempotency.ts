@@ -34,6 +34,7 @@ export interface BegunRequest extends RequestKey {
 export interface KeptResponse {
   readonly status: number;
   readonly location: string | null;
+  readonly etag: string | null;
   readonly body: string;
 }
 
@@ -95,7 +96,7 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
   };
 
   const replayOf = (key: RequestKey, stored: StoredRequest): KeptResponse => {
-    const { status, location } = stored;
+    const { status, location, etag } = stored;
     if (status === null) {
       throw new ServiceError(
         409,
@@ -107,7 +108,7 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
       );
     }
     const body = bodyOf(key, stored);
-    if (body !== null) return { status, location, body };
+    if (body !== null) return { status, location, etag, body };
     throw conflict(
       `The first request with this Idempotency-Key succeeded, but its response was not kept: read ${location ?? 'what it changed'}`,
       { statusCode: status, location },
@@ -149,7 +150,7 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
       return { kind: 'replay', response: replayOf(key, stored) };
     },
 
-    async complete(request, { status, location, body: text, hasSecret }) {
+    async complete(request, { status, location, etag, body: text, hasSecret }) {
       const isLong = text !== null && Buffer.byteLength(text) > MAX_BODY_BYTES;
       const kept = isLong || (hasSecret && secrets === null) ? null : text;
       const body =
@@ -157,7 +158,7 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
           ? null
           : (secrets?.seal(kept, contextOf(request)) ?? Buffer.from(kept, 'utf8'));
       const isSealed = secrets !== null;
-      await completeRequest(store, { ...request, status, location, body, isSealed });
+      await completeRequest(store, { ...request, status, location, etag, body, isSealed });
     },
 
     release: (request) => deleteRequest(store, request),

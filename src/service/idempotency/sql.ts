@@ -13,6 +13,7 @@ export interface StoredRequest {
   /** null while it is in progress. */
   readonly status: number | null;
   readonly location: string | null;
+  readonly etag: string | null;
   /** null if it was not kept. */
   readonly body: Buffer | null;
   readonly isSealed: boolean;
@@ -46,7 +47,7 @@ export async function insertRequest(
      values ($1, $2, $3, $4::bytea, $5::timestamptz)
      on conflict (account_id, sender, key) do update
        set request_hash = excluded.request_hash, started_at = excluded.started_at, status = null,
-         location = null, body = null, is_sealed = false
+         location = null, etag = null, body = null, is_sealed = false
        where stored.started_at < $6::timestamptz
          or stored.status is null and stored.started_at < $7::timestamptz
      returning key`,
@@ -63,7 +64,7 @@ export async function findRequest(
   { accountId, sender, key }: RequestKey,
 ): Promise<StoredRequest | null> {
   const [row] = await sql.query<StoredRequest & Record<string, unknown>>(
-    `select request_hash, started_at, status, location, body, is_sealed from idempotency_keys
+    `select request_hash, started_at, status, location, etag, body, is_sealed from idempotency_keys
      where account_id = $1 and sender = $2 and key = $3`,
     [accountId, sender, key],
   );
@@ -93,21 +94,23 @@ export async function completeRequest(
     startedAtMs,
     status,
     location,
+    etag,
     body,
     isSealed,
   }: RequestKey & {
     readonly startedAtMs: number;
     readonly status: number;
     readonly location: string | null;
+    readonly etag: string | null;
     readonly body: Buffer | null;
     readonly isSealed: boolean;
   },
 ): Promise<void> {
   await sql.query(
     `update idempotency_keys
-     set status = $5::int, location = $6, body = $7::bytea, is_sealed = $8::boolean
+     set status = $5::int, location = $6, etag = $7, body = $8::bytea, is_sealed = $9::boolean
      where account_id = $1 and sender = $2 and key = $3 and started_at = $4::timestamptz`,
-    [accountId, sender, key, new Date(startedAtMs), status, location, body, isSealed],
+    [accountId, sender, key, new Date(startedAtMs), status, location, etag, body, isSealed],
   );
 }
 

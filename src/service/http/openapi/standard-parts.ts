@@ -33,7 +33,7 @@ const FORMS: Readonly<Record<ErrorStatus, ErrorForm>> = {
           }),
         )
         .optional()
-        .describe('The first 20 problems.'),
+        .describe('The first 20 problems of parameters and fields; omitted for other errors.'),
     },
   },
   401: {

@@ -77,6 +77,7 @@ function showsOneResource(
   payload: unknown,
 ): boolean {
   if (routeAccess(config).kind !== 'role' || statusCode < 200 || statusCode > 299) return false;
+  if (statusCode === 204) return false;
   if (Array.isArray(payload) || payload instanceof ListInSlices) return false;
   const declared: unknown = Object(schema?.response)[statusCode];
   // A report, not a resource: hashing it would block other requests.

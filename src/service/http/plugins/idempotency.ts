@@ -56,10 +56,10 @@ export function addIdempotency(
     const { statusCode: status } = reply;
     try {
       if (status >= 200 && status < 300) {
-        const location = reply.getHeader('location');
         await idempotency.complete(begun, {
           status,
-          location: typeof location === 'string' ? location : null,
+          location: headerOf(reply, 'location'),
+          etag: headerOf(reply, 'etag'),
           body: typeof payload === 'string' ? payload : null,
           hasSecret: request.routeOptions.config.showsSecret === true,
         });
@@ -74,6 +74,11 @@ export function addIdempotency(
   });
 }
 
+function headerOf(reply: FastifyReply, name: string): string | null {
+  const value = reply.getHeader(name);
+  return typeof value === 'string' ? value : null;
+}
+
 /** The key itself is not stored, so that nobody can guess a password in a body by its hash. */
 function storedKeyOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
@@ -85,8 +90,9 @@ function hashOf({ method, url, body }: FastifyRequest, key: string): Buffer {
     .digest();
 }
 
-function replay(reply: FastifyReply, { status, location, body }: KeptResponse): FastifyReply {
+function replay(reply: FastifyReply, { status, location, etag, body }: KeptResponse): FastifyReply {
   if (location !== null) reply.header('location', location);
+  if (etag !== null) reply.header('etag', etag);
   return reply
     .code(status)
     .header('idempotent-replayed', 'true')

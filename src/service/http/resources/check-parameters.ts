@@ -28,7 +28,11 @@ export const checkFilters = {
   state: repeatable(z.enum(CHECK_STATES), MAX_FILTERS).describe(
     'Only checks in this state; given several times, in any of them.',
   ),
-  search: z.string().max(255).optional().describe('Only checks with this in their name.'),
+  search: z
+    .string()
+    .max(255)
+    .optional()
+    .describe('Only checks with this in their name, in upper or lower case.'),
   activated: booleanQuery(false)
     .unwrap()
     .optional()

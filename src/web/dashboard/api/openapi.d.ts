@@ -85,7 +85,9 @@ export interface paths {
         put?: never;
         /**
          * Create a check of any type
-         * @description Needs the role `write`.
+         * @description A new check needs at least one location: in `privateLocations`, as `["office"]`, or in `locations` (400).
+         *
+         *     Needs the role `write`.
          */
         post: operations["createCheck"];
         delete?: never;
@@ -108,7 +110,7 @@ export interface paths {
         get: operations["getCheck"];
         /**
          * Update a check, or create it under a given id
-         * @description To create a check, the body needs a `checkType` and a `request`. Heartbeats have their own routes.
+         * @description To create a check, the body needs a `checkType`, a `request` and at least one location. Heartbeats have their own routes.
          *
          *     Needs the role `write`.
          */
@@ -165,7 +167,9 @@ export interface paths {
         put?: never;
         /**
          * Create a URL check
-         * @description Needs the role `write`.
+         * @description A new check needs at least one location: in `privateLocations`, as `["office"]`, or in `locations` (400).
+         *
+         *     Needs the role `write`.
          */
         post: operations["createUrlCheck"];
         delete?: never;
@@ -188,7 +192,7 @@ export interface paths {
         get: operations["getUrlCheck"];
         /**
          * Update a URL check, or create it under a given id
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request`.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request` and at least one location.
          *
          *     Needs the role `write`.
          */
@@ -225,7 +229,9 @@ export interface paths {
         put?: never;
         /**
          * Create an API check
-         * @description Needs the role `write`.
+         * @description A new check needs at least one location: in `privateLocations`, as `["office"]`, or in `locations` (400).
+         *
+         *     Needs the role `write`.
          */
         post: operations["createApiCheck"];
         delete?: never;
@@ -248,7 +254,7 @@ export interface paths {
         get: operations["getApiCheck"];
         /**
          * Update an API check, or create it under a given id
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request`.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request` and at least one location.
          *
          *     Needs the role `write`.
          */
@@ -285,7 +291,9 @@ export interface paths {
         put?: never;
         /**
          * Create a TCP check
-         * @description Needs the role `write`.
+         * @description A new check needs at least one location: in `privateLocations`, as `["office"]`, or in `locations` (400).
+         *
+         *     Needs the role `write`.
          */
         post: operations["createTcpCheck"];
         delete?: never;
@@ -308,7 +316,7 @@ export interface paths {
         get: operations["getTcpCheck"];
         /**
          * Update a TCP check, or create it under a given id
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request`.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request` and at least one location.
          *
          *     Needs the role `write`.
          */
@@ -345,7 +353,9 @@ export interface paths {
         put?: never;
         /**
          * Create a DNS check
-         * @description Needs the role `write`.
+         * @description A new check needs at least one location: in `privateLocations`, as `["office"]`, or in `locations` (400).
+         *
+         *     Needs the role `write`.
          */
         post: operations["createDnsCheck"];
         delete?: never;
@@ -368,7 +378,7 @@ export interface paths {
         get: operations["getDnsCheck"];
         /**
          * Update a DNS check, or create it under a given id
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request`.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request` and at least one location.
          *
          *     Needs the role `write`.
          */
@@ -405,7 +415,9 @@ export interface paths {
         put?: never;
         /**
          * Create an ICMP check
-         * @description Needs the role `write`.
+         * @description A new check needs at least one location: in `privateLocations`, as `["office"]`, or in `locations` (400).
+         *
+         *     Needs the role `write`.
          */
         post: operations["createIcmpCheck"];
         delete?: never;
@@ -428,7 +440,7 @@ export interface paths {
         get: operations["getIcmpCheck"];
         /**
          * Update an ICMP check, or create it under a given id
-         * @description Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request`.
+         * @description Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request` and at least one location.
          *
          *     Needs the role `write`.
          */
@@ -1261,7 +1273,7 @@ export interface paths {
         };
         /**
          * Follow the changes of the account as server-sent events, or list them
-         * @description With `Accept: text/event-stream` (or any type), the response is a stream, which `cursor` or `Last-Event-ID` resumes. Each event has the lines `id` (a cursor), `event` (its kind) and `data` (the JSON of an entry of the list). Otherwise the response is a list of the last two days, newest first.
+         * @description If `Accept` names `text/event-stream`, with at least the weight of `application/json`, the response is a stream, which `cursor` or `Last-Event-ID` resumes, without `limit` and `page` (400). It begins with a frame without data, whose `id` is the cursor from which it continues. Each event then has the lines `id` (a cursor), `event` (its kind) and `data` (the JSON of an entry of the list). Otherwise, also with `*\/*`, the response is a list of the last two days, newest first.
          *
          *     Needs the role `read`.
          */
@@ -4075,12 +4087,12 @@ export interface components {
              */
             shouldFail: boolean;
             /**
-             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file.
+             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file.
              * @default null
              */
             locations: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /**
-             * @description Private locations that run the check. Not needed in a check file.
+             * @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file.
              * @default null
              */
             privateLocations: string[] | null;
@@ -4212,9 +4224,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -4311,9 +4323,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -4888,7 +4900,7 @@ export interface components {
             message: string;
             /** @description Data for programs, depending on the status. */
             attributes: {
-                /** @description The first 20 problems. */
+                /** @description The first 20 problems of parameters and fields; omitted for other errors. */
                 problems?: {
                     /** @description For example `body.request.port` or `query.limit`. */
                     path: string;
@@ -4906,7 +4918,7 @@ export interface components {
             tag?: string[];
             /** @description Only checks in this state; given several times, in any of them. */
             state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-            /** @description Only checks with this in their name. */
+            /** @description Only checks with this in their name, in upper or lower case. */
             search?: string;
             /** @description true: only checks that are activated; false: only others. Groups do not count. */
             activated?: boolean;
@@ -6610,12 +6622,12 @@ export interface components {
              */
             shouldFail: boolean;
             /**
-             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file.
+             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file.
              * @default null
              */
             locations: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /**
-             * @description Private locations that run the check. Not needed in a check file.
+             * @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file.
              * @default null
              */
             privateLocations: string[] | null;
@@ -6727,9 +6739,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -6818,9 +6830,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -8598,12 +8610,12 @@ export interface components {
              */
             shouldFail: boolean;
             /**
-             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file.
+             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file.
              * @default null
              */
             locations: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /**
-             * @description Private locations that run the check. Not needed in a check file.
+             * @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file.
              * @default null
              */
             privateLocations: string[] | null;
@@ -8715,9 +8727,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -8806,9 +8818,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -13149,12 +13161,12 @@ export interface components {
              */
             shouldFail: boolean;
             /**
-             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file.
+             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file.
              * @default null
              */
             locations: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /**
-             * @description Private locations that run the check. Not needed in a check file.
+             * @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file.
              * @default null
              */
             privateLocations: string[] | null;
@@ -13266,9 +13278,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -13358,9 +13370,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -14311,9 +14323,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -14388,9 +14400,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -14457,9 +14469,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -14526,9 +14538,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -14595,9 +14607,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -14783,12 +14795,12 @@ export interface components {
              */
             shouldFail: boolean;
             /**
-             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file.
+             * @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file.
              * @default null
              */
             locations: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
             /**
-             * @description Private locations that run the check. Not needed in a check file.
+             * @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file.
              * @default null
              */
             privateLocations: string[] | null;
@@ -14900,9 +14912,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -14991,9 +15003,9 @@ export interface components {
             doubleCheck?: boolean;
             /** @description Inverts the criterion: for example, a status of 400 or higher, or no response, passes. */
             shouldFail?: boolean;
-            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Not needed in a check file. */
+            /** @description Public locations: stored but not used, as no agent serves them. Responses warn of them. Through the API, a check needs at least one location, here or in `privateLocations`. Not needed in a check file. */
             locations?: ("us-east-1" | "us-east-2" | "us-west-1" | "us-west-2" | "ca-central-1" | "sa-east-1" | "eu-west-1" | "eu-central-1" | "eu-west-2" | "eu-west-3" | "eu-north-1" | "eu-south-1" | "me-south-1" | "ap-southeast-1" | "ap-northeast-1" | "ap-east-1" | "ap-southeast-2" | "ap-southeast-3" | "ap-northeast-2" | "ap-northeast-3" | "ap-south-1" | "af-south-1")[] | null;
-            /** @description Private locations that run the check. Not needed in a check file. */
+            /** @description The slugs of the private locations that run the check, for example `["office"]`. Through the API, a check needs at least one location, here or in `locations`. Not needed in a check file. */
             privateLocations?: string[] | null;
             /** @description Labels for grouping and filtering. */
             tags?: string[];
@@ -15795,7 +15807,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Only checks in this state; given several times, in any of them. */
                 state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-                /** @description Only checks with this in their name. */
+                /** @description Only checks with this in their name, in upper or lower case. */
                 search?: string;
                 /** @description true: only checks that are activated; false: only others. Groups do not count. */
                 activated?: boolean;
@@ -16194,7 +16206,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Only checks in this state; given several times, in any of them. */
                 state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-                /** @description Only checks with this in their name. */
+                /** @description Only checks with this in their name, in upper or lower case. */
                 search?: string;
                 /** @description true: only checks that are activated; false: only others. Groups do not count. */
                 activated?: boolean;
@@ -16542,7 +16554,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Only checks in this state; given several times, in any of them. */
                 state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-                /** @description Only checks with this in their name. */
+                /** @description Only checks with this in their name, in upper or lower case. */
                 search?: string;
                 /** @description true: only checks that are activated; false: only others. Groups do not count. */
                 activated?: boolean;
@@ -16890,7 +16902,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Only checks in this state; given several times, in any of them. */
                 state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-                /** @description Only checks with this in their name. */
+                /** @description Only checks with this in their name, in upper or lower case. */
                 search?: string;
                 /** @description true: only checks that are activated; false: only others. Groups do not count. */
                 activated?: boolean;
@@ -17238,7 +17250,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Only checks in this state; given several times, in any of them. */
                 state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-                /** @description Only checks with this in their name. */
+                /** @description Only checks with this in their name, in upper or lower case. */
                 search?: string;
                 /** @description true: only checks that are activated; false: only others. Groups do not count. */
                 activated?: boolean;
@@ -17586,7 +17598,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Only checks in this state; given several times, in any of them. */
                 state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-                /** @description Only checks with this in their name. */
+                /** @description Only checks with this in their name, in upper or lower case. */
                 search?: string;
                 /** @description true: only checks that are activated; false: only others. Groups do not count. */
                 activated?: boolean;
@@ -17988,7 +18000,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Only checks in this state; given several times, in any of them. */
                 state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-                /** @description Only checks with this in their name. */
+                /** @description Only checks with this in their name, in upper or lower case. */
                 search?: string;
                 /** @description true: only checks that are activated; false: only others. Groups do not count. */
                 activated?: boolean;
@@ -19102,7 +19114,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Only checks in this state; given several times, in any of them. */
                 state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-                /** @description Only checks with this in their name. */
+                /** @description Only checks with this in their name, in upper or lower case. */
                 search?: string;
                 /** @description true: only checks that are activated; false: only others. Groups do not count. */
                 activated?: boolean;
@@ -19235,7 +19247,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Only checks in this state; given several times, in any of them. */
                 state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-                /** @description Only checks with this in their name. */
+                /** @description Only checks with this in their name, in upper or lower case. */
                 search?: string;
                 /** @description true: only checks that are activated; false: only others. Groups do not count. */
                 activated?: boolean;
@@ -19308,7 +19320,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Only checks in this state; given several times, in any of them. */
                 state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-                /** @description Only checks with this in their name. */
+                /** @description Only checks with this in their name, in upper or lower case. */
                 search?: string;
                 /** @description true: only checks that are activated; false: only others. Groups do not count. */
                 activated?: boolean;
@@ -21887,7 +21899,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Only checks in this state; given several times, in any of them. */
                 state?: ("failing" | "degraded" | "unknown" | "passing" | "paused")[];
-                /** @description Only checks with this in their name. */
+                /** @description Only checks with this in their name, in upper or lower case. */
                 search?: string;
                 /** @description true: only checks that are activated; false: only others. Groups do not count. */
                 activated?: boolean;

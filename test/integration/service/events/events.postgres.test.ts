@@ -560,6 +560,73 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     expect(bad.status).toBe(400);
   });
 
+  it.each([
+    '*/*',
+    'text/*, */*;q=0.8',
+    'application/json, text/plain, */*',
+    'text/event-stream;q=0.5, application/json',
+    'text/event-stream;q=0.5, */*',
+    'text/event-stream;q=0',
+  ])('are a list for clients that accept %s', async (accept) => {
+    const { status, json, headers } = await ask('/v1/events?limit=5&page=1', {
+      headers: { accept },
+    });
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(Array.isArray(json)).toBe(true);
+  });
+
+  it.each([
+    'text/event-stream, */*;q=0.1',
+    'application/json, text/event-stream',
+    'Text/Event-Stream; charset=utf-8; q=0.5, application/json;q=0.4',
+  ])('are a stream for clients that accept %s', async (accept) => {
+    const client = await EventClient.open(first(), key, { headers: { accept } });
+    const location = await addLocation('a');
+    expect(await client.first(1)).toEqual([`location.created ${location}`]);
+    await client.close();
+  });
+
+  it.each(['limit=5', 'page=2'])('are no stream with %s, which it would ignore', async (query) => {
+    const { status, json } = await ask(`/v1/events?${query}`, {
+      headers: { accept: 'text/event-stream' },
+    });
+    expect(status).toBe(400);
+    expect(json.attributes.problems).toEqual([
+      {
+        path: `query.${query.replace(/=.*/, '')}`,
+        message: 'must be omitted: a stream has no parts',
+      },
+    ]);
+  });
+
+  it('do not come from a write that repeats the stored values, which still changes the ETag', async () => {
+    const client = await EventClient.open(first(), key);
+    const body = { name: 'A', request: { url: 'https://a.test/' }, locations: ['eu-west-1'] };
+    const created = await ask('/v1/checks/url', { method: 'POST', body });
+    const path = String(created.headers.location);
+    const { headers } = await ask(path, { method: 'PATCH', body: { name: 'A' } });
+    expect(headers.etag).toMatch(/^"/);
+    expect(headers.etag).not.toBe(created.headers.etag);
+    await ask(path, { method: 'DELETE' });
+    const { id } = created.json;
+    expect(await client.first(2)).toEqual([`check.created ${id}`, `check.deleted ${id}`]);
+    await client.close();
+  });
+
+  it('begin with a frame without data, whose id is where the stream continues', async () => {
+    const client = await EventClient.open(first(), key);
+    const { lastId } = client;
+    expect(client.received).toEqual([]);
+    await client.close();
+    const location = await addLocation('a');
+    const resumed = await EventClient.open(second(), key, {
+      headers: { 'last-event-id': lastId },
+    });
+    expect(await resumed.first(1)).toEqual([`location.created ${location}`]);
+    await resumed.close();
+  });
+
   it('end when the service stops', async () => {
     const client = await EventClient.open(first(), key);
     expect(first().features.events.counts()).toEqual({ open: 1, slow: 0, dropped: 0 });

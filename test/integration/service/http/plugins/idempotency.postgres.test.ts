@@ -47,6 +47,33 @@ describe.each(databases)('on %s', (kind) => {
       expect(await countOf(mine)).toBe(1);
     });
 
+    it.each([
+      ['/v1/snippets', snippet()],
+      ['/v1/check-groups', { name: 'a' }],
+      [
+        '/v1/checks/url',
+        { name: 'a', request: { url: 'https://shop.test/' }, locations: ['eu-west-1'] },
+      ],
+    ])('to %s gets the first ETag again, with which a change may follow', async (path, body) => {
+      const { mine } = service();
+      const key = randomUUID();
+      const first = await post(mine, key, path, body);
+      expect(first.status, first.text).toBe(201);
+      const again = await post(mine, key, path, body);
+      expect(again.headers['idempotent-replayed']).toBe('true');
+      const { etag, location } = again.headers;
+      expect(etag).toMatch(/^"/);
+      expect({ etag, location }).toEqual({
+        etag: first.headers.etag,
+        location: first.headers.location,
+      });
+      const change = { name: randomUUID() };
+      const changed = await mine.ask('PATCH', String(location), change, {
+        'if-match': String(etag),
+      });
+      expect(changed.status, changed.text).toBe(200);
+    });
+
     it('is refused with another body or path under the same key', async () => {
       const { mine } = service();
       const [key, body] = [randomUUID(), snippet()];

@@ -128,6 +128,21 @@ describe('the document', () => {
     expect(sent('createCheck')).toEqual(['x-service-account', 'Idempotency-Key']);
   });
 
+  it('says that a new check needs a location, which its schema cannot say', () => {
+    const creating = operations.filter(
+      ({ operationId = '' }) => /^create\w*Check$/.test(operationId) && !/Heart/.test(operationId),
+    );
+    expect(creating).toHaveLength(6);
+    for (const { path, method } of creating) {
+      const { description } = Object(document.paths[path])[method.toLowerCase()];
+      expect(description).toContain('at least one location: in `privateLocations`');
+    }
+    const { properties } = Object(document.components.schemas.UrlCheckInput);
+    for (const field of ['locations', 'privateLocations']) {
+      expect(properties[field].description).toContain('a check needs at least one location');
+    }
+  });
+
   it('describes the stream of events beside their list, and that a cursor may be too old', () => {
     const streams = operations.filter(({ responses }) =>
       Object.values(responses).some(({ content = {} }) => 'text/event-stream' in content),
