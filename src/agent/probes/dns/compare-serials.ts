@@ -12,7 +12,7 @@ import { displayName, sameName } from '../../net/dns/message/names.ts';
 import { TYPE_NUMBERS } from '../../net/dns/message/parameters.ts';
 import type { Question } from '../../net/dns/message/query.ts';
 import type { ProbeContext } from '../probe.ts';
-import { addressesOfServer, askServer } from './ask-server.ts';
+import { addressesOfServer, askServer } from './server-addresses.ts';
 
 /** The most of the zone's own name servers that are asked; as many as `compareServers` may have. */
 const MAX_SERVERS = 16;

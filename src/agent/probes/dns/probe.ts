@@ -23,12 +23,12 @@ import type { Endpoint } from '../endpoint.ts';
 import type { JobLog } from '../job-log.ts';
 import { type ProbeContext, type ProbeOutcome, roundToMicroseconds } from '../probe.ts';
 import { digText, jsonAnswerOf, shownPartOf } from './answer-forms.ts';
-import { addressesOfServer, askServer } from './ask-server.ts';
 import { compareSerials } from './compare-serials.ts';
 import type { EncryptedExchange } from './encrypted-exchange.ts';
 import { askOverHttps } from './over-https.ts';
 import { askOverTls } from './over-tls.ts';
 import { questionOf } from './question.ts';
+import { addressesOfServer, askServer } from './server-addresses.ts';
 
 export interface DnsOutcome
   extends ProbeOutcome<DnsDetail['request'], DnsResponse, DnsTimingPhases, DnsTimingPhases> {

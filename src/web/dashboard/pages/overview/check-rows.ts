@@ -27,8 +27,8 @@ interface Page {
 }
 
 /**
- * The checks that match a filter, the most urgent first, as far as they are shown. Pages are read by number:
- * whoever scrolls to the end does not wait for what is between.
+ * The checks that match a filter, the most urgent first (the order of GET /v1/check-statuses), as far as they are
+ * shown. Pages are read by number: whoever scrolls to the end does not wait for what is between.
  */
 export class CheckRows {
   /** Changes whenever rows do: whoever reads a row renders again. */
