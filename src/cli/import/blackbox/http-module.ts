@@ -1,6 +1,6 @@
 import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { Assertion } from '../../../model/check/assertion.ts';
-import { statusRuleOf } from '../common/accepted-statuses.ts';
+import { ONE_SIDE_OF_400, statusRuleOf } from '../common/accepted-statuses.ts';
 import { assertion } from '../common/assertions.ts';
 import {
   isTrue,
@@ -110,12 +110,7 @@ function statusRule(section: RawMapping, { origin, draft }: ModuleContext) {
   if (rule === null) {
     draft.report.leftOut(at, 'no status from 200 to 599 is accepted', 'write the check by hand');
   } else if (rule.isNarrower) {
-    const why = 'a check passes on statuses under 400 or on others, not on both';
-    draft.report.leftOut(
-      at,
-      `${why}: those under 400 remain`,
-      'add a second check with shouldFail',
-    );
+    draft.report.leftOut(at, ...ONE_SIDE_OF_400);
   }
   return rule;
 }

@@ -230,6 +230,22 @@ describe('modules with settings that are seldom used', () => {
     ]);
   });
 
+  it('accept the statuses under 400 of those on both sides, and advise no second check', () => {
+    const { request, lines } = probeOf(
+      '{ prober: http, http: { valid_status_codes: [200, 404] } }',
+      'https://shop.example/',
+    );
+    expect(request).toMatchObject({
+      assertions: [{ source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' }],
+    });
+    expect(lines).toEqual([
+      expect.stringContaining(
+        'valid_status_codes: left out: one check cannot accept statuses under 400 and others of 400 or more',
+      ),
+    ]);
+    expect(lines.join()).not.toContain('shouldFail');
+  });
+
   it('authenticate with tokens', () => {
     const { request } = probeOf(
       `{ prober: http, http: { oauth2: { client_id: probe, client_secret: s3cret, token_url: "https://id.example/token",
