@@ -7,6 +7,7 @@ import {
   isUnset,
   listOf,
   mappingOf,
+  NOTHING_NEEDED,
   numberOf,
   type Reason,
   reportOthers,
@@ -43,8 +44,8 @@ const REASONS: Readonly<Record<string, Reason>> = {
   proxy_connect_header: PROXY,
   skip_resolve_phase_with_proxy: PROXY,
   use_proxy_dns: PROXY,
-  body_size_limit: ['checks read at most 25 MB of a body', 'nothing is needed'],
-  compression: ['checks accept gzip, deflate, br and zstd', 'nothing is needed'],
+  body_size_limit: ['checks read at most 25 MB of a body', NOTHING_NEEDED],
+  compression: ['checks accept gzip, deflate, br and zstd', NOTHING_NEEDED],
   enable_http3: ['checks do not use HTTP/3', 'the check uses HTTP/2 or 1.1'],
   body_file: ['the file is not read', 'put its text into body of the check'],
 };

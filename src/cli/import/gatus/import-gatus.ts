@@ -7,6 +7,7 @@ import {
   isTrue,
   listOf,
   mappingOf,
+  NOTHING_NEEDED,
   type Reason,
   reportOthers,
   textOf,
@@ -62,7 +63,7 @@ const ENDPOINT_REASONS: Readonly<Record<string, Reason>> = {
   alerts: ALERTS,
   'maintenance-windows': WINDOWS,
   store: ['checks run by themselves, without values of other checks', 'nothing takes its place'],
-  'always-run': ['checks run by themselves', 'nothing is needed'],
+  'always-run': ['checks run by themselves', NOTHING_NEEDED],
 };
 const ENDPOINT_FIELDS = [
   ...['enabled', 'name', 'group', 'url', 'method', 'conditions', 'interval', 'graphql', 'body'],
