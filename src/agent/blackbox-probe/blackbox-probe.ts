@@ -12,7 +12,7 @@ import { withTarget } from './probe-target.ts';
 
 /** A request of Prometheus to probe a target. */
 export interface ProbeRequest {
-  /** `target` and `module`. */
+  /** `target`, `module` and `debug`. */
   readonly query: URLSearchParams;
   /** The header X-Prometheus-Scrape-Timeout-Seconds; null without it. */
   readonly timeoutSeconds: string | null;
@@ -71,7 +71,7 @@ export class BlackboxProbe {
     if (this.#active.size >= MAX_PROBES) {
       return textResponse(503, `too many probes at once: ${MAX_PROBES} at most`);
     }
-    const probing = this.#probe(retargeted.check, limitMs, request.signal);
+    const probing = this.#probe(retargeted.check, { ...request, limitMs });
     this.#active.add(probing);
     try {
       return await probing;
@@ -86,7 +86,10 @@ export class BlackboxProbe {
     await Promise.allSettled(this.#active);
   }
 
-  async #probe(check: Check, limitMs: number, gone: AbortSignal): Promise<HealthResponse> {
+  async #probe(
+    check: Check,
+    { limitMs, query, signal: gone }: ProbeRequest & { readonly limitMs: number },
+  ): Promise<HealthResponse> {
     const { clock } = this.#parts;
     const limit = new AbortController();
     const cancel = clock.after(limitMs, () => limit.abort());
@@ -136,12 +139,26 @@ export class BlackboxProbe {
       return textResponse(503, `the probe has no verdict: ${reason}`);
     }
     const durationMs = clock.monotonicMs() - startMs;
-    return {
-      status: 200,
-      contentType: CONTENT_TYPE,
-      body: probeMetricsText({ check, result, durationMs }),
-    };
+    const metrics = probeMetricsText({ check, result, durationMs });
+    if (query.get('debug') === 'true') return textResponse(200, debugText(result, metrics));
+    return { status: 200, contentType: CONTENT_TYPE, body: metrics };
   }
+}
+
+/** For people, with the headings of the exporter. The job log masks secrets, as in every result. */
+function debugText(result: CheckResult | null, metrics: string): string {
+  const entries = result === null ? [] : (detailOf(result)?.jobLog ?? []);
+  const lines = entries.map(
+    ({ time, level, msg }) => `${new Date(time).toISOString()} ${level} ${msg}`,
+  );
+  if (result === null) lines.push('The probe was ended by its time limit.');
+  return [
+    'Logs for the probe:',
+    ...lines,
+    '',
+    'Metrics that would have been returned:',
+    metrics.trimEnd(),
+  ].join('\n');
 }
 
 /** null if the header is wrong. */

@@ -26,7 +26,11 @@ export function withTarget(check: Check, target: string): Retargeted {
   if (target.length > MAX_TARGET_CHARS) {
     return refuse(`target must have at most ${MAX_TARGET_CHARS} characters`);
   }
-  const request = { ...check.request, ...fieldsOf(check, target) };
+  const fields = fieldsOf(check, target);
+  if (check.checkType === 'TCP' && fields.port === undefined) {
+    return refuse('target must have a port for a TCP check, for example db.example:5432');
+  }
+  const request = { ...check.request, ...fields };
   const parsed = CHECK_SHAPES[check.checkType].shape.request.safeParse(request);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -58,7 +62,7 @@ function fieldsOf(check: Check, target: string): Readonly<Record<string, unknown
   }
 }
 
-/** Without a port that of the check stays. */
+/** Without a port that of a DNS check stays. */
 function hostOf(target: string): { readonly hostname: string; readonly port?: number } {
   const parsed = hostAndPort(target);
   return parsed.ok ? parsed.value : { hostname: target };

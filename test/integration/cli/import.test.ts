@@ -42,7 +42,7 @@ describe('vedette import', () => {
     expect(code).toBe(3);
     expect(stdout).toContain('\nchecks:\n');
     expect(stderr).toMatch(
-      /vedette: imported 6 checks; left out 5 things; set 3 variables: WEB_X_API_KEY, .*\n$/,
+      /vedette: imported 6 checks; left out 4 things; set 3 variables: WEB_X_API_KEY, .*\n$/,
     );
     const plain = fileOf('targets.json');
     writeFileSync(plain, '[{ "targets": ["https://shop.example/"] }]');

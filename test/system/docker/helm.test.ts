@@ -126,7 +126,9 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
         '--set',
         'agent.persistence.enabled=true,agent.persistence.storageClassName=fast,agent.evidence=true',
         '--set',
-        'agent.podMonitor=true,agent.autoscaling.enabled=true,service.ingress.enabled=true',
+        'agent.podMonitor=true,agent.autoscaling.enabled=true',
+        '--set',
+        'service.ingress.enabled=true,service.ingress.host=status.example.org',
         '--set',
         'agent.env.LOG_LEVEL=debug,service.env.S3_FORCE_PATH_STYLE=on',
         '--set-json',
@@ -266,7 +268,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
       ['Job'],
     ],
   ])('one replica with a volume %s', (_what, settings, secrets, jobs) => {
-    const objects = rendered([...CHART_SINGLE, ...settings, '--set', 'service.replicas=3']);
+    const objects = rendered([...CHART_SINGLE, ...settings]);
     expect(objects.filter(({ kind }) => kind === 'Job').map(({ kind }) => kind)).toEqual(jobs);
     const set = objects.find(({ kind }) => kind === 'StatefulSet');
     expect(set?.spec?.replicas).toBe(1);
@@ -298,7 +300,8 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
   });
 
   it('an ingress behind which TLS has ended names no certificate', () => {
-    const ingress = 'service.ingress.enabled=true,service.ingress.tlsSecret=';
+    const ingress =
+      'service.ingress.enabled=true,service.ingress.host=a.test,service.ingress.tlsSecret=';
     const objects = rendered([...CHART_SERVICE, '--set', ingress]);
     const { spec } = objects.find(({ kind }) => kind === 'Ingress') ?? {};
     expect(spec).not.toHaveProperty('tls');
@@ -325,7 +328,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     const objects = rendered([
       ...CHART_SERVICE,
       '--set-json',
-      `agent.spoolMaxMib=1048576,agent.env={"EVIDENCE":false},service.env=${JSON.stringify(variables)}`,
+      `agent.spoolMaxMib=1048576,agent.dataSize="2Ti",agent.env={"EVIDENCE":false},service.env=${JSON.stringify(variables)}`,
     ]);
     expect(configMapOf(objects, 'vedette-agent')).toMatchObject({
       EVIDENCE: 'off',
@@ -364,6 +367,26 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
   it('takes the values of a release of the chart that had no secretRefs', () => {
     const objects = rendered([...CHART_SERVICE, '--set', 'service.secretRefs=null']);
     expect([...secretsOf(objects)]).toContain('vedette/DATABASE_URL');
+  });
+
+  it.each([
+    ['agent.spoolMaxMib=896', '1Gi'],
+    ['agent.spoolMaxMib=512,agent.dataSize=0.625Gi', '0.625Gi'],
+    ['agent.spoolMaxMib=872,agent.dataSize=1.05G', '1.05G'],
+  ])('takes a spool that its volume just holds: %s', (settings, sizeLimit) => {
+    const [agent] = workloadsOf(rendered([...CHART_SETTINGS, '--set', settings]));
+    expect(agent?.template.spec).toMatchObject({
+      volumes: expect.arrayContaining([{ name: 'data', emptyDir: { sizeLimit } }]),
+    });
+  });
+
+  it('makes two replicas of the service, or as many as named', () => {
+    const replicasOf = (settings: readonly string[]) =>
+      rendered([...CHART_SERVICE, '--set', 'agent.enabled=false', ...settings]).find(
+        ({ kind }) => kind === 'Deployment',
+      )?.spec?.replicas;
+    expect(replicasOf([])).toBe(2);
+    expect(replicasOf(['--set', 'service.replicas=0'])).toBe(0);
   });
 
   it.each([
@@ -408,6 +431,32 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
       'the entry of a variable that is no secret',
       [...CHART_SERVICE, '--set', 'service.secretRefs.LOG_LEVEL.name=a'],
       'LOG_LEVEL',
+    ],
+    [
+      'a spool that its volume cannot hold',
+      [...CHART_SETTINGS, '--set', 'agent.spoolMaxMib=897'],
+      'agent.dataSize (1Gi) must be at least 128 MiB more than agent.spoolMaxMib (897 MiB): set agent.dataSize to 1025Mi',
+    ],
+    [
+      'a spool of a plain variable that its volume cannot hold',
+      [...CHART_SETTINGS, '--set', 'agent.env.SPOOL_MAX_MIB=900,agent.dataSize=1G'],
+      'agent.dataSize (1G) must be at least 128 MiB more than agent.spoolMaxMib (900 MiB)',
+    ],
+    ['a size of no known unit', [...CHART_SETTINGS, '--set', 'agent.dataSize=1GB'], 'dataSize'],
+    [
+      'an autoscaler that never adds an agent',
+      [...CHART_SETTINGS, '--set', 'agent.autoscaling.enabled=true,agent.autoscaling.running=100'],
+      'agent.autoscaling.running (100) must be less than agent.jobConcurrency (100)',
+    ],
+    [
+      'several replicas with one volume',
+      [...CHART_SINGLE, '--set', 'service.replicas=3'],
+      'service.persistence.enabled is for one replica: leave out service.replicas (3)',
+    ],
+    [
+      'an ingress without a host',
+      [...CHART_SERVICE, '--set', 'service.ingress.enabled=true'],
+      'set service.ingress.host to the public name of the service',
     ],
     ['a slip', [...CHART_SETTINGS, '--set', 'agent.replica=3'], "additional properties 'replica'"],
     ['a number out of range', [...CHART_SETTINGS, '--set', 'agent.jobConcurrency=0'], 'minimum'],

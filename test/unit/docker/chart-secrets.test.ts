@@ -5,9 +5,9 @@ import { ENVIRONMENT } from '../../../src/agent/config/agent-config.ts';
 import { SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 import { CHART } from '../../support/kubernetes/tools.ts';
 
-/** The variables that a template refuses in `agent.env` or `service.env`, which make a ConfigMap. */
+/** The variables that the chart refuses in `agent.env` or `service.env`, which make a ConfigMap. */
 function refusedIn(part: 'agent' | 'service'): readonly string[] {
-  const text = readFileSync(join(CHART, 'templates', `${part}.yaml`), 'utf8');
+  const text = readFileSync(join(CHART, 'templates/_refusals.tpl'), 'utf8');
   const keys = /\$keys := list ([^}]*)}}/.exec(text)?.[1] ?? '';
   const refused = new RegExp(
     `"vedette\\.noSecrets" \\(list "${part}" \\$${part}\\.env (?:(\\$keys)|\\(list ([^)]*)\\)) `,

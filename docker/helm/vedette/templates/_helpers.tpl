@@ -37,21 +37,6 @@ would be no whole number.
 {{- end }}
 
 {{/*
-Refuses secrets among plain variables. Takes a list: "agent" or "service", its plain variables, the names of secrets, and where
-those belong.
-*/}}
-{{- define "vedette.noSecrets" -}}
-{{- $part := index . 0 }}
-{{- $env := index . 1 }}
-{{- $place := index . 3 }}
-{{- range $key := index . 2 }}
-{{- if hasKey $env $key }}
-{{- fail (printf "put %s into %s: %s.env makes a ConfigMap, which is no place for secrets" $key $place $part) }}
-{{- end }}
-{{- end }}
-{{- end }}
-
-{{/*
 A variable with a secret value. Takes a list: the values of the service, the name of the variable, and whether pods need it.
 */}}
 {{- define "vedette.secretVariable" -}}

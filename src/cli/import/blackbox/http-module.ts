@@ -1,12 +1,13 @@
 import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { Assertion } from '../../../model/check/assertion.ts';
-import { statusRuleOf } from '../common/accepted-statuses.ts';
+import { ONE_SIDE_OF_400, statusRuleOf } from '../common/accepted-statuses.ts';
 import { assertion } from '../common/assertions.ts';
 import {
   isTrue,
   isUnset,
   listOf,
   mappingOf,
+  NOTHING_NEEDED,
   numberOf,
   type Reason,
   reportOthers,
@@ -43,8 +44,8 @@ const REASONS: Readonly<Record<string, Reason>> = {
   proxy_connect_header: PROXY,
   skip_resolve_phase_with_proxy: PROXY,
   use_proxy_dns: PROXY,
-  body_size_limit: ['checks read at most 25 MB of a body', 'nothing is needed'],
-  compression: ['checks accept gzip, deflate, br and zstd', 'nothing is needed'],
+  body_size_limit: ['checks read at most 25 MB of a body', NOTHING_NEEDED],
+  compression: ['checks accept gzip, deflate, br and zstd', NOTHING_NEEDED],
   enable_http3: ['checks do not use HTTP/3', 'the check uses HTTP/2 or 1.1'],
   body_file: ['the file is not read', 'put its text into body of the check'],
 };
@@ -110,12 +111,7 @@ function statusRule(section: RawMapping, { origin, draft }: ModuleContext) {
   if (rule === null) {
     draft.report.leftOut(at, 'no status from 200 to 599 is accepted', 'write the check by hand');
   } else if (rule.isNarrower) {
-    const why = 'a check passes on statuses under 400 or on others, not on both';
-    draft.report.leftOut(
-      at,
-      `${why}: those under 400 remain`,
-      'add a second check with shouldFail',
-    );
+    draft.report.leftOut(at, ...ONE_SIDE_OF_400);
   }
   return rule;
 }

@@ -1,5 +1,5 @@
 import type { Draft } from '../common/draft.ts';
-import { mappingOf, reportOthers, textOf } from '../common/fields.ts';
+import { mappingOf, NOTHING_NEEDED, reportOthers, textOf } from '../common/fields.ts';
 import { durationMs } from '../common/periods.ts';
 import { hostAndPort } from '../common/probe.ts';
 import { below, type Origin } from '../common/source-file.ts';
@@ -61,8 +61,8 @@ const icmpModule: ModuleReader = (section, { origin, draft }) => {
     reasons: {
       ...SHARED_REASONS,
       dont_fragment: ['echo requests of checks have no such flag', 'test the path MTU by hand'],
-      payload_size: ['echo requests of checks have 56 data bytes', 'nothing is needed'],
-      ttl: ['echo requests of checks have the TTL of the system', 'nothing is needed'],
+      payload_size: ['echo requests of checks have 56 data bytes', NOTHING_NEEDED],
+      ttl: ['echo requests of checks have the TTL of the system', NOTHING_NEEDED],
     },
   });
   return (target) => {

@@ -14,7 +14,7 @@ import { ModuleList } from './targets.ts';
 
 /**
  * RFC 6761, section 6.4: no such host ever exists. Each probe brings its own. A port only where the type
- * of check needs one: it would be that of every probe whose target has none.
+ * of check needs one: a DNS check would keep it for every target that has none.
  */
 const PLACEHOLDERS = ['https://target.invalid/', 'target.invalid', 'target.invalid:1'];
 

@@ -93,6 +93,10 @@ export function readConversation(section: RawMapping, context: ModuleContext): C
         report.leftOut(at, `${why}, ${NOT_DONE}`, 'set startTlsProtocol by hand');
         return null;
       }
+      if (steps.some((step) => step.format === 'TEXT' && step.expect !== null)) {
+        const own = `the check makes the upgrade to TLS of ${startTlsProtocol} itself (startTlsProtocol)`;
+        report.changed(at, `${own}, without the expectations before it`);
+      }
       steps = [];
     }
   }

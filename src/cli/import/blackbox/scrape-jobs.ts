@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from 'node:path';
 import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
 import type { Draft } from '../common/draft.ts';
-import { listOf, mappingOf, textOf, textsOf } from '../common/fields.ts';
+import { isUnset, listOf, mappingOf, type Reason, textOf, textsOf } from '../common/fields.ts';
 import { shownTarget } from '../common/import-variables.ts';
 import { patternFromGlob } from '../common/patterns.ts';
 import { durationMs } from '../common/periods.ts';
@@ -36,12 +36,55 @@ export interface ModuleTarget {
   readonly origin: Origin;
 }
 
+/** Parts of the configuration besides its jobs. */
+const PARTS: Readonly<Record<string, Reason>> = {
+  scrape_config_files: [
+    'the jobs of other files are not read',
+    'give these files on the command line, too',
+  ],
+  rule_files: [
+    'alert rules stay in Prometheus',
+    'for alerts of the service add alertChannels to the file',
+  ],
+  alerting: [
+    'the Alertmanager stays that of Prometheus',
+    'for alerts of the service add alertChannels to the file',
+  ],
+};
+const EXTERNAL_LABELS: Reason = [
+  'Prometheus adds these labels to all that it sends',
+  'for the same in results add tags to the defaults of the file',
+];
+
 /** Makes checks of the targets of all jobs that probe through the exporter. */
 export function importScrapeJobs(file: SourceFile, context: JobsContext): void {
-  const { scrape_configs, global } = mappingOf(file.value);
+  const { scrape_configs, global, ...others } = mappingOf(file.value);
+  // Where Prometheus goes on to scrape the targets, the rest of its configuration stays in use.
+  if (context.onModuleTarget === undefined) reportParts(mappingOf(global), others, file, context);
   for (const [index, raw] of listOf(scrape_configs).entries()) {
     const origin = { file, path: ['scrape_configs', index] };
     importJob(mappingOf(raw), mappingOf(global), origin, context);
+  }
+}
+
+function reportParts(
+  global: RawMapping,
+  others: RawMapping,
+  file: SourceFile,
+  { draft: { report } }: JobsContext,
+): void {
+  const whole: Origin = { file, path: [] };
+  const note = (origin: Origin, [what, advice]: Reason): void =>
+    report.note(origin, `${what}; ${advice}`);
+  if (!isUnset(global.external_labels)) {
+    note(below(whole, 'global', 'external_labels'), EXTERNAL_LABELS);
+  }
+  for (const [key, value] of Object.entries(others)) {
+    const reason = Object.hasOwn(PARTS, key) ? PARTS[key] : undefined;
+    if (isUnset(value)) continue;
+    if (reason === undefined) report.note(below(whole, key), 'a setting of Prometheus itself');
+    else if (key === 'scrape_config_files') report.leftOut(below(whole, key), ...reason);
+    else note(below(whole, key), reason);
   }
 }
 

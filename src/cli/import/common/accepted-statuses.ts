@@ -1,8 +1,15 @@
 import type { Assertion } from '../../../model/check/assertion.ts';
 import { isPassingStatus, MIN_FINAL_STATUS } from '../../../model/result/criterion.ts';
 import { assertion } from './assertions.ts';
+import type { Reason } from './fields.ts';
 
 const MAX_STATUS = 599;
+
+/** Why a rule is narrower. No setting of one check takes both sides. */
+export const ONE_SIDE_OF_400: Reason = [
+  'one check cannot accept statuses under 400 and others of 400 or more: only those under 400 pass',
+  'check a path of the target whose accepted statuses are all under 400, or all 400 or more',
+];
 
 export interface StatusRule {
   readonly assertions: readonly Assertion[];

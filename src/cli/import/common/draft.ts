@@ -124,7 +124,9 @@ export class Draft {
       this.report.leftOut(
         origin,
         `an assertion on ${field} ${problem.message}`,
-        'write one by hand',
+        one.source === 'CERTIFICATE'
+          ? 'let the check connect over TLS, for example to an https:// URL'
+          : 'write one by hand',
       );
       return false;
     });

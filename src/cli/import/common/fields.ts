@@ -45,6 +45,9 @@ export function isUnset(value: unknown): boolean {
 /** Why a field is left out, and what to do instead. */
 export type Reason = readonly [why: string, advice: string];
 
+/** The advice of a difference that matters to nobody: it is a note, which does not count as left out. */
+export const NOTHING_NEEDED = 'nothing is needed';
+
 const UNKNOWN: Reason = [
   'this import does not know the field',
   'see whether a field of the check file does the same',
@@ -70,6 +73,11 @@ export function reportOthers(
   for (const [key, value] of Object.entries(mapping)) {
     if (handled.includes(key) || isUnset(value)) continue;
     const [why, advice] = Object.hasOwn(reasons, key) ? (reasons[key] ?? UNKNOWN) : UNKNOWN;
-    report.leftOut(below(origin, key), why, advice);
+    reportReason(below(origin, key), [why, advice], report);
   }
+}
+
+export function reportReason(origin: Origin, [why, advice]: Reason, report: ImportReport): void {
+  if (advice === NOTHING_NEEDED) report.note(origin, `${why}; ${advice}`);
+  else report.leftOut(origin, why, advice);
 }

@@ -28,7 +28,7 @@ export class ImportReport {
     this.#add(origin, `changed: ${what}`);
   }
 
-  /** Something that never was a check. */
+  /** Something that never was a check, or for which nothing is needed. */
   note(origin: Origin, what: string): void {
     this.#add(origin, `note: ${what}`);
   }

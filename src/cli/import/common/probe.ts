@@ -3,7 +3,7 @@ import { ASSERTION_SOURCES, type Assertion } from '../../../model/check/assertio
 import type { RunnableCheckType } from '../../../model/enums.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
 import { durationText } from '../../../runtime/text/duration-text.ts';
-import { nearestSchedule } from './periods.ts';
+import { nearestSchedule, type Schedule } from './periods.ts';
 
 export interface KeyValue {
   readonly key: string;
@@ -75,7 +75,8 @@ export function bodyOf(probe: Probe, periodMs: number): BuiltBody {
   const changes: string[] = [];
   if (schedule.periodMs !== periodMs) {
     const runs = `runs every ${durationText(schedule.periodMs)} instead of every ${durationText(periodMs)}`;
-    changes.push(`${runs}, the nearest period of ${checkType} checks`);
+    const nearest = `${runs}, the nearest period of ${checkType} checks`;
+    changes.push(`${nearest}${secondsAdvice(periodMs, schedule)}`);
   }
   const limits: Record<string, number> = {};
   if (checkType === 'ICMP') Object.assign(limits, ANY_LOSS);
@@ -95,6 +96,14 @@ export function bodyOf(probe: Probe, periodMs: number): BuiltBody {
     fields: { ...(shouldFail ? { shouldFail } : {}), ...schedule.fields, ...limits },
     changes,
   };
+}
+
+/** Where checks of all types may run every few seconds, if that is nearer; empty if it is not. */
+function secondsAdvice(periodMs: number, chosen: Schedule): string {
+  const { fields } = nearestSchedule(periodMs, true);
+  if (fields.frequency !== 0 || chosen.fields.frequency === 0) return '';
+  const where = 'in a file without a service, or with ALLOW_SUBMINUTE=on of the service';
+  return ` of every service; ${where}, set frequency: 0 and frequencyOffset: ${fields.frequencyOffset}`;
 }
 
 /** URL for what such a check can do; API checks also run more often than once a minute. */

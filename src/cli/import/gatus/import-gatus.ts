@@ -1,12 +1,13 @@
 import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { Assertion } from '../../../model/check/assertion.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
-import { statusRuleOf } from '../common/accepted-statuses.ts';
+import { ONE_SIDE_OF_400, statusRuleOf } from '../common/accepted-statuses.ts';
 import type { Draft } from '../common/draft.ts';
 import {
   isTrue,
   listOf,
   mappingOf,
+  NOTHING_NEEDED,
   type Reason,
   reportOthers,
   textOf,
@@ -62,7 +63,7 @@ const ENDPOINT_REASONS: Readonly<Record<string, Reason>> = {
   alerts: ALERTS,
   'maintenance-windows': WINDOWS,
   store: ['checks run by themselves, without values of other checks', 'nothing takes its place'],
-  'always-run': ['checks run by themselves', 'nothing is needed'],
+  'always-run': ['checks run by themselves', NOTHING_NEEDED],
 };
 const ENDPOINT_FIELDS = [
   ...['enabled', 'name', 'group', 'url', 'method', 'conditions', 'interval', 'graphql', 'body'],
@@ -181,10 +182,7 @@ function expectationsOf(
     report.leftOut(at, 'no status from 200 to 599 meets all of them', 'write the check by hand');
     return null;
   }
-  if (rule.isNarrower) {
-    const why = 'a check passes on statuses under 400 or on others, not on both';
-    report.leftOut(at, `${why}: those under 400 remain`, 'add a second check with shouldFail');
-  }
+  if (rule.isNarrower) report.leftOut(at, ...ONE_SIDE_OF_400);
   return { assertions: [...rule.assertions, ...assertions], shouldFail: rule.shouldFail };
 }
 

@@ -8,8 +8,10 @@ import {
   isUnset,
   listOf,
   mappingOf,
+  NOTHING_NEEDED,
   numberOf,
   type Reason,
+  reportReason,
   textOf,
 } from '../common/fields.ts';
 import { below, type Origin, type SourceFile } from '../common/source-file.ts';
@@ -37,7 +39,7 @@ const MONITOR_REASONS: Readonly<Record<string, Reason>> = {
   proxyId: ['checks have no proxy of their own', 'set proxyUrl of the private location'],
   resendInterval: ['reminders are alert settings', 'set reminders in alertSettings of the check'],
   conditions: ['the import does not read conditions', 'write assertions by hand'],
-  packetSize: ['echo requests of checks have 56 data bytes', 'nothing is needed'],
+  packetSize: ['echo requests of checks have 56 data bytes', NOTHING_NEEDED],
   tlsCa: ['authorities stand outside of checks', 'add an entry to clientCertificates of the file'],
   retryOnlyOnStatusCodeFailure: [
     'a check repeats a failed run whatever failed',
@@ -164,7 +166,7 @@ function reportFields(monitor: RawMapping, origin: Origin, { report }: Draft): v
     if (isUnset(value) || value === 0) continue;
     if (field === 'packetSize' && (monitor.type !== 'ping' || value === USUAL_PACKET_SIZE))
       continue;
-    report.leftOut(below(origin, field), ...reason);
+    reportReason(below(origin, field), reason, report);
   }
 }
 

@@ -98,6 +98,29 @@ describe('a probe', () => {
     expect(results).toEqual([]);
   });
 
+  it('for TCP needs a target with a port, and says so', async () => {
+    const { probe } = await startProbes();
+    expect(await probe({ target: 'db.example', module: 'tcp' })).toMatchObject({
+      status: 400,
+      body: 'target must have a port for a TCP check, for example db.example:5432\n',
+    });
+  });
+
+  it('with debug=true answers with the log of the run and its metrics as text', async () => {
+    const { probe } = await startProbes();
+    const url = await servedBy((_request, response) => void response.writeHead(503).end());
+    const { status, body, contentType } = await probe({ target: url, debug: 'true' });
+    expect({ status, contentType }).toEqual({
+      status: 200,
+      contentType: 'text/plain; charset=utf-8',
+    });
+    const [log = '', metrics = ''] = body.split('\n\nMetrics that would have been returned:\n');
+    expect(log).toMatch(/^Logs for the probe:\n\d{4}-\d\d-\d\dT\S+Z info /);
+    expect(log).toContain('503');
+    expect(metrics).toContain('probe_success 0\n');
+    expect((await probe({ target: url, debug: 'false' })).body).not.toContain('Logs');
+  });
+
   it('of a target that refuses fails, and is no error of the request', async () => {
     const { probe } = await startProbes();
     const closed = await refusingPort();
@@ -120,6 +143,7 @@ describe('a probe', () => {
     ['no target', { module: 'tcp' }],
     ['an unknown module', { module: 'http_post', target: 'http://127.0.0.1/' }],
     ['a target that is no URL', { module: 'http_2xx', target: 'http://' }],
+    ['a host without a port for TCP', { module: 'tcp', target: 'db.example' }],
     ['a template in the target', { module: 'http_2xx', target: 'http://127.0.0.1/?{{{KEY}}}' }],
     ['another host for credentials', { module: 'with-token', target: 'http://127.0.0.2:9/' }],
     ['another port for credentials', { module: 'with-token', target: 'http://127.0.0.1:10/' }],

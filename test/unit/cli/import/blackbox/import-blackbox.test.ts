@@ -20,12 +20,13 @@ describe('modules of blackbox_exporter with the jobs of Prometheus', () => {
       'prometheus.yml:32: scrape_configs[2].file_sd_configs[0].files[1]: left out: no given file has this name, so its targets are not known; give the file of targets on the command line, too',
       'prometheus.yml:33: scrape_configs[2].kubernetes_sd_configs: left out: its targets are only known to Prometheus while it runs; write them into a file of targets (its page Service discovery shows them)',
       'blackbox.yml:23: modules.web_signed_in.http.proxy_url: left out: checks have no proxy of their own; set proxyUrl of the private location',
+      'blackbox.yml:35: modules.mail.tcp.query_response[5]: changed: the check makes the upgrade to TLS of SMTP itself (startTlsProtocol), without the expectations before it',
       'prometheus.yml:28: scrape_configs[2]: changed: the time limit is 5 s instead of 20 s, the longest of TCP checks',
-      'blackbox.yml:41: modules.ping.icmp.ttl: left out: echo requests of checks have the TTL of the system; nothing is needed',
+      'blackbox.yml:41: modules.ping.icmp.ttl: note: echo requests of checks have the TTL of the system; nothing is needed',
       'prometheus.yml:28: scrape_configs[2]: changed: the time limit is 5 s instead of 29.5 s, the longest of DNS checks',
       'blackbox.yml:48: modules.health: left out: no type of check does what the prober "grpc" does; a TCP check can at least see that the port is open',
     ]);
-    expect(leftOut).toBe(5);
+    expect(leftOut).toBe(4);
   });
 
   it('name the variables to set, and contain no secret', () => {
@@ -49,6 +50,25 @@ describe('modules of blackbox_exporter with the jobs of Prometheus', () => {
     expect(lines).toEqual([
       'blackbox.yml:1: modules: left out: modules alone have no targets; give the configuration of Prometheus, or files of targets, on the command line, too; or add --probe-modules for an agent that answers Prometheus in place of the exporter',
     ]);
+  });
+
+  it('leave a line for each other part of the configuration of Prometheus', () => {
+    const prometheus = `global: { scrape_interval: 1m, external_labels: { site: a } }
+rule_files: [rules.yml]
+alerting: { alertmanagers: [] }
+scrape_config_files: [jobs.yml]
+remote_write: [{ url: "https://s3cret@metrics.example/" }]
+scrape_configs: []
+`;
+    const { lines, leftOut } = imported({ 'blackbox.yml': MODULE, 'prometheus.yml': prometheus });
+    expect(lines.filter((line) => line.startsWith('prometheus.yml'))).toEqual([
+      'prometheus.yml:1: global.external_labels: note: Prometheus adds these labels to all that it sends; for the same in results add tags to the defaults of the file',
+      'prometheus.yml:2: rule_files: note: alert rules stay in Prometheus; for alerts of the service add alertChannels to the file',
+      'prometheus.yml:3: alerting: note: the Alertmanager stays that of Prometheus; for alerts of the service add alertChannels to the file',
+      'prometheus.yml:4: scrape_config_files: left out: the jobs of other files are not read; give these files on the command line, too',
+      'prometheus.yml:5: remote_write: note: a setting of Prometheus itself',
+    ]);
+    expect(leftOut).toBe(1);
   });
 
   it('are guessed by the name where only the jobs are given', () => {
@@ -199,12 +219,12 @@ describe('modules with settings that are seldom used', () => {
     static_configs: [{ targets: ["${target}"] }]
     relabel_configs: [{ source_labels: [__address__], target_label: __param_target }]
 `;
-    const { value, lines } = imported({
+    const { value, lines, leftOut } = imported({
       'blackbox.yml': `modules:\n  m: ${module}\n`,
       'p.yml': job,
     });
     const [check] = (value as { checks?: { request: object }[] }).checks ?? [];
-    return { request: check?.request, lines };
+    return { request: check?.request, lines, leftOut };
   };
 
   it('assert on headers, versions and TLS', () => {
@@ -227,6 +247,54 @@ describe('modules with settings that are seldom used', () => {
       expect.stringContaining(
         'left out: no assertion passes both without the header and with a value that matches',
       ),
+    ]);
+  });
+
+  it('accept the statuses under 400 of those on both sides, and advise no second check', () => {
+    const { request, lines } = probeOf(
+      '{ prober: http, http: { valid_status_codes: [200, 404] } }',
+      'https://shop.example/',
+    );
+    expect(request).toMatchObject({
+      assertions: [{ source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' }],
+    });
+    expect(lines).toEqual([
+      expect.stringContaining(
+        'valid_status_codes: left out: one check cannot accept statuses under 400 and others of 400 or more',
+      ),
+    ]);
+    expect(lines.join()).not.toContain('shouldFail');
+  });
+
+  it('leave a note, which does not count as left out, for what needs nothing', () => {
+    const { lines, leftOut } = probeOf(
+      '{ prober: http, http: { compression: gzip, body_size_limit: 1MB, valid_status_codes: [200] } }',
+      'https://shop.example/',
+    );
+    expect(lines).toEqual([
+      expect.stringMatching(/compression: note: .*; nothing is needed$/),
+      expect.stringMatching(/body_size_limit: note: .*; nothing is needed$/),
+    ]);
+    expect(leftOut).toBe(0);
+  });
+
+  it('say that the check upgrades to TLS itself, without the expectations of the module', () => {
+    const { request, lines } = probeOf(
+      `{ prober: tcp, tcp: { query_response: [{ expect: "^220 ([^ ]+) ESMTP (.+)$" }, { send: "EHLO prober" },
+        { expect: "^250-STARTTLS" }, { send: STARTTLS }, { expect: "^220" }, { starttls: true }] } }`,
+      'mail.example:25',
+    );
+    expect(request).toEqual({
+      hostname: 'mail.example',
+      port: 25,
+      tls: 'STARTTLS',
+      startTlsProtocol: 'SMTP',
+    });
+    expect(lines).toEqual([
+      expect.stringContaining(
+        'query_response[5]: changed: the check makes the upgrade to TLS of SMTP itself (startTlsProtocol), without the expectations before it',
+      ),
+      expect.stringContaining('changed: the time limit is 5 s'),
     ]);
   });
 

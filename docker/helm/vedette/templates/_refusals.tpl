@@ -1,0 +1,76 @@
+{{/* What a release refuses. The types and ranges of single values are in values.schema.json. */}}
+
+{{/*
+Refuses secrets among plain variables. Takes a list: "agent" or "service", its plain variables, the names of secrets, and where
+those belong.
+*/}}
+{{- define "vedette.noSecrets" -}}
+{{- $part := index . 0 }}
+{{- $env := index . 1 }}
+{{- $place := index . 3 }}
+{{- range $key := index . 2 }}
+{{- if hasKey $env $key }}
+{{- fail (printf "put %s into %s: %s.env makes a ConfigMap, which is no place for secrets" $key $place $part) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Takes a list: "agent" or "service", and its plain variables. */}}
+{{- define "vedette.noProxyPassword" -}}
+{{- $part := index . 0 }}
+{{- $env := index . 1 }}
+{{- range $key := list "HTTPS_PROXY" "HTTP_PROXY" "https_proxy" "http_proxy" }}
+{{- if contains "@" (get $env $key | toString) }}
+{{- fail (printf "put %s into a secret of %s.envFrom: it has credentials, and %s.env makes a ConfigMap" $key $part $part) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The bytes of a quantity such as 1Gi, whose units the schema limits to these. */}}
+{{- define "vedette.bytes" -}}
+{{- $unit := regexFind "[A-Za-z]*$" . }}
+{{- $bytes := 1.0 }}
+{{- range $index, $name := list "k" "M" "G" "T" "P" "E" }}
+{{- range $_ := until (add1 $index | int) }}
+{{- if eq $unit $name }}{{ $bytes = mulf $bytes 1000 }}{{ end }}
+{{- if eq $unit (printf "%si" (upper $name)) }}{{ $bytes = mulf $bytes 1024 }}{{ end }}
+{{- end }}
+{{- end }}
+{{- printf "%.0f" (mulf (trimSuffix $unit . | float64) $bytes) }}
+{{- end }}
+
+{{- define "vedette.agentRefusals" -}}
+{{- $agent := .Values.agent }}
+{{- include "vedette.noSecrets" (list "agent" $agent.env (list "API_KEY") (printf "the secret %s" $agent.keySecret)) }}
+{{- include "vedette.noSecrets" (list "agent" $agent.env (list "OTEL_EXPORTER_OTLP_HEADERS") "a secret of agent.envFrom") }}
+{{- include "vedette.noProxyPassword" (list "agent" $agent.env) }}
+{{- if hasKey $agent.env "CHECKS_FILE" }}
+{{- fail "agents of this chart take their checks from a service: leave out agent.env.CHECKS_FILE" }}
+{{- end }}
+{{- $spoolMib := get $agent.env "SPOOL_MAX_MIB" | default $agent.spoolMaxMib | int64 }}
+{{- if lt (include "vedette.bytes" $agent.dataSize | float64) (mulf (add $spoolMib 128) 1048576) }}
+{{- fail (printf "agent.dataSize (%s) must be at least 128 MiB more than agent.spoolMaxMib (%d MiB): set agent.dataSize to %dMi or more" $agent.dataSize $spoolMib (add $spoolMib 128)) }}
+{{- end }}
+{{- $concurrency := get $agent.env "JOB_CONCURRENCY" | default $agent.jobConcurrency | int64 }}
+{{- if and $agent.autoscaling.enabled (ge (int64 $agent.autoscaling.running) $concurrency) }}
+{{- fail (printf "agent.autoscaling.running (%d) must be less than agent.jobConcurrency (%d): agents never run more, so none would be added" (int64 $agent.autoscaling.running) $concurrency) }}
+{{- end }}
+{{- end }}
+
+{{- define "vedette.serviceRefusals" -}}
+{{- $service := .Values.service }}
+{{- if not (or $service.persistence.enabled $service.s3Bucket) }}
+{{- fail "set service.s3Bucket to the bucket in which artifacts are kept, or service.persistence.enabled=true for one replica with a volume" }}
+{{- end }}
+{{- if and $service.persistence.enabled (gt (int64 $service.replicas) 1) }}
+{{- fail (printf "service.persistence.enabled is for one replica: leave out service.replicas (%d), or use PostgreSQL and service.s3Bucket without persistence" (int64 $service.replicas)) }}
+{{- end }}
+{{- if and $service.ingress.enabled (not $service.ingress.host) }}
+{{- fail "set service.ingress.host to the public name of the service: the ingress and the links in alerts have it" }}
+{{- end }}
+{{- $keys := list "DATABASE_URL" "DATABASE_DIRECT_URL" "ENCRYPTION_KEY" "FIRST_API_KEY" "HEARTBEAT_URL" "OIDC_CLIENT_SECRET" "S3_SECRET_ACCESS_KEY" "SMTP_URL" "SMS_GATEWAY_AUTHORIZATION" "RCA_API_KEY" }}
+{{- $place := printf "the secret %s, or name its entry in service.secretRefs" $service.secret }}
+{{- include "vedette.noSecrets" (list "service" $service.env $keys $place) }}
+{{- include "vedette.noSecrets" (list "service" $service.env (list "SMS_GATEWAY_URL") "a secret of service.envFrom") }}
+{{- include "vedette.noProxyPassword" (list "service" $service.env) }}
+{{- end }}
