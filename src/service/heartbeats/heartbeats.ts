@@ -10,7 +10,7 @@ import {
   replaceSubscriptions,
 } from '../alerts/channels/check-subscriptions.ts';
 import { type CheckView, viewOf, withoutSubscriptions } from '../alerts/channels/check-views.ts';
-import { type CheckInput, refuseIncomplete } from '../checks/check-input.ts';
+import { type CheckInput, refuseIncomplete, refuseReservedId } from '../checks/check-input.ts';
 import { lockReferences } from '../checks/check-references.ts';
 import { requireMatching } from '../checks/check-selection.ts';
 import { withWarnings } from '../checks/check-warnings.ts';
@@ -141,6 +141,7 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
           precondition?.();
+          refuseReservedId(id);
           refuseIncomplete(input, ['heartbeat']);
           const check = wholeHeartbeat({ name: id, ...changesIn(input, id) }, id);
           const created = await insert(tx, accountId, check, options);
