@@ -7,9 +7,10 @@ import { get } from 'node:http';
 const [name = '', standard = ''] = process.argv.slice(2);
 const TIMEOUT_MS = 4000;
 // Listening on all addresses, it listens on the loopback.
-const host = { '': '127.0.0.1', '0.0.0.0': '127.0.0.1', '::': '::1' }[process.env.HOST ?? ''];
+const given = process.env[name === 'AGENT_HEALTH_PORT' ? 'AGENT_HEALTH_HOST' : 'HOST'] ?? '';
+const host = { '': '127.0.0.1', '0.0.0.0': '127.0.0.1', '::': '::1' }[given] ?? given;
 const request = get({
-  host: host ?? process.env.HOST,
+  host,
   port: process.env[name] || standard,
   path: '/-/readiness',
   agent: false,

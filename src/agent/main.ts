@@ -61,6 +61,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     textResponse(503, 'the first checks are not in yet');
   const server = await startHealthServer({
     port: config.healthPort,
+    host: config.healthHost,
     version: VERSION,
     clock,
     log,

@@ -170,6 +170,7 @@ tag, or the service cannot be reached.`,
 Lists what is failing first, then what is degraded, then what is unknown and why, then private
 locations of which no agent polls. Where stdout is no terminal, each entry is one line, without
 colours, its fields separated by tabs: state, id, since when (ISO 8601), locations, code, words, name.
+There, no output with exit code 0 means that nothing is failing, degraded or unknown.
 
 With --watch it is shown again after each change, which the service sends as an event, and once a
 minute. If no events can be received, it is read again after some seconds, then less and less often.

@@ -98,7 +98,10 @@ describe('vedette up', LIMIT, () => {
 
     fixture.write(daily('new', url));
     await cli.seen('stdout', /PASS {4}new/);
-    await cli.seen('stderr', /checks\.yaml has changed: 1 created, 1 updated, deactivated\n/);
+    await cli.seen(
+      'stderr',
+      /checks\.yaml has changed: 1 check created, 1 check updated, deactivated\n/,
+    );
     expect((await ask('/v1/checks/shop')).json.activated).toBe(false);
 
     expect(modesIn(fixture.data)).toEqual(
@@ -327,7 +330,7 @@ describe('vedette up', LIMIT, () => {
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : 0;
     const check = {
-      id: 'api',
+      id: 'shop',
       checkType: 'API',
       frequency: 1440,
       request: {
@@ -347,7 +350,7 @@ describe('vedette up', LIMIT, () => {
     fixture.makeDatabase();
     write('s3cret-1');
     const cli = fixture.start({ VARIABLES_FROM_ENV: 'SHOP_TOKEN', SHOP_TOKEN: 's3cret-own' });
-    const text = await cli.seen('stdout', /PASS {4}api/);
+    const text = await cli.seen('stdout', /PASS {4}shop/);
     const { port: apiPort, key } = greetingIn(text);
     write('s3cret-2');
     await cli.seen('stderr', /checks\.yaml has changed: 1 variable updated\n/);

@@ -48,7 +48,11 @@ export class BlackboxProbe {
 
   /** The checks that are modules from now on, deactivated ones included. */
   setChecks(checks: readonly Check[]): void {
-    this.#modules = new Map(checks.map((check) => [check.id, check]));
+    // A module of the exporter may be called `icmp`, which no id can be: its check has that as its name.
+    this.#modules = new Map([
+      ...checks.toReversed().map((check) => [check.name, check] as const),
+      ...checks.map((check) => [check.id, check] as const),
+    ]);
   }
 
   async answer(request: ProbeRequest): Promise<HealthResponse> {
@@ -59,7 +63,10 @@ export class BlackboxProbe {
     if (target === '') return textResponse(400, 'the parameter target is missing');
     if (query.has('hostname')) return textResponse(400, 'the parameter hostname is not supported');
     if (module === undefined) {
-      return textResponse(400, 'the parameter module must be the id of a check of the check file');
+      return textResponse(
+        400,
+        'the parameter module must be the id or the name of a check of the check file',
+      );
     }
     const limitMs = limitMsOf(timeoutSeconds);
     if (limitMs === null) {

@@ -39,6 +39,8 @@ export interface RunConfig {
 export interface DaemonConfig extends RunConfig {
   /** 0..65535; 0 takes any free port. */
   readonly healthPort: number;
+  /** null: all addresses. */
+  readonly healthHost: string | null;
   /** Tags in labels of metrics; see labelChecks. */
   readonly metricTags: readonly string[];
   /** Whether `/probe` is served. */
@@ -203,6 +205,7 @@ function readDaemonConfig(env: Environment): DaemonConfig {
   return {
     ...readRunConfig(env),
     healthPort: readVariable(env, VARIABLES.healthPort),
+    healthHost: readVariable(env, VARIABLES.healthHost),
     metricTags: readVariable(env, VARIABLES.metricTags),
     probeEndpoint: readVariable(env, VARIABLES.probeEndpoint),
     otlp: readOtlp(env),

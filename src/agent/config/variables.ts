@@ -1,5 +1,6 @@
 import {
   filePath,
+  ipAddress,
   listParser,
   network,
   oneOf,
@@ -146,10 +147,20 @@ export const VARIABLES = {
     default: '8081',
     whenUnset: 8081,
     meaning:
-      'The port for health and metrics, on all addresses. 0 chooses a free port and logs it.',
+      'The port for health and metrics, on AGENT_HEALTH_HOST. 0 chooses a free port and logs it.',
     allowed: 'a whole number from 0 to 65535',
     secret: false,
     parse: wholeNumber(0, 65_535),
+  }),
+  healthHost: variable<string | null>({
+    name: 'AGENT_HEALTH_HOST',
+    default: null,
+    whenUnset: null,
+    meaning:
+      'The address that the port for health and metrics listens on. Default: all addresses. 127.0.0.1 for a Prometheus on the same machine, above all with PROBE_ENDPOINT=on.',
+    allowed: 'an IP address, for example 127.0.0.1 or ::',
+    secret: false,
+    parse: ipAddress,
   }),
   metricTags: variable<readonly string[]>({
     name: 'METRIC_TAGS',

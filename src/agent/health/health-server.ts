@@ -16,8 +16,10 @@ import {
 } from './readiness-and-liveness.ts';
 
 export interface HealthServerOptions {
-  /** AGENT_HEALTH_PORT, on all addresses; 0 takes any free one. */
+  /** AGENT_HEALTH_PORT; 0 takes any free one. */
   readonly port: number;
+  /** AGENT_HEALTH_HOST; all addresses where null. */
+  readonly host?: string | null;
   readonly version: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -77,7 +79,7 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
  * the bound, the one that was idle for longest is closed.
  *
  * @throws VedetteError `environment` HEALTH_PORT_TAKEN, `permission` HEALTH_PORT_FORBIDDEN, or
- * `environment` HEALTH_PORT_FAILED
+ * `environment` HEALTH_PORT_FAILED or HEALTH_HOST_FOREIGN
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
   const server = createServer(
@@ -106,7 +108,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     onClosed: (state) => options.metrics.connectionClosed(state),
   });
   boundConnections(server, [connections]);
-  await listen(server, options.port);
+  await listen(server, options);
   server.on('error', (error) => options.log.error({ err: error }, 'health server error'));
 
   const address = server.address();
@@ -121,18 +123,21 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
   };
 }
 
-function listen(server: Server, port: number): Promise<void> {
+function listen(
+  server: Server,
+  { port, host = null }: Pick<HealthServerOptions, 'port' | 'host'>,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onError = (error: Error): void => reject(portProblem(error, port));
+    const onError = (error: Error): void => reject(portProblem(error, port, host));
     server.once('error', onError);
-    server.listen(port, () => {
+    server.listen({ port, ...(host === null ? {} : { host }) }, () => {
       server.off('error', onError);
       resolve();
     });
   });
 }
 
-function portProblem(error: Error, port: number): VedetteError {
+function portProblem(error: Error, port: number, host: string | null): VedetteError {
   const code = systemCodeOf(error);
   const options = { cause: error };
   if (code === 'EADDRINUSE') {
@@ -148,6 +153,14 @@ function portProblem(error: Error, port: number): VedetteError {
       'permission',
       'HEALTH_PORT_FORBIDDEN',
       `port ${port} (AGENT_HEALTH_PORT) may not be opened by this user: set AGENT_HEALTH_PORT to a port from 1024 up`,
+      options,
+    );
+  }
+  if (code === 'EADDRNOTAVAIL') {
+    return new VedetteError(
+      'environment',
+      'HEALTH_HOST_FOREIGN',
+      `this machine has no address ${host} (AGENT_HEALTH_HOST): set it to one of its own, such as 127.0.0.1, or unset it for all`,
       options,
     );
   }

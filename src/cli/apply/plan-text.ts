@@ -81,12 +81,12 @@ function counted(sections: readonly Section[]): readonly (readonly [noun: string
   });
 }
 
-/** `2 created, 1 updated`, with nouns where there were others than checks, too. */
+/** `2 checks created, 1 check updated, 1 alert channel created`. */
 export function doneText(changes: AppliedChanges): string {
   return countsText(changes, DONE_WORDS) ?? 'nothing was changed';
 }
 
-/** `2 to create, 1 to update` of all that a plan would do, in the same form; null for nothing. */
+/** `2 checks to create, 1 check to update` of all that a plan would do, in the same form; null for nothing. */
 export function totalsText({ variables, steps, resources, escalation }: ApplyPlan): string | null {
   const escalations = escalation === null ? [] : [escalation];
   const all = { variables: variables.steps, steps, resources: resources.steps, escalations };
@@ -128,12 +128,9 @@ function countsText(
   const countedWords = (kinds: readonly (keyof Words)[]) => countedKinds(kinds, words);
   const ofVariables = countedWords(variables.map((step) => (isAgain(step) ? 'again' : step.kind)));
   const ofChecks = countedWords(steps.map(wordOf));
-  const isMixed = ofVariables.length + resources.length + escalations.length > 0;
   const parts = [
     ...ofVariables.map(([count, word]) => `${countText(count, 'variable')} ${word}`),
-    ...ofChecks.map(([count, word]) =>
-      isMixed ? `${countText(count, 'check')} ${word}` : `${count} ${word}`,
-    ),
+    ...ofChecks.map(([count, word]) => `${countText(count, 'check')} ${word}`),
     ...SECTIONS.flatMap((section) => {
       const ofSection = resources.filter((step) => step.section === section);
       const ofKinds = countedWords(ofSection.map(wordOf));

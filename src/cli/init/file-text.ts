@@ -1,4 +1,4 @@
-import { CHECK_ID } from '../../model/ids.ts';
+import { CHECK_ID, freeCheckId } from '../../model/ids.ts';
 import { terminalSafe } from '../print/terminal-safe.ts';
 import { hostOf, type Target } from './target.ts';
 
@@ -114,5 +114,5 @@ function idOf(host: string): string {
     .replaceAll(/[^A-Za-z0-9_.-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+/, '')
     .slice(0, 100);
-  return CHECK_ID.test(id) ? id : 'first';
+  return CHECK_ID.test(id) ? freeCheckId(id) : 'first';
 }

@@ -33,7 +33,11 @@ export function addInitCommand(
       'Asks three questions and writes a check file with comments. Options are answers; what they leave out is asked on a terminal.',
     )
     .argument('[file]', 'the check file to write (YAML)', notEmpty, 'vedette.yaml')
-    .option('--target <target>', 'what to check: a URL, HOST:PORT or an IP address', notEmpty)
+    .option(
+      '--target <target>',
+      'what to check: a URL, a host (by https), HOST:PORT or an IP address',
+      notEmpty,
+    )
     .addOption(new Option('--every <minutes>', 'minutes between runs').choices(PERIODS))
     .option('--email <address>', 'who gets alerts', notEmpty)
     .option('--schema <url>', 'where editors find the JSON Schema: a URL or a path', notEmpty)

@@ -9,7 +9,7 @@ export type Target =
   | { readonly checkType: 'ICMP'; readonly hostname: string };
 
 export const TARGET_FORMS =
-  'a URL such as https://example.com/, HOST:PORT such as db.internal:5432, or an IP address to ping';
+  'a URL such as https://example.com/, a host such as example.com (which becomes https://example.com/), HOST:PORT such as db.internal:5432, or an IP address to ping';
 
 const MAX_URL_CHARS = 2048;
 const MAX_PORT = 65_535;

@@ -120,7 +120,7 @@ function headline(
  * The beginning of the text that came with the status of an error, on one line; null without any, or where an
  * assertion on it says what it was.
  */
-function errorBodyOf({ apiCheckResult }: CheckResult): string | null {
+export function errorBodyOf({ apiCheckResult }: CheckResult): string | null {
   const response = apiCheckResult?.response;
   if (!response || response.status < FIRST_ERROR_STATUS || response.bodyEncoding !== 'text') {
     return null;

@@ -1,10 +1,12 @@
 import type { Check } from '../../model/check/check.ts';
+import { adviceOf } from '../../model/result/advice.ts';
 import { MISSED_REASONS, type MissedSlots } from '../../model/result/missed-slots.ts';
 import { reasonsOf } from '../../model/result/reasons.ts';
 import type { CheckResult } from '../../model/result/result.ts';
 import { detailOf } from '../../model/result/result-summary.ts';
 import { type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { shortenedToBytes } from '../../runtime/text/cut-text.ts';
+import { errorBodyOf } from '../print/pretty-result.ts';
 import { xmlElement, xmlText } from './xml-text.ts';
 
 /** The parts of a test case that consumers count. */
@@ -33,6 +35,7 @@ export interface JunitSuite {
 
 const MAX_MESSAGE_BYTES = 1_000;
 const MAX_TEXT_BYTES = 20_000;
+const MAX_REASON_BYTES = 16_000;
 
 /**
  * Collects the results of a run for a JUnit XML report: one test suite with a test case for each check.
@@ -113,16 +116,53 @@ function endOf(
     case 'degraded':
       return { outcome: 'passed', content: [xmlElement('system-out', {}, [textOf(reasons)])] };
     case 'failed':
-      return { outcome: 'failures', content: [problem('failure', code, reasons)] };
+      return { outcome: 'failures', content: [problem('failure', code, reasons, factsOf(result))] };
     case 'error':
     case 'cancelled':
-      return { outcome: 'errors', content: [problem('error', code, reasons)] };
+      return { outcome: 'errors', content: [problem('error', code, reasons, factsOf(result))] };
   }
 }
 
-function problem(element: 'failure' | 'error', type: string, reasons: readonly string[]): string {
+/** @param facts further lines of its text; pages of CI systems often show nothing else of the run */
+function problem(
+  element: 'failure' | 'error',
+  type: string,
+  reasons: readonly string[],
+  facts: readonly string[] = [],
+): string {
   const message = shortenedToBytes(reasons[0] ?? '', MAX_MESSAGE_BYTES);
-  return xmlElement(element, { message, type }, [textOf(reasons)]);
+  // Long reasons leave the facts in.
+  const why = shortenedToBytes(reasons.join('\n'), MAX_REASON_BYTES);
+  return xmlElement(element, { message, type }, [textOf([why, ...facts])]);
+}
+
+/** What was checked and from where, the beginning of an error response, and what to try. */
+function factsOf(result: CheckResult): readonly string[] {
+  const ended = runResultOf(result);
+  const facts = [
+    ['body', ended === 'failed' ? errorBodyOf(result) : null],
+    ['target', targetOf(result)],
+    ['location', result.runLocation],
+    ['try', adviceOf(result)?.advice ?? null],
+  ] as const;
+  return facts.flatMap(([name, text]) =>
+    text === null ? [] : [`${name}: ${shortenedToBytes(text, MAX_MESSAGE_BYTES)}`],
+  );
+}
+
+function targetOf(result: CheckResult): string | null {
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
+  if (apiCheckResult !== null)
+    return `${apiCheckResult.request.method} ${apiCheckResult.request.url}`;
+  if (tcpCheckResult !== null) {
+    const { hostname, port } = tcpCheckResult.request;
+    return `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
+  }
+  if (dnsCheckResult !== null) {
+    const { query, recordType } = dnsCheckResult.request;
+    return `${query} ${recordType}`;
+  }
+  return icmpCheckResult?.request.hostname ?? null;
 }
 
 function textOf(lines: readonly string[]): string {

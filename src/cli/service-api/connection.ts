@@ -90,7 +90,10 @@ const PROXY_ROWS: Rows = [
     ...VARIABLES.httpsProxy,
     meaning: 'The proxy for a service by https. https_proxy takes precedence.',
   },
-  VARIABLES.httpProxy,
+  {
+    ...VARIABLES.httpProxy,
+    meaning: 'The proxy for a service by http. http_proxy takes precedence.',
+  },
   {
     ...VARIABLES.noProxy,
     meaning: 'Hosts that are reached without a proxy. no_proxy takes precedence.',

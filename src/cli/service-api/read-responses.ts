@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { CHECK_ID } from '../../model/ids.ts';
+import { CHECK_ID, isReservedCheckId } from '../../model/ids.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { parseTolerantly } from '../../wire/v1/tolerant-parse.ts';
 import type { ApiClient } from './api-client.ts';
@@ -26,7 +26,7 @@ export function readTolerantly<Value>(
 }
 
 function notValid(what: string): VedetteError {
-  const message = `SERVICE_URL names no Vedette service: its ${what} is not valid`;
+  const message = `the ${what} in the response of the service is not valid: either the service has another version than this program, or SERVICE_URL names another program`;
   return new VedetteError('environment', 'SERVICE_FAILED', message);
 }
 
@@ -46,6 +46,12 @@ export async function getOfCheck(
   if (!CHECK_ID.test(checkId)) throw unknownCheck(checkId);
   const path = pathOf(encodeURIComponent(checkId));
   const reply = await client.send('GET', path, { signal });
+  // Services of earlier releases accepted such ids; the path of a type has its list.
+  const isOtherPath = reply.ok ? Array.isArray(reply.json) : reply.status === 400;
+  if (isReservedCheckId(checkId) && path === `/v1/checks/${checkId}` && isOtherPath) {
+    const message = `no check can be read by the id ${JSON.stringify(checkId)}, which is a path of the API: create the check again under another id`;
+    throw new VedetteError('usage', 'UNKNOWN_CHECK', message);
+  }
   if (reply.ok) return reply.json;
   if (reply.missing === 'check') throw unknownCheck(checkId);
   const [bare = path] = path.split('?', 1);

@@ -25,6 +25,7 @@ export const UP_ENVIRONMENT: readonly Row[] = [
     meaning: 'The address that the API listens on.',
   },
   VARIABLES.healthPort,
+  VARIABLES.healthHost,
   SERVICE_VARIABLES.databaseUrl,
   { ...VARIABLES.logLevel, default: STANDARD_LOG_LEVEL },
   VARIABLES.shutdownGraceSeconds,
@@ -68,6 +69,8 @@ export function foldersIn(dataDir: string): UpFolders {
 export interface UpConfig {
   /** An IP address. */
   readonly host: string;
+  /** Of the agent's health port. */
+  readonly healthHost: string;
   readonly logLevel: LogLevel;
   /** How long stopping may take: the grace periods of both processes and a margin. */
   readonly graceMs: number;
@@ -118,6 +121,7 @@ export function loadUpConfig(env: Environment, folders: UpFolders): UpConfig {
   );
   return {
     host: service.host ?? STANDARD_HOST,
+    healthHost: agent.healthHost ?? STANDARD_HOST,
     logLevel: readVariable(common, VARIABLES.logLevel),
     graceMs: service.shutdownGraceMs + agent.shutdownGraceMs + MORE_GRACE_MS,
     serviceEnvironment,

@@ -180,7 +180,7 @@ async function start(
     const [{ listening: healthPort }, done] = await processes.orFailed(
       Promise.all([listening, applied]),
     );
-    const agentUrl = urlOf('127.0.0.1', healthPort);
+    const agentUrl = urlOf(config.healthHost, healthPort);
     const { checks, resources = NO_RESOURCES } = first;
     const pages = resources.sections.statusPages;
     const removed = removedEntriesText(done, first);

@@ -39,10 +39,15 @@ export function unmetCriterion(result: CheckResult, check: Check | null): string
 function unmetStatus({ response }: HttpDetail, shouldFail: boolean | null): string | null {
   if (response === null) return null;
   const { status } = response;
-  if (!isPassingStatus(status))
-    return shouldFail === true ? null : `status ${status}; under 400 is needed`;
-  if (shouldFail !== true) return null;
-  return `status ${status}; 400 or more, or no answer, is needed ${TURNED}`;
+  const isTurned = shouldFail === true;
+  return isPassingStatus(status) === isTurned ? unmetStatusText(status) : null;
+}
+
+/** Without an error status, the check expects one. */
+export function unmetStatusText(status: number): string {
+  return isPassingStatus(status)
+    ? `status ${status}; 400 or more, or no answer, is needed ${TURNED}`
+    : `status ${status}; under 400 is needed`;
 }
 
 function unmetConnection({ response }: TcpDetail, shouldFail: boolean | null): string | null {

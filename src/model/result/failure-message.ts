@@ -1,4 +1,4 @@
-import { isPassingResponseCode, isPassingStatus } from './criterion.ts';
+import { isPassingResponseCode, isPassingStatus, unmetStatusText } from './criterion.ts';
 import { runResultOf } from './run-result.ts';
 
 /** The fields about a failure in the details of every check type. */
@@ -64,11 +64,8 @@ function unmetOf(result: FailedResult): string | null {
   const http = apiCheckResult?.response;
   if (http) {
     // If it took too long, the status may be the expected one.
-    if (!isPassingStatus(http.status))
-      return joined(`The answer had status ${http.status}`, tooSlow);
-    return (
-      tooSlow ?? `The answer had status ${http.status}, where the check expects an error status`
-    );
+    const text = unmetStatusText(http.status);
+    return isPassingStatus(http.status) ? (tooSlow ?? text) : joined(text, tooSlow);
   }
   if (tcpCheckResult?.response) {
     return tooSlow ?? 'The connection was made, where the check expects none';

@@ -11,11 +11,13 @@ import {
 } from '../../model/credentials/retained-credentials.ts';
 import { urlSecretOf } from '../../model/credentials/url-secret.ts';
 import type { RunnableCheckType } from '../../model/enums.ts';
+import { isReservedCheckId, reservedCheckIdText } from '../../model/ids.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import { conflict, invalid, type RequestProblem } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
+import { problemAt } from '../http/resources/problems.ts';
 import { typeProblem } from './check-schemas.ts';
 import { type StoredCheck, sealedVariablesOf } from './sql.ts';
 import type { CheckVariables, VariablesChange } from './variables/check-variables.ts';
@@ -116,6 +118,16 @@ export function refuseIncomplete(input: CheckInput, needed: readonly string[]): 
   if (missing.length === 0) return;
   const message = 'is missing: no check has the id in the path, and a new one needs this field';
   throw invalid(missing.map((field) => bodyProblem([field], message)));
+}
+
+/**
+ * Refuses an id under which a new check or heartbeat could not be read. Stored ones keep theirs: earlier
+ * releases accepted them.
+ *
+ * @throws ServiceError 400
+ */
+export function refuseReservedId(id: string): void {
+  if (isReservedCheckId(id)) throw invalid([problemAt('params', ['id'], reservedCheckIdText(id))]);
 }
 
 /** @throws ServiceError 400 where it names a type that no new check can have */

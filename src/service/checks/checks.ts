@@ -25,6 +25,7 @@ import {
   createCheckChanges,
   refuseIncomplete,
   refuseMasks,
+  refuseReservedId,
   refuseType,
   wholeCheck,
 } from './check-input.ts';
@@ -212,6 +213,7 @@ export function createChecks(parts: ChecksParts): Checks {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
           precondition?.();
+          refuseReservedId(id);
           if (type === undefined) refuseType(input);
           refuseIncomplete(input, [
             'request',

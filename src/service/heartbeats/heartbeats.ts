@@ -14,7 +14,7 @@ import {
   checkWithChannels,
   withoutSubscriptions,
 } from '../alerts/channels/check-with-channels.ts';
-import { type CheckInput, refuseIncomplete } from '../checks/check-input.ts';
+import { type CheckInput, refuseIncomplete, refuseReservedId } from '../checks/check-input.ts';
 import { lockReferences } from '../checks/check-references.ts';
 import { requireMatching } from '../checks/check-selection.ts';
 import { withWarnings } from '../checks/check-warnings.ts';
@@ -145,6 +145,7 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
           precondition?.();
+          refuseReservedId(id);
           refuseIncomplete(input, ['heartbeat']);
           const check = wholeHeartbeat({ name: id, ...changesIn(input, id) }, id);
           const created = await insert(tx, accountId, check, options);

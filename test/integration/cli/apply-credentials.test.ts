@@ -55,7 +55,7 @@ describe('the credentials of the checks of a file', () => {
 
   it('are written again each time, which the plan says', async () => {
     const file = fileOf(REQUEST);
-    expect((await file.apply()).stdout).toContain('1 created');
+    expect((await file.apply()).stdout).toContain('1 check created');
     expect(await told()).toMatchObject(REQUEST);
     const again = await file.apply();
     expect(again).toEqual({
@@ -66,7 +66,7 @@ describe('the credentials of the checks of a file', () => {
     request.headers[0]          authorization: ******** (written again)
     request.basicAuth.password  "********" (written again)
 ${WHY}
-1 written again
+1 check written again
 `,
     });
   });
@@ -100,7 +100,7 @@ ${WHY}
       file.write(request);
       const { code, stdout } = await file.apply();
       expect(code, stdout).toBe(0);
-      expect(stdout).toContain('1 updated');
+      expect(stdout).toContain('1 check updated');
       texts.push(stdout);
       expect(await told()).toMatchObject({ headers: [], basicAuth: null, ...request });
     }
@@ -119,7 +119,7 @@ ${WHY}
     request.url                 "https://********@shop.test/" (written again)
     request.basicAuth.username  "********" (written again)
 ${WHY}
-1 written again
+1 check written again
 `);
     file.write({ ...request, basicAuth: { username: 's3cret-9', password: '' } });
     const changed = await file.apply();
@@ -161,10 +161,12 @@ ${WHY}
       expect(await applier.reapply({ checks, variables: [] }, signal)).toBe(true);
       return lines.splice(0);
     };
-    expect(await change(REQUEST)).toEqual(['f.yaml has changed: 1 created']);
+    expect(await change(REQUEST)).toEqual(['f.yaml has changed: 1 check created']);
     expect(await change(REQUEST)).toEqual([]);
     const basicAuth = { username: 'user', password: 's3cret-6' };
-    expect(await change({ ...REQUEST, basicAuth })).toEqual(['f.yaml has changed: 1 updated']);
+    expect(await change({ ...REQUEST, basicAuth })).toEqual([
+      'f.yaml has changed: 1 check updated',
+    ]);
     expect(await told()).toMatchObject({ ...REQUEST, basicAuth });
   });
 });

@@ -3,6 +3,7 @@ import { ApiClient } from '../../../src/cli/service-api/api-client.ts';
 import { loadConnection } from '../../../src/cli/service-api/connection.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
+import { runHere } from '../../support/agent/cli.ts';
 import { httpProxy } from '../../support/servers/http-proxy.ts';
 import { answering, rawServer, response } from '../../support/servers/http-servers.ts';
 
@@ -60,4 +61,12 @@ it("does not take a proxy's 403 for a word about the key", async () => {
   const { kind, message } = await refusalOf(clientOf(env));
   expect(kind).toBe('environment');
   expect(message).toContain(`an answer of the proxy http://127.0.0.1:${proxy.port}?`);
+});
+
+it('is in the help of commands without an agent as the proxy for a service', async () => {
+  for (const command of ['apply', 'status', 'history', 'explain', 'trigger']) {
+    const { stdout } = await runHere([command, '--help']);
+    expect(stdout.replaceAll(/\s+/g, ' '), command).toContain('The proxy for a service by http. ');
+    expect(stdout, command).not.toContain("agent's own");
+  }
 });

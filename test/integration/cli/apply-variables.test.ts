@@ -255,7 +255,7 @@ describe('the variables of a file', () => {
       file.write(withOwn({ key: 'A', value: 's3cret-2' }, { key: 'B', value: 's3cret-3' }));
       const { stdout } = await runHere(['apply', file.path], env);
       expect(stdout).toBe(
-        '~ update shop (TCP)\n    variables[0]  A: ******** (another one)\n    variables[1]  (none) -> B: ********\n\n1 updated\n',
+        '~ update shop (TCP)\n    variables[0]  A: ******** (another one)\n    variables[1]  (none) -> B: ********\n\n1 check updated\n',
       );
       const { variables } = (await service().mine.get('/v1/checks/shop')).json;
       expect(variables).toEqual([
@@ -271,11 +271,11 @@ describe('the variables of a file', () => {
       await runHere(['apply', file.path], env);
       const again = await runHere(['apply', file.path], env);
       const head = '~ update shop (TCP)\n    variables[0]  A: ******** (secret)';
-      expect(again.stdout).toBe(`${head} (written again)\n${WHY}\n1 written again\n`);
+      expect(again.stdout).toBe(`${head} (written again)\n${WHY}\n1 check written again\n`);
 
       file.write(withOwn({ ...secret, secret: false }, open));
       const opened = await runHere(['apply', file.path], env);
-      expect(opened.stdout).toBe(`${head} -> A: ********\n\n1 updated\n`);
+      expect(opened.stdout).toBe(`${head} -> A: ********\n\n1 check updated\n`);
       const { variables } = (await service().mine.get('/v1/checks/shop')).json;
       expect(variables).toContainEqual({ key: 'A', value: 's3cret-1', secret: false });
     });
@@ -307,7 +307,7 @@ describe('the variables of a file', () => {
       ]);
       expect((await stored()).map(({ value }) => value)).toEqual(['s3cret-3', 'x']);
       expect(await change([own(variable('OWN', 's3cret-4'))], [])).toEqual([
-        'f.yaml has changed: 1 updated',
+        'f.yaml has changed: 1 check updated',
       ]);
       expect(await change([own(variable('OWN', 's3cret-4'))], [])).toEqual([]);
       expect(await stored()).toHaveLength(2);
@@ -357,7 +357,7 @@ describe('the variables of a file, with a service that has no key for secrets', 
     const secret = { key: 'A', value: 's3cret', secret: true };
     expect(await change(checks, [secret])).toEqual([
       `f.yaml: ${PROBLEM}`,
-      'f.yaml has changed: 1 created',
+      'f.yaml has changed: 1 check created',
     ]);
     expect(await change(checks, [secret])).toEqual([`f.yaml: ${PROBLEM}`]);
     expect(await change(checks, [{ ...secret, secret: false }])).toEqual([

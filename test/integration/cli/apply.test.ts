@@ -49,7 +49,7 @@ describe('vedette apply', () => {
     expect(first).toEqual({
       code: 0,
       stderr: '',
-      stdout: '+ create shop (TCP)\n+ create off (TCP)\n\n2 created\n',
+      stdout: '+ create shop (TCP)\n+ create off (TCP)\n\n2 checks created\n',
     });
     const made = (await service().mine.get('/v1/checks/shop')).json;
     expect(made).toMatchObject({ name: 'shop', tags: ['a'], privateLocations: ['office'] });
@@ -61,7 +61,7 @@ describe('vedette apply', () => {
     file.write({ id: 'shop', ...TCP, request: { ...TCP.request, port: 443 }, frequency: 5 });
     const third = await runHere(['apply', file.path], env);
     expect(third.stdout.replace(SPACE, ' ')).toBe(
-      '~ update shop (TCP) tags ["a"] -> [] frequency 10 -> 5 request.port 80 -> 443 1 check of the service is not in the file and stays; --prune deletes it 1 updated ',
+      '~ update shop (TCP) tags ["a"] -> [] frequency 10 -> 5 request.port 80 -> 443 1 check of the service is not in the file and stays; --prune deletes it 1 check updated ',
     );
     expect((await service().mine.get('/v1/checks/shop')).json.request.port).toBe(443);
   });
@@ -73,11 +73,11 @@ describe('vedette apply', () => {
     const change = '~ update, deactivate shop (TCP)\n    activated  true -> false\n\n';
     const plan = await runHere(['apply', file.path, '--dry-run'], env);
     expect(plan.stdout).toContain(change);
-    expect(plan.stdout).toContain('1 to update, deactivate\n');
+    expect(plan.stdout).toContain('1 check to update, deactivate\n');
     const { stdout } = await runHere(['apply', file.path], env);
-    expect(stdout).toBe(`${change}1 updated, deactivated\n`);
+    expect(stdout).toBe(`${change}1 check updated, deactivated\n`);
     file.write({ id: 'shop', ...TCP });
-    expect((await runHere(['apply', file.path], env)).stdout).toContain('\n1 updated\n');
+    expect((await runHere(['apply', file.path], env)).stdout).toContain('\n1 check updated\n');
   });
 
   it('knows what the service fills in, and can take back what was said', async () => {
@@ -101,7 +101,7 @@ describe('vedette apply', () => {
         triggerIncident: { serviceId: shop.id, severity: 'MAJOR', name: 'n' },
         maxResponseTime: 1000,
       },
-      { id: 'url', checkType: 'URL', request: { url: 'https://example.com/' } },
+      { id: 'site', checkType: 'URL', request: { url: 'https://example.com/' } },
     ];
     const file = checkFile(...said);
     const first = await runHere(['apply', file.path], env);
@@ -117,7 +117,7 @@ describe('vedette apply', () => {
         return { id, checkType, request: rest };
       }),
     );
-    expect((await runHere(['apply', file.path], env)).stdout).toContain('\n5 updated\n');
+    expect((await runHere(['apply', file.path], env)).stdout).toContain('\n5 checks updated\n');
     const last = await runHere(['apply', file.path], env);
     expect(last.stdout).toBe('nothing to change\n  6 checks unchanged\n');
     const a = (await service().mine.get('/v1/checks/a')).json;
@@ -134,12 +134,12 @@ describe('vedette apply', () => {
       code: 0,
       stderr: '',
       stdout:
-        '- delete old (TCP)\n  1 check unchanged\n\n1 to delete\nnothing was changed: --dry-run\n',
+        '- delete old (TCP)\n  1 check unchanged\n\n1 check to delete\nnothing was changed: --dry-run\n',
     });
     expect((await service().mine.get('/v1/checks/old')).status).toBe(200);
     const pruned = await runHere(['apply', file.path, '--prune'], env);
     expect(pruned).toMatchObject({ code: 0, stderr: '' });
-    expect(pruned.stdout).toContain('\n1 deleted\n');
+    expect(pruned.stdout).toContain('\n1 check deleted\n');
     expect((await service().mine.get('/v1/checks/old')).status).toBe(404);
   });
 
@@ -156,7 +156,7 @@ describe('vedette apply', () => {
     file.write({ id: 'shop', ...TCP, variables: [{ key: 'TOKEN', value: 'abc', secret: true }] });
     await codeOf();
     expect((await runHere(['apply', file.path, '--dry-run'], env)).stdout).toContain(
-      '\n1 to write again\n',
+      '\n1 check to write again\n',
     );
     expect(await drift()).toBe(0);
     await service().mine.patch('/v1/checks/tcp/shop', { name: 'By hand' });
@@ -178,7 +178,10 @@ describe('vedette apply', () => {
       { id: 'shop', ...TCP, locations: ['eu-west-1'], privateLocations: ['cellar'] },
     );
     const { code, stdout, stderr } = await runHere(['apply', file.path], env);
-    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching('2 created') });
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching('2 checks created'),
+    });
     expect(stderr.split('\n')).toEqual([
       `${file.path}:3: check "shop" has a warning: No agent serves public locations, so nothing runs in eu-west-1. Name private locations instead.`,
       `${file.path}:3: check "shop" has a warning: No agent of the private location cellar is connected, so nothing runs there. Start an agent with a key of this location.`,
@@ -220,7 +223,7 @@ describe('vedette apply', () => {
     );
     const { code, stdout, stderr } = await runHere(['apply', file.path], env);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/\n1 created, 2 refused\n$/);
+    expect(stdout).toMatch(/\n1 check created, 2 refused\n$/);
     expect(stderr.split('\n')).toEqual([
       `${file.path}:4: check "swapped" is TCP in the service and ICMP in the file, and the type of a check never changes: give it another id, or delete it first`,
       `${file.path}:2: check "lost" is refused (400): body.privateLocations[0] must be the slug of a private location: there is no "nowhere"`,
@@ -239,7 +242,7 @@ describe('vedette apply', () => {
     const { code, stdout, stderr } = await runHere(['apply', file.path, '--dry-run'], env);
     expect(code).toBe(0);
     expect(stdout).toBe(
-      '+ create lost (TCP)\n\n1 to create\nnothing was changed: --dry-run; 2 would be refused; the service may still refuse what only it can check\n',
+      '+ create lost (TCP)\n\n1 check to create\nnothing was changed: --dry-run; 2 would be refused; the service may still refuse what only it can check\n',
     );
     expect(stderr.split('\n')).toEqual([
       expect.stringMatching(/:3: check "swapped" is TCP in the service and ICMP in the file/),
@@ -294,9 +297,9 @@ describe('vedette apply', () => {
       body: secret,
       basicAuth: { username: 'u', password: secret },
     });
-    const file = checkFile({ id: 'api', checkType: 'API', request: request('hunter2') });
+    const file = checkFile({ id: 'shop-api', checkType: 'API', request: request('hunter2') });
     await runHere(['apply', file.path], env);
-    file.write({ id: 'api', checkType: 'API', request: request('hunter3') });
+    file.write({ id: 'shop-api', checkType: 'API', request: request('hunter3') });
     const { stdout } = await runHere(['apply', file.path], { ...env, FORCE_COLOR: '1' });
     expect(stdout).not.toMatch(/hunter/);
     expect(stdout).toContain('request.basicAuth.password');
@@ -307,7 +310,7 @@ describe('vedette apply', () => {
   it('reads more checks than one page has', async () => {
     const ids = Array.from({ length: 101 }, (_, n) => ({ id: `check-${n}`, ...TCP }));
     const file = checkFile(...ids);
-    expect((await runHere(['apply', file.path], env)).stdout).toContain('\n101 created\n');
+    expect((await runHere(['apply', file.path], env)).stdout).toContain('\n101 checks created\n');
     const again = await runHere(['apply', file.path], env);
     expect(again.stdout).toBe('nothing to change\n  101 checks unchanged\n');
   });
@@ -361,7 +364,7 @@ describe('vedette apply with a service that is not well', () => {
     const real = { ...terminal, clock: systemClock, env };
     expect(await runProgram(['apply', checkFile(placed).path], real, () => {})).toBe(0);
     expect(refusals).toBe(2);
-    expect(stdout()).toContain('1 created');
+    expect(stdout()).toContain('1 check created');
   });
 
   it('ends with one line where SERVICE_URL names no service, or the answer is unreadable', async () => {
@@ -386,7 +389,7 @@ describe('vedette apply with a service that is not well', () => {
     const file = checkFile(...[0, 1, 2, 3, 4].map((n) => ({ ...placed, id: `c${n}` })));
     const ended = await runProgram(['apply', file.path], { ...terminal, env }, () => {});
     expect(ended).toBe(130);
-    expect(stdout()).toMatch(/\nstopped early: 1 created\n$/);
+    expect(stdout()).toMatch(/\nstopped early: 1 check created\n$/);
     expect(stderr()).toBe('');
   });
 

@@ -51,6 +51,17 @@ describe('vedette explain', () => {
     expect(new Set(slots.map(([, , location]) => location))).toEqual(new Set(['oslo', 'berlin']));
   });
 
+  it('says of an id which is a path of the API that no check can be read by it', async () => {
+    const env = await given();
+    for (const command of ['explain', 'history']) {
+      const { code, stdout, stderr } = await runHere([command, 'api'], env);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toBe(
+        'vedette: no check can be read by the id "api", which is a path of the API: create the check again under another id\n',
+      );
+    }
+  });
+
   it('says which of several agents has the check, as the service assigned it, and why others have not', async () => {
     const env = await given();
     const { features, mine, berlin } = fixture();

@@ -80,6 +80,16 @@ describe('vedette init', () => {
     expect(existsSync(file)).toBe(false);
   });
 
+  it('takes a host without a scheme for a URL by https, and says so where it asks', async () => {
+    const made = await runHere(['init', file, '--target', 'localhost']);
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    expect(readFileSync(file, 'utf8')).toContain('https://localhost/');
+    const refused = await runHere(['init', `${file}.other`, '--target', 'a b']);
+    expect(refused.stderr).toContain(
+      'a host such as example.com (which becomes https://example.com/)',
+    );
+  });
+
   it('asks nobody without a terminal: options or an error that names them', async () => {
     const refused = await runHere(['init', file]);
     expect(refused).toMatchObject({ code: 2, stdout: '' });

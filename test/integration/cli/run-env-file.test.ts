@@ -44,7 +44,7 @@ describe('vedette run --env-file', () => {
         ],
         checks: [
           {
-            id: 'api',
+            id: 'shop',
             checkType: 'API',
             variables: [{ key: 'OWN', value: 'of-the-check' }],
             request: {

@@ -46,6 +46,16 @@ describe('vedette run --junit', () => {
       name: 'failure',
       attributes: { message: expect.stringContaining('404') },
     });
+    const lines = bad?.children[0]?.text.split('\n') ?? [];
+    expect(lines.slice(0, 4)).toEqual([
+      'status 404; under 400 is needed',
+      'body: ok',
+      `target: GET ${base}/missing`,
+      'location: local',
+    ]);
+    expect(lines[4]).toMatch(/^try: /);
+    // The same advice as in the terminal.
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(lines[4]);
   });
 
   it('runs nothing where the file cannot be written, or is one that the run reads', async () => {

@@ -77,7 +77,7 @@ describe('vedette run --report', () => {
     expect(stored.toSorted(byCheck)).toEqual(wanted.toSorted(byCheck));
     const groups = (await mine.get('/v1/test-session-error-groups/projects/shop')).json;
     expect(groups).toMatchObject([
-      { rawErrorMessage: 'The answer had status 404', environments: ['staging'] },
+      { rawErrorMessage: 'status 404; under 400 is needed', environments: ['staging'] },
     ]);
   });
 

@@ -41,3 +41,14 @@ it('asks where HOST says that the service listens', async () => {
   expect(await check({ HOST: '127.0.0.2' }, port)).toMatchObject({ code: 0 });
   expect(await check({ HOST: '0.0.0.0' }, await serve(200, '0.0.0.0'))).toMatchObject({ code: 0 });
 });
+
+it('asks where AGENT_HEALTH_HOST says that the agent listens, whatever HOST is', async () => {
+  const port = await serve(200, '127.0.0.2');
+  const env = {
+    AGENT_HEALTH_PORT: String(port),
+    AGENT_HEALTH_HOST: '127.0.0.2',
+    HOST: '127.0.0.3',
+  };
+  const args = [SCRIPT, 'AGENT_HEALTH_PORT', '1'];
+  expect(await runToEnd(process.execPath, args, { env })).toMatchObject({ code: 0 });
+});

@@ -43,9 +43,10 @@ export function keysAt(schema: z.core.$ZodType, path: DocumentPath): readonly st
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
 }
 
-/** What the schema accepts, to follow "must be": `a whole number from 1 to 65535`. */
-export function allowedBy(schema: z.core.$ZodType): string {
-  const text = allowedValue(bare(schema));
+/** What the schema accepts, to follow "must be": `a whole number from 1 to 65535`, with its unit if it has one. */
+export function allowedBy(schema: z.core.$ZodType, unit: string | null = null): string {
+  const value = allowedValue(bare(schema));
+  const text = unit === null ? value : `${value} (${unit})`;
   return isNullable(schema) ? `${text}, or null` : text;
 }
 

@@ -5,6 +5,14 @@ import { allowedBy, keysAt, schemaAt } from '../common/schema-info.ts';
 import { mayHoldSecret } from './secret-fields.ts';
 
 const MAX_SHOWN_CHARS = 60;
+/** Of fields whose names have no unit. */
+const UNITS: Readonly<Record<string, string>> = {
+  frequency: 'minutes; 0: every frequencyOffset seconds',
+  degradedResponseTime: 'milliseconds',
+  maxResponseTime: 'milliseconds',
+  degradedPacketLossThreshold: 'percent',
+  maxPacketLossThreshold: 'percent',
+};
 
 /**
  * What is wrong with a value, to stand after its path: what is allowed, and what came instead
@@ -22,7 +30,7 @@ export function issueText(
     return `must have at most ${issue.maximum} items`;
   }
   const at = schemaAt(schema, path);
-  const allowed = at === null ? issue.message : allowedBy(at);
+  const allowed = at === null ? issue.message : allowedBy(at, UNITS[String(path.at(-1))] ?? null);
   if (value === undefined) return `is missing; it must be ${allowed}`;
   return `must be ${allowed}${shown}${hint(issue, value, path)}`;
 }

@@ -1,5 +1,5 @@
 import { namesIn } from '../../../model/check/template.ts';
-import { CHECK_ID } from '../../../model/ids.ts';
+import { CHECK_ID, freeCheckId } from '../../../model/ids.ts';
 import { MINUTE_MS } from '../../../model/time-units.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { Draft } from '../common/draft.ts';
@@ -39,8 +39,10 @@ export function importProbeModules(files: BlackboxFiles, draft: Draft): void {
     const module = modules.find(name);
     if (module === null) continue;
     const probe = probeWith(module.probeOf, targets.get(name) ?? [], origin, draft);
+    let id = freeCheckId(name);
+    while (id !== name && modules.origins.has(id)) id = `${id}-2`;
     draft.addCheck({
-      id: name,
+      id,
       name,
       origin,
       tags: [],

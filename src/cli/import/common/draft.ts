@@ -6,6 +6,7 @@ import { checkBodySchema } from '../../../model/check/check.ts';
 import { heartbeatCheckSchema } from '../../../model/check/heartbeat.ts';
 import { namesIn } from '../../../model/check/template.ts';
 import { maskProblems } from '../../../model/credentials/retained-credentials.ts';
+import { freeCheckId } from '../../../model/ids.ts';
 import { shortAssertion } from './assertions.ts';
 import { ImportReport } from './import-report.ts';
 import { ImportVariables, type WantedVariable } from './import-variables.ts';
@@ -67,7 +68,7 @@ export class Draft {
   readonly heartbeats: DraftEntry[] = [];
   readonly groups: DraftEntry[] = [];
   /** Checks and heartbeats share their ids. */
-  readonly #ids = new UniqueIds();
+  readonly #ids = new UniqueIds(freeCheckId);
   readonly #groupIds = new UniqueIds();
   readonly #groupByKey = new Map<string, string>();
 

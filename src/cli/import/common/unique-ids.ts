@@ -5,9 +5,15 @@ const MAX_SLUG_CHARS = 90;
 
 /** Ids made of names: the same names in the same order give the same ids. */
 export class UniqueIds {
+  readonly #freeOf: (slug: string) => string;
   readonly #taken = new Set<string>();
   /** The number behind the next id of each slug: thousands of names may be alike. */
   readonly #next = new Map<string, number>();
+
+  /** @param freeOf what a slug becomes that cannot be an id here */
+  constructor(freeOf: (slug: string) => string = (slug) => slug) {
+    this.#freeOf = freeOf;
+  }
 
   /** An id that is not made of a name, and that no name gets. */
   reserve(id: string): string {
@@ -16,7 +22,7 @@ export class UniqueIds {
   }
 
   take(name: string): string {
-    const slug = slugOf(name);
+    const slug = this.#freeOf(slugOf(name));
     let n = this.#next.get(slug) ?? 1;
     let id = n === 1 ? slug : `${slug}-${n}`;
     while (this.#taken.has(id)) {

@@ -28,7 +28,7 @@ async function startProbes(env: Readonly<Record<string, string>> = {}) {
       checkOf('API', { id: 'with-variable', ...MODULE, request: { url: 'http://a/?k={{KEY}}' } }),
       checkOf('API', { id: 'with-setup', ...MODULE, request, setupScript: SIGNS }),
       checkOf('API', { id: 'with-teardown', ...MODULE, request, teardownScript: SIGNS }),
-      checkOf('TCP', { id: 'tcp', ...MODULE }),
+      checkOf('TCP', { id: 'tcp-check', name: 'tcp', ...MODULE }),
     ]),
   );
   await eventually(() => daemon.status.state === 'running');

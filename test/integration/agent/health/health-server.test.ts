@@ -65,6 +65,27 @@ async function ask(port: number, path: string, method = 'GET', body = ''): Promi
   return { status: response.statusCode, headers: response.headers, body: await text(response) };
 }
 
+describe('the address of the health port', () => {
+  it('is the one of AGENT_HEALTH_HOST alone', async () => {
+    const { port } = await start({ host: '127.0.0.2' });
+    const sent = request({ host: '127.0.0.2', port, path: '/health', agent: false }).end();
+    const [response] = await once(sent, 'response');
+    expect(response.statusCode).toBe(200);
+    response.resume();
+    await expect(ask(port, '/health')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('is refused by name if the machine does not have it', async () => {
+    const refusal = await catchRefusal(start({ host: '192.0.2.1' }));
+    expect(refusal).toMatchObject({
+      code: 'HEALTH_HOST_FOREIGN',
+      message: expect.stringMatching(
+        /^this machine has no address 192\.0\.2\.1 \(AGENT_HEALTH_HOST\)/,
+      ),
+    });
+  });
+});
+
 /** Sends raw bytes and returns all that comes back until the server closes. */
 async function exchange(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');

@@ -595,7 +595,7 @@ describe.each(databases)('on %s', (kind) => {
         resultId: expect.any(String),
         runLocation: 'berlin',
         responseTime: 5,
-        error: 'The answer had status 503',
+        error: 'status 503; under 400 is needed',
         statusCode: '503',
         startedAtMs: slot(0) + 5,
         sslDaysRemaining: null,

@@ -11,6 +11,7 @@ import {
 import { checkFieldsSuite } from './fields.suite.ts';
 import { checkListSuite } from './list.suite.ts';
 
+const RHYTHM = { period: 1, periodUnit: 'HOURS', grace: 1, graceUnit: 'HOURS' };
 const URL_CHECK = {
   name: 'A check',
   locations: ['eu-west-1'],
@@ -171,6 +172,26 @@ describe.each(databases)('on %s', (kind) => {
           );
           expect(refused.status).toBe(400);
           expect(problemsIn(refused)[0]).toContain('path.id must be 1 to 100 letters');
+        },
+      );
+
+      it.each(['api', 'Bulk', 'heartbeats'])(
+        'refuses a new check under %s, and still changes a stored one',
+        async (id) => {
+          const { mine, store } = service();
+          const path = `/v1/checks/url/${id}`;
+          const refused = await mine.put(path, URL_CHECK);
+          expect(refused.status).toBe(400);
+          expect(problemsIn(refused)).toEqual([
+            `path.id must not be ${JSON.stringify(id)}: /v1/checks/${id.toLowerCase()} is a path of the API with another meaning; choose another id, for example ${id}-check`,
+          ]);
+          expect(
+            (await mine.put(`/v1/checks/heartbeats/${id}`, { heartbeat: RHYTHM })).status,
+          ).toBe(400);
+          const made = await create(mine);
+          await store.query('update checks set id = $1 where id = $2', [id, made.id]);
+          const changed = await mine.put(path, { name: 'Renamed' });
+          expect(changed).toMatchObject({ status: 200, json: { id, name: 'Renamed' } });
         },
       );
 

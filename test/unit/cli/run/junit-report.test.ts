@@ -53,7 +53,7 @@ describe('the JUnit report of a run', () => {
         message: 'CONNECT_REFUSED: it refused the connection',
         type: 'CONNECT_REFUSED',
       },
-      text: 'CONNECT_REFUSED: it refused the connection',
+      text: expect.stringMatching(/^CONNECT_REFUSED: it refused the connection\ntarget: /),
     });
     expect(cases[4]?.children[0]?.attributes.message).toBe('the run was cancelled');
     expect(cases[5]?.attributes.name).toBe('The mail');
@@ -68,8 +68,9 @@ describe('the JUnit report of a run', () => {
     const [only] = childrenOf(suiteOf(report), 'testcase');
     expect(only?.attributes.name?.startsWith(`]]>&amp;<a b="c'[2J\n😀xxx`)).toBe(true);
     const failure = only?.children[0];
-    expect(failure?.text).toMatch(/^CONNECT_REFUSED: \]\]>&amp;<a b="c'\[2J\n😀x+…$/u);
+    expect(failure?.text).toMatch(/^CONNECT_REFUSED: \]\]>&amp;<a b="c'\[2J\n😀x+…/u);
     expect(failure?.text.length).toBeLessThan(20_100);
+    expect(failure?.text).toMatch(/…\ntarget: .*\nlocation: .*\ntry: .*$/);
     expect(failure?.attributes.message?.length).toBeLessThan(1_100);
   });
 

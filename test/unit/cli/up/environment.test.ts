@@ -30,6 +30,15 @@ describe('the environment of the agent that vedette up starts', () => {
     expect(both).not.toHaveProperty('no_proxy');
   });
 
+  it('has the address of its health port, which is shown', () => {
+    const healthHostOf = (env: Readonly<Record<string, string>>) =>
+      loadUpConfig(env, foldersIn('/data')).healthHost;
+    expect(healthHostOf({})).toBe('127.0.0.1');
+    expect(healthHostOf({ AGENT_HEALTH_HOST: '127.0.0.2' })).toBe('127.0.0.2');
+    const env = { AGENT_HEALTH_HOST: '127.0.0.2' };
+    expect(agentEnvironment(env)).toMatchObject(env);
+  });
+
   it('is read before anything starts', () => {
     expect(() => agentEnvironment({ VARIABLES_FROM_ENV: 'SHOP_TOKEN' })).toThrow(
       'VARIABLES_FROM_ENV names SHOP_TOKEN, which is not set',

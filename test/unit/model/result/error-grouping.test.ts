@@ -30,7 +30,7 @@ const CLEANED: readonly (readonly [raw: string, cleaned: string])[] = [
     'expected the status code to equal 200, but it was 503',
     'expected the status code to equal 200, but it was 503',
   ],
-  ['The answer had status 404', 'The answer had status 404'],
+  ['status 404; under 400 is needed', 'status 404; under 400 is needed'],
   ['status 5031 after 300 ms', 'status <number> after <duration>'],
   [
     'expected $.items[3].name of the body to equal "Ada \\"L\\"", but it was "Bob"',

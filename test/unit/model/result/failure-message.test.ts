@@ -88,13 +88,13 @@ describe('the root message of a result', () => {
   const over = { overMaxResponseTime: true };
 
   it.each<[string, CheckResult, string]>([
-    ['a bad status', http(503), 'The answer had status 503'],
-    ['a bad status that came late', http(503, over), `The answer had status 503. ${SLOW}`],
+    ['a bad status', http(503), 'status 503; under 400 is needed'],
+    ['a bad status that came late', http(503, over), `status 503; under 400 is needed. ${SLOW}`],
     ['a late answer', http(200, over), SLOW],
     [
       'an answer where none is wanted',
       http(200),
-      'The answer had status 200, where the check expects an error status',
+      'status 200; 400 or more, or no answer, is needed (shouldFail)',
     ],
     [
       'a connection that is not wanted',

@@ -12,7 +12,7 @@ import {
   SECTIONS,
   type Section,
 } from '../../../../model/check-file/sections.ts';
-import { CHECK_ID } from '../../../../model/ids.ts';
+import { CHECK_ID, isReservedCheckId, reservedCheckIdText } from '../../../../model/ids.ts';
 import {
   maintenanceWindowSchema,
   windowProblems,
@@ -121,7 +121,7 @@ function readEntry(
     return null;
   }
   const taken = section === 'heartbeats' ? known.checks : new Set<string>();
-  const id = readEntryId(raw.id, [...entryPath, 'id'], { report, seen, taken });
+  const id = readEntryId(raw.id, [...entryPath, 'id'], { section, report, seen, taken });
   const of = id === null ? '' : ` of ${noun} ${JSON.stringify(id)}`;
   const schema = entrySchemaOf(section, raw.type);
   if (schema === null) {
@@ -170,10 +170,14 @@ function readEntryId(
   id: unknown,
   path: DocumentPath,
   {
+    section,
     report,
     seen,
     taken,
-  }: Pick<EntryContext, 'report' | 'seen'> & { readonly taken: ReadonlySet<string> },
+  }: Pick<EntryContext, 'report' | 'seen'> & {
+    readonly section: Section;
+    readonly taken: ReadonlySet<string>;
+  },
 ): string | null {
   if (typeof id !== 'string' || !CHECK_ID.test(id)) {
     const missing = id === undefined ? 'is missing; it must' : 'must';
@@ -183,10 +187,16 @@ function readEntryId(
     report.value(path, '', `${missing} ${what}${shownValue(id, path)}${quotes}`);
     return null;
   }
+  const of = ` of ${ENTRY_NOUNS[section]} ${JSON.stringify(id)}`;
+  // Checks and heartbeats share their ids.
+  if (section === 'heartbeats' && isReservedCheckId(id)) {
+    report.value(path, of, reservedCheckIdText(id));
+    return null;
+  }
   const at = `${path[0]}[${path[1]}]`;
   const other = seen.get(id) ?? (taken.has(id) ? 'a check' : null);
   if (other !== null) {
-    report.value(path, '', `must be unique: ${other} has the id ${JSON.stringify(id)} too`);
+    report.value(path, of, `must be unique: ${other} has the id ${JSON.stringify(id)} too`);
     return null;
   }
   seen.set(id, at);

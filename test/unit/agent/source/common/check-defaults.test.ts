@@ -16,9 +16,9 @@ async function problemsOf(defaults: string, ...checks: string[]): Promise<string
   throw new Error('the file has no problems');
 }
 
-const TCP = '{ id: tcp, checkType: TCP, request: { hostname: localhost, port: 80 } }';
-const URL_CHECK = '{ id: url, checkType: URL, request: { url: "http://localhost" } }';
-const ICMP = '{ id: icmp, checkType: ICMP, request: { hostname: localhost } }';
+const TCP = '{ id: port, checkType: TCP, request: { hostname: localhost, port: 80 } }';
+const URL_CHECK = '{ id: site, checkType: URL, request: { url: "http://localhost" } }';
+const ICMP = '{ id: ping, checkType: ICMP, request: { hostname: localhost } }';
 
 describe('the defaults of a check file', () => {
   it('apply to each check, and a field of the check overrides them', async () => {
@@ -75,7 +75,7 @@ describe('the defaults of a check file', () => {
   it('are reported once, at their position, if they are wrong', async () => {
     const problems = await problemsOf('  frequency: 3', TCP, URL_CHECK, ICMP);
     expect(problems).toMatch(
-      /^f\.yaml:2:14: defaults\.frequency of check "tcp" must be one of .*, not 3$/,
+      /^f\.yaml:2:14: defaults\.frequency of check "port" must be one of .*, not 3$/,
     );
   });
 

@@ -67,11 +67,15 @@ checks:
     ],
     [
       'groups: [{ id: a }, { id: a }]',
-      '4:27: groups[1].id must be unique: groups[0] has the id "a" too',
+      '4:27: groups[1].id of group "a" must be unique: groups[0] has the id "a" too',
     ],
     [
       `heartbeats: [{ id: home, heartbeat: ${RHYTHM} }]`,
-      '4:20: heartbeats[0].id must be unique: a check has the id "home" too',
+      '4:20: heartbeats[0].id of heartbeat "home" must be unique: a check has the id "home" too',
+    ],
+    [
+      `heartbeats: [{ id: bulk, heartbeat: ${RHYTHM} }]`,
+      '4:20: heartbeats[0].id of heartbeat "bulk" must not be "bulk": /v1/checks/bulk is a path of the API with another meaning; choose another id, for example bulk-check',
     ],
     [
       `heartbeats: [{ id: a, groupId: b, heartbeat: ${RHYTHM} }]`,

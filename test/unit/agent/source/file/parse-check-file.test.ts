@@ -210,7 +210,7 @@ describe('the checks of a check file', () => {
     );
     expect(problems).toEqual([
       '6:13: checks[0].request.port of check "shop" must be a whole number from 1 to 65535, not 70000',
-      '9:16: checks[1].frequency of check "door" must be one of 0, 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, not 3',
+      '9:16: checks[1].frequency of check "door" must be one of 0, 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440 (minutes; 0: every frequencyOffset seconds), not 3',
     ]);
   });
 
@@ -265,7 +265,7 @@ describe('the checks of a check file', () => {
     ],
     [
       '{ id: a, checkType: URL, degradedResponseTime: .nan, request: { url: "http://h" } }',
-      'must be a number from 0 to 30000, or null, not NaN',
+      'must be a number from 0 to 30000 (milliseconds), or null, not NaN',
     ],
     ['{ id: a, id: b }', 'the key "id" is given twice'],
     ...['HTTP', 'https'].map((type) => [
@@ -462,9 +462,18 @@ variables: [{ key: A, value: 1 }, { key: A, value: x }]
 
   it('with the same id are refused, naming the first', async () => {
     expect(await problemsOf(`checks:\n  - ${TCP}\n  - ${TCP}`)).toEqual([
-      '3:11: checks[1].id must be unique: checks[0] has the id "a" too',
+      '3:11: checks[1].id of check "a" must be unique: checks[0] has the id "a" too',
     ]);
   });
+
+  it.each(['api', 'URL', 'tcp', 'dns', 'icmp', 'heartbeat', 'heartbeats', 'bulk'])(
+    'with the id %s, which is a path of the API, are refused',
+    async (id) => {
+      expect(await problemsOf(`checks:\n  - ${TCP.replace('id: a', `id: ${id}`)}`)).toEqual([
+        `2:11: checks[0].id of check "${id}" must not be "${id}": /v1/checks/${id.toLowerCase()} is a path of the API with another meaning; choose another id, for example ${id}-check`,
+      ]);
+    },
+  );
 
   it.each([
     ['basicAuth: { username: u, password: 12345678 }'],

@@ -100,6 +100,17 @@ describe('modules for probes of Prometheus', () => {
     ]);
   });
 
+  it('get another id where theirs is a path of the API, and are probed by their name', async () => {
+    const modules = 'icmp: { prober: icmp }, icmp-check: { prober: icmp }, api: { prober: http }';
+    const { text } = probes({ 'b.yml': `modules: { ${modules} }` });
+    const { checks } = await parseCheckFile(text, 'checks.yaml');
+    expect(checks.map(({ id, name }) => [id, name])).toEqual([
+      ['icmp-check-2', 'icmp'],
+      ['icmp-check', 'icmp-check'],
+      ['api-check', 'api'],
+    ]);
+  });
+
   it('have no fields where there are bytes instead of a mapping', () => {
     const { lines } = probes({ 'b.yml': 'modules: { t: { prober: tcp, tcp: !!binary /w== } }' });
     expect(lines).toEqual([]);

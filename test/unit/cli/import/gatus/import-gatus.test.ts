@@ -25,6 +25,21 @@ describe('a configuration of Gatus', () => {
     expect(leftOut).toBe(5);
   });
 
+  it('gets ids that checks can have where endpoints are called like paths of the API', () => {
+    const endpoint = (name: string): string =>
+      `{ name: ${name}, group: api, url: "https://a.example/", conditions: ["[STATUS] == 200"] }`;
+    const endpoints = ['API', 'api-check', 'dns'].map(endpoint).join(', ');
+    const { value } = imported({ 'gatus.yaml': `endpoints: [${endpoints}]` });
+    expect(value).toMatchObject({
+      groups: [{ id: 'api' }],
+      checks: [{ id: 'api-api' }, { id: 'api-api-check' }, { id: 'api-dns' }],
+    });
+    const bare = `endpoints: [${endpoints.replaceAll('group: api, ', '')}]`;
+    expect(imported({ 'gatus.yaml': bare }).value).toMatchObject({
+      checks: [{ id: 'api-check' }, { id: 'api-check-2' }, { id: 'dns-check' }],
+    });
+  });
+
   it('may be several files, of which some have settings only', () => {
     const { value, lines } = imported({
       'global.yaml':
