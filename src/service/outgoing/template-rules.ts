@@ -12,6 +12,8 @@ const MAX_TAGS = 200;
 const MAX_BRACKETS = 200;
 /** The most parts of `a.b.c`; the names of variables have no dots. */
 const MAX_PATH_PARTS = 8;
+/** Of a message of the parser that is one line. */
+const MAX_PROBLEM_CHARS = 100;
 /** In JSON, where a tag is the last value of an object. */
 const TOO_MANY_BRACES = /(?<!\{)\{\{(?!\{)[^{}]*\}\}\}/;
 
@@ -38,7 +40,7 @@ export function parseTemplate(template: string): ParsedTemplate {
     program = Handlebars.parseWithoutProcessing(template);
   } catch (thrown) {
     const hint = TOO_MANY_BRACES.test(template) ? '; }}} needs a space between }} and }' : '';
-    return refuse(`it is not a Handlebars template: ${shortened(messageOf(thrown))}${hint}`);
+    return refuse(`it is not a Handlebars template: ${syntaxProblem(messageOf(thrown))}${hint}`);
   }
   const problem = problemIn(program, { depth: 0, inLoop: false });
   return problem === null ? { ok: true, program } : refuse(problem);
@@ -155,7 +157,16 @@ function nameOf(path: hbs.AST.Expression): string {
   return path.type === 'PathExpression' ? (path as hbs.AST.PathExpression).original : path.type;
 }
 
-/** The parser's messages have several lines, and repeat the template. */
-function shortened(message: string): string {
-  return (message.split('\n')[0] ?? '').slice(0, 100);
+/**
+ * The parser's messages have several lines: the number of the line, the template up to where it is wrong and
+ * a little further, a pointer to that character, and the names of tokens that nobody types.
+ */
+function syntaxProblem(message: string): string {
+  const [first = '', template, pointer] = message.split('\n');
+  const at = pointer?.indexOf('^') ?? -1;
+  if (template === undefined || at === -1) return first.slice(0, MAX_PROBLEM_CHARS);
+  const before = JSON.stringify(template.slice(0, at));
+  return at < template.length
+    ? `${first} wrong after ${before}`
+    : `${first} a tag or a block is still open after ${before}`;
 }

@@ -47,7 +47,7 @@ export function certificateSentences(
       : `It is for ${listText(names)}.`,
   ];
   if (!isExpired(certificate, subject) && daysRemaining <= SOON_DAYS) {
-    sentences.push('It ends soon: renew it before that becomes the next failure.');
+    sentences.push('It expires soon: renew it before that becomes the next failure.');
   }
   const last = surroundings.passed.find(({ fingerprint }) => fingerprint !== null);
   if (last !== undefined) {

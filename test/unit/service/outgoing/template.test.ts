@@ -89,7 +89,12 @@ describe('a template', () => {
   });
 
   it.each([
-    ['{{#each TAGS}}', 'is not a Handlebars template'],
+    ['{{#each TAGS}}', 'line 1: a tag or a block is still open after "{{#each TAGS}}"'],
+    [
+      '{{NAME} is down',
+      'is not a Handlebars template: Parse error on line 1: wrong after "{{NAME"',
+    ],
+    ['{{#if NAME}}x{{/each}}', 'is not a Handlebars template: if doesn'],
     ['{{#if}}x{{/if}}', 'takes one value'],
     ['{{> partial}}', 'partials and decorators'],
     ['{{#*inline "a"}}{{> a}}{{> a}}{{/inline}}{{> a}}', 'partials and decorators'],

@@ -124,7 +124,7 @@ describe('the rules, by certificate', () => {
     );
     const text = evidenceText(analysis);
     expect(text).toContain('9 days remained');
-    expect(text).toContain('It ends soon');
+    expect(text).toContain('It expires soon');
     expect(text).toContain('saw another certificate, issued by CN=Old CA: it was replaced since');
   });
 });

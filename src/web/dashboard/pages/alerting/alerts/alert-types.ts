@@ -36,7 +36,7 @@ export const ALERT_WORDS: Readonly<
   ALERT_SSL: {
     state: 'degraded',
     word: 'Certificate',
-    says: 'has a certificate that ends soon',
+    says: 'has a certificate that expires soon',
   },
 };
 

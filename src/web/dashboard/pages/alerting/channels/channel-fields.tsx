@@ -273,7 +273,7 @@ export function Wishes({ form, change, problems }: FieldsProps) {
         onValue={(sendDegraded) => change({ sendDegraded })}
       />
       <CheckField
-        label="Certificates that end soon"
+        label="Certificates that expire soon"
         isChecked={form.sslExpiry}
         onValue={(sslExpiry) => change({ sslExpiry })}
       />

@@ -70,7 +70,7 @@ export function SubscribedChecks({
   return (
     <section class="panel" aria-labelledby="checks-title">
       <header class="panel-head">
-        <h2 id="checks-title">Checks that it serves</h2>
+        <h2 id="checks-title">Checks that it notifies of</h2>
         <span class="muted" role="status">
           {served}
         </span>
