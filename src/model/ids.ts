@@ -4,7 +4,7 @@ import { STORED_CHECK_TYPES } from './enums.ts';
 /** The id of a check: a UUID, or a slug that a user chose. */
 export const CHECK_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
 
-/** What stands in place of an id in paths of the API: `/v1/checks/url` lists the checks of a type. */
+/** Names that paths of the API have instead of an id: `/v1/checks/url` lists the checks of a type. */
 const ROUTE_NAMES: ReadonlySet<string> = new Set([
   ...STORED_CHECK_TYPES.map((type) => type.toLowerCase()),
   'heartbeats',
@@ -21,7 +21,7 @@ export function freeCheckId(id: string): string {
   return isReservedCheckId(id) ? `${id}-check` : id;
 }
 
-/** Why a check cannot have a reserved id, and what to do, to stand after the name of the field. */
+/** Why a check cannot have a reserved id, and what to do. Follows the name of the field. */
 export function reservedCheckIdText(id: string): string {
   const path = `/v1/checks/${id.toLowerCase()}`;
   return `must not be ${JSON.stringify(id)}: ${path} is a path of the API with another meaning; choose another id, for example ${freeCheckId(id)}`;

@@ -62,7 +62,7 @@ function fieldsOf(check: Check, target: string): Readonly<Record<string, unknown
   }
 }
 
-/** Without a port that of a DNS check stays. */
+/** If the target has no port, a DNS check keeps its own. */
 function hostOf(target: string): { readonly hostname: string; readonly port?: number } {
   const parsed = hostAndPort(target);
   return parsed.ok ? parsed.value : { hostname: target };

@@ -78,11 +78,12 @@ export function cutStyled(text: string, columns: number): string {
   return cut;
 }
 
-/** Columns of a name that are not given up for what follows it. */
+/** A name is not cut below these columns to fit what follows it. */
 const MIN_NAME = 16;
 
 /**
- * A line with a name in it, with or without colours. Where it does not fit, first a long name is cut, then its end.
+ * A line with a name in it, with or without colours. If it does not fit, a long name is cut first,
+ * then the end of the line.
  *
  * @param width null for a line of any length
  */

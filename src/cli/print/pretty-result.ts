@@ -61,7 +61,7 @@ export function prettyResult(
 /**
  * Slots that were not run, and why. Ends with a line feed.
  *
- * @param width as of prettyResult
+ * @param width see prettyResult
  */
 export function prettyMissed(
   missed: MissedSlots,
@@ -80,7 +80,7 @@ export function prettyMissed(
 /**
  * The checks that were skipped, and how to run one. Ends with a line feed.
  *
- * @param width as of prettyResult
+ * @param width see prettyResult
  */
 export function prettySkipped(
   ids: readonly string[],

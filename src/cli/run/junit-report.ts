@@ -131,7 +131,7 @@ function problem(
   facts: readonly string[] = [],
 ): string {
   const message = shortenedToBytes(reasons[0] ?? '', MAX_MESSAGE_BYTES);
-  // Long reasons leave the facts in.
+  // Cut, so that the facts fit after long reasons.
   const why = shortenedToBytes(reasons.join('\n'), MAX_REASON_BYTES);
   return xmlElement(element, { message, type }, [textOf([why, ...facts])]);
 }

@@ -69,7 +69,7 @@ export function foldersIn(dataDir: string): UpFolders {
 export interface UpConfig {
   /** An IP address. */
   readonly host: string;
-  /** Of the agent's health port. */
+  /** The address at which the agent's health port is reached. */
   readonly healthHost: string;
   readonly logLevel: LogLevel;
   /** How long stopping may take: the grace periods of both processes and a margin. */

@@ -43,7 +43,7 @@ function unmetStatus({ response }: HttpDetail, shouldFail: boolean | null): stri
   return isPassingStatus(status) === isTurned ? unmetStatusText(status) : null;
 }
 
-/** Without an error status, the check expects one. */
+/** Why a status is not the expected one. If it is no error status, the check has `shouldFail`. */
 export function unmetStatusText(status: number): string {
   return isPassingStatus(status)
     ? `status ${status}; 400 or more, or no answer, is needed ${TURNED}`

@@ -56,7 +56,7 @@ export function embeddedIpv4(address: string): readonly string[] {
 }
 
 /**
- * The address of an IPv4-mapped one (RFC 4291 2.5.5.2), to which sockets connect over IPv4; null of any other.
+ * The address of an IPv4-mapped one (RFC 4291 2.5.5.2), to which sockets connect over IPv4; null for any other.
  *
  * @param address IPv6, without a zone
  */

@@ -67,7 +67,7 @@ function refuseListParameters(url: string): void {
   throw invalid(
     given.map((name) => ({
       path: `query.${name}`,
-      message: 'must be omitted: a stream has no parts',
+      message: 'must be omitted: a stream has no pages',
     })),
   );
 }

@@ -17,7 +17,7 @@ export interface DispatcherOptions extends Omit<Agent.Options, 'connect'> {
   readonly proxies: Proxies;
   /** null: all, for addresses in the service's own configuration. */
   readonly reachable: ReachableAddresses | null;
-  /** For each step, as of ConnectLimits. */
+  /** For each step: see ConnectLimits. */
   readonly connectTimeoutMs: number;
 }
 
@@ -27,7 +27,7 @@ export interface DispatcherOptions extends Omit<Agent.Options, 'connect'> {
  * CONNECT, also for http: otherwise the proxy could find another address for it. It sends the name
  * where any address may be reached. The proxy's own address is the operator's, and not checked.
  *
- * @returns its `destroy` also ends connections in progress
+ * @returns a dispatcher whose `destroy` also ends connections in progress
  */
 export function outgoingDispatcher({
   proxies,

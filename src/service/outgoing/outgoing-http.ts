@@ -144,7 +144,7 @@ function retryAfterOf(value: string | readonly string[] | undefined): number | n
   return Math.min(Number(value) * 1000, MAX_RETRY_AFTER_MS);
 }
 
-/** Of failures of the receiver, not of our own network, name server or trusted certificates. */
+/** Codes of failures of the receiver, not of our own network, name server or trusted certificates. */
 const RECEIVER_CODES: readonly string[] = [
   'ECONNREFUSED',
   'ECONNRESET',

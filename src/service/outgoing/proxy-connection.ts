@@ -132,7 +132,7 @@ function tunnelOver(
   });
 }
 
-/** By which proxies answer that they could not connect to a host, or not find its name. */
+/** Statuses of proxies that could not connect to a host or find its name. */
 const UNREACHED: readonly number[] = [500, 502, 503, 504];
 
 /** A proxy that waits for a host that does not answer waits longer than the service waits for the proxy. */

@@ -1,4 +1,4 @@
-/** For the terminal of the owner; null if the link is not offered. At most one of them is. */
+/** For the terminal of the owner; null if a link is not offered. At most one is offered. */
 export interface OwnersLinks {
   /** Signs in without a password, once. */
   readonly signInUrl: string | null;

@@ -7,10 +7,10 @@ those belong.
 {{- define "vedette.noSecrets" -}}
 {{- $part := index . 0 }}
 {{- $env := index . 1 }}
-{{- $place := index . 3 }}
+{{- $where := index . 3 }}
 {{- range $key := index . 2 }}
 {{- if hasKey $env $key }}
-{{- fail (printf "put %s into %s: %s.env makes a ConfigMap, which is no place for secrets" $key $place $part) }}
+{{- fail (printf "put %s into %s: %s.env makes a ConfigMap, which is no place for secrets" $key $where $part) }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -69,8 +69,8 @@ those belong.
 {{- fail "set service.ingress.host to the public name of the service: the ingress and the links in alerts have it" }}
 {{- end }}
 {{- $keys := list "DATABASE_URL" "DATABASE_DIRECT_URL" "ENCRYPTION_KEY" "FIRST_API_KEY" "HEARTBEAT_URL" "OIDC_CLIENT_SECRET" "S3_SECRET_ACCESS_KEY" "SMTP_URL" "SMS_GATEWAY_AUTHORIZATION" "RCA_API_KEY" }}
-{{- $place := printf "the secret %s, or name its entry in service.secretRefs" $service.secret }}
-{{- include "vedette.noSecrets" (list "service" $service.env $keys $place) }}
+{{- $where := printf "the secret %s, or name its entry in service.secretRefs" $service.secret }}
+{{- include "vedette.noSecrets" (list "service" $service.env $keys $where) }}
 {{- include "vedette.noSecrets" (list "service" $service.env (list "SMS_GATEWAY_URL") "a secret of service.envFrom") }}
 {{- include "vedette.noProxyPassword" (list "service" $service.env) }}
 {{- end }}

@@ -5,7 +5,7 @@ import { allowedBy, keysAt, schemaAt } from '../common/schema-info.ts';
 import { mayHoldSecret } from './secret-fields.ts';
 
 const MAX_SHOWN_CHARS = 60;
-/** Of fields whose names have no unit. */
+/** Units of fields whose names do not contain them. */
 const UNITS: Readonly<Record<string, string>> = {
   frequency: 'minutes; 0: every frequencyOffset seconds',
   degradedResponseTime: 'milliseconds',

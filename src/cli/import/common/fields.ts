@@ -45,7 +45,7 @@ export function isUnset(value: unknown): boolean {
 /** Why a field is left out, and what to do instead. */
 export type Reason = readonly [why: string, advice: string];
 
-/** The advice of a difference that matters to nobody: it is a note, which does not count as left out. */
+/** The advice of a difference that needs no action: it is a note, which does not count as left out. */
 export const NOTHING_NEEDED = 'nothing is needed';
 
 const UNKNOWN: Reason = [

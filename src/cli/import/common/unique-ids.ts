@@ -10,7 +10,7 @@ export class UniqueIds {
   /** The number behind the next id of each slug: thousands of names may be alike. */
   readonly #next = new Map<string, number>();
 
-  /** @param freeOf what a slug becomes that cannot be an id here */
+  /** @param freeOf replaces a slug that cannot be an id here */
   constructor(freeOf: (slug: string) => string = (slug) => slug) {
     this.#freeOf = freeOf;
   }

@@ -45,7 +45,7 @@ export interface AcknowledgementsParts {
 /** Acknowledges alerts: src/service/README.md, "Acknowledgement and escalation". */
 export interface Acknowledgements {
   /**
-   * Acknowledges an open alert: reminders stop, and the channels that were notified of it are notified who acknowledged
+   * Acknowledges an open alert: reminders stop, and the channels that were notified of it learn who acknowledged
    * it. An alert that is already acknowledged does not change.
    *
    * @throws ServiceError 404 for an alert that does not exist, 409 for one that is not open

@@ -24,7 +24,7 @@ export function pairsAmong(accountId: string, pairs: readonly CheckChannel[]): P
   };
 }
 
-/** The same, with what tells a problem from its end. */
+/** The same, with what distinguishes a problem from its end. */
 interface ProblemsQuery extends PairsQuery {
   /** The types of alerts that report the end of a problem. */
   readonly ends: readonly AlertType[];

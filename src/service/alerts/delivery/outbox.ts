@@ -30,9 +30,9 @@ import { insertDeliveries } from './sql.ts';
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * The transactional outbox. Stores one delivery for each alert, reminder and channel, however often it is put. Each
- * channel gets one notice of a certificate's expiry. Only channels that were notified of a problem get the notice of
- * its end. Skips a reminder while an earlier notice of its check to its channel is still to be sent.
+ * The transactional outbox. Stores one delivery for each alert, reminder and channel, however often `put` is called.
+ * Each channel gets one notice of a certificate's expiry. Only channels that were notified of a problem get the notice
+ * of its end. Skips a reminder while an earlier notice of its check to its channel is still to be sent.
  */
 export function createOutbox(): Outbox {
   return {

@@ -595,7 +595,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     expect(json.attributes.problems).toEqual([
       {
         path: `query.${query.replace(/=.*/, '')}`,
-        message: 'must be omitted: a stream has no parts',
+        message: 'must be omitted: a stream has no pages',
       },
     ]);
   });
