@@ -8,7 +8,6 @@ export const CHECK_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
 const ROUTE_NAMES: ReadonlySet<string> = new Set([
   ...STORED_CHECK_TYPES.map((type) => type.toLowerCase()),
   'heartbeats',
-  'bulk',
 ]);
 
 /** Whether no check can be reached under this id, in upper or lower case, at `/v1/checks/{id}`. */

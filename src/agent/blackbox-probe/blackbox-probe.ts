@@ -3,6 +3,7 @@ import type { Check } from '../../model/check/check.ts';
 import type { MissedReason } from '../../model/result/missed-slots.ts';
 import type { CheckResult } from '../../model/result/result.ts';
 import { detailOf } from '../../model/result/result-summary.ts';
+import { hostAndPort } from '../config/parsers.ts';
 import { type HealthResponse, textResponse } from '../health/readiness-and-liveness.ts';
 import type { RunnerParts } from '../run/run.ts';
 import { runCheck } from '../run/run-check.ts';
@@ -71,6 +72,11 @@ export class BlackboxProbe {
     const limitMs = limitMsOf(timeoutSeconds);
     if (limitMs === null) {
       return textResponse(400, 'X-Prometheus-Scrape-Timeout-Seconds must be a number over 0');
+    }
+    if (module.checkType === 'TCP' && !hostAndPort(target).ok) {
+      // The module may have the placeholder of an import as its port.
+      const problem = 'target must have a port for a TCP check, for example db.example:5432';
+      return textResponse(400, problem);
     }
     const retargeted = withTarget(module, target);
     if (!retargeted.ok) return textResponse(400, retargeted.problem);

@@ -26,11 +26,7 @@ export function withTarget(check: Check, target: string): Retargeted {
   if (target.length > MAX_TARGET_CHARS) {
     return refuse(`target must have at most ${MAX_TARGET_CHARS} characters`);
   }
-  const fields = fieldsOf(check, target);
-  if (check.checkType === 'TCP' && fields.port === undefined) {
-    return refuse('target must have a port for a TCP check, for example db.example:5432');
-  }
-  const request = { ...check.request, ...fields };
+  const request = { ...check.request, ...fieldsOf(check, target) };
   const parsed = CHECK_SHAPES[check.checkType].shape.request.safeParse(request);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -62,7 +58,7 @@ function fieldsOf(check: Check, target: string): Readonly<Record<string, unknown
   }
 }
 
-/** If the target has no port, a DNS check keeps its own. */
+/** If the target has no port, the check keeps its own. */
 function hostOf(target: string): { readonly hostname: string; readonly port?: number } {
   const parsed = hostAndPort(target);
   return parsed.ok ? parsed.value : { hostname: target };

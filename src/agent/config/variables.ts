@@ -157,7 +157,7 @@ export const VARIABLES = {
     default: null,
     whenUnset: null,
     meaning:
-      'The address that the port for health and metrics listens on. Default: all addresses. 127.0.0.1 for a Prometheus on the same machine, above all with PROBE_ENDPOINT=on.',
+      'The address that the port for health and metrics listens on. Default: all addresses. 127.0.0.1 for a Prometheus on the same machine, above all with PROBE_ENDPOINT=on; not in a container, whose port is to be published at 127.0.0.1 instead.',
     allowed: 'an IP address, for example 127.0.0.1 or ::',
     secret: false,
     parse: ipAddress,

@@ -21,6 +21,8 @@ export const RUN_LABELS: Readonly<Record<RunResult, string>> = {
 };
 export const LABEL_WIDTH = 8;
 const MAX_SKIPPED = 10;
+/** Room for that many of the longest ids. */
+const MAX_SKIPPED_CHARS = 2_000;
 /** Enough for the error of an API, in a line or three of a terminal. */
 const MAX_BODY_CHARS = 200;
 /** Responses from here on often say what went wrong. */
@@ -91,7 +93,7 @@ export function prettySkipped(
   const more = ids.length > named.length ? ` and ${ids.length - named.length} more` : '';
   const label = palette.faint('SKIPPED'.padEnd(LABEL_WIDTH));
   const text = `not activated: ${named.join(', ')}${more} (run one with --check ID)`;
-  const [first = '', ...others] = indented(text, width);
+  const [first = '', ...others] = indented(text, width, MAX_SKIPPED_CHARS);
   return `${[`${label}${first.slice(LABEL_WIDTH)}`, ...others].join('\n')}\n`;
 }
 
@@ -162,8 +164,8 @@ function attemptsText({ resultType, attempts }: CheckResult): string | null {
   return `after ${countText(attempts, 'retry', 'retries')}`;
 }
 
-function indented(text: string, width: number | null): readonly string[] {
-  const safe = terminalSafe(text);
+function indented(text: string, width: number | null, maxChars?: number): readonly string[] {
+  const safe = terminalSafe(text, maxChars);
   const lines = width === null ? [safe] : wrapped(safe, width - LABEL_WIDTH);
   return lines.map((line) => `${' '.repeat(LABEL_WIDTH)}${line}`);
 }

@@ -3,6 +3,7 @@ import { FileProblemsError } from '../../agent/source/common/file-problem.ts';
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
 import type { CheckFile } from '../../agent/source/file/parse-check-file.ts';
 import { ENTRY_NOUNS, SECTIONS } from '../../model/check-file/sections.ts';
+import { freeCheckId, isReservedCheckId } from '../../model/ids.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { unfilledNote } from '../apply/fill-secrets.ts';
 import { terminalSafe } from '../print/terminal-safe.ts';
@@ -48,7 +49,12 @@ async function validateFile(file: string, { stdout }: Terminal): Promise<boolean
     const idle = await idleSettingLines(file, checkFile);
     const unfilled = unfilledNote(checkFile);
     const unfilledLine = unfilled === null ? null : `${file}: note: ${unfilled}`;
-    const notes = [...idle, fromElsewhereLine(file, checkFile), unfilledLine];
+    const notes = [
+      ...idle,
+      reservedIdsLine(file, checkFile),
+      fromElsewhereLine(file, checkFile),
+      unfilledLine,
+    ];
     stdout.write(`${terminalSafe(file)}: ${contentText(checkFile)}, no problems\n`);
     for (const line of notes) {
       if (line !== null) stdout.write(`${terminalSafe(line, MAX_LINE_CHARS)}\n`);
@@ -69,6 +75,18 @@ function contentText({ checks, resources }: Pick<CheckFile, 'checks' | 'resource
   });
   const ofChecks = checks.length === 0 ? [] : [countText(checks.length, 'check')];
   return [...ofChecks, ...others].join(', ');
+}
+
+/** null if a service accepts all ids of checks and heartbeats. */
+function reservedIdsLine(
+  file: string,
+  { checks, resources }: Pick<CheckFile, 'checks' | 'resources'>,
+): string | null {
+  const ids = [...checks, ...resources.sections.heartbeats].map(({ id }) => id);
+  const [first, ...others] = ids.filter(isReservedCheckId);
+  if (first === undefined) return null;
+  const shown = [first, ...others].join(', ');
+  return `${file}: note: a service refuses new checks and heartbeats with the id ${shown}, which is a path of its API: choose another, for example ${freeCheckId(first)}`;
 }
 
 /** null if the file itself gives a value to every name that its templates use. */

@@ -5,7 +5,6 @@ import { checkBodySchema } from '../../model/check/check.ts';
 import { entrySchemaOf, replacedFields, type Section } from '../../model/check-file/sections.ts';
 import { isFields } from '../../model/credentials/credential-fields.ts';
 import { maskProblems } from '../../model/credentials/retained-credentials.ts';
-import { isReservedCheckId } from '../../model/ids.ts';
 import { checkEntryOf } from '../checks/check-file.ts';
 import { inOrderOf } from './key-order.ts';
 import { variablesWithPlaceholders, withPlaceholders } from './placeholders.ts';
@@ -56,7 +55,6 @@ interface CheckEntry {
  */
 export function fileCheckOf(shown: Entry): CheckEntry | null {
   const { id, ...short } = checkEntryOf(shown);
-  if (isReservedCheckId(String(id))) return null;
   const { request, isChanged: hidesCredentials } = withPlaceholders(short.request);
   const { variables, isChanged: hidesValues } = variablesWithPlaceholders(short.variables);
   const fields = { ...short, request, ...(variables === undefined ? {} : { variables }) };

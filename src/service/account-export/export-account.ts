@@ -1,6 +1,5 @@
 import { ENTRY_NOUNS, type Section } from '../../model/check-file/sections.ts';
 import { isFields } from '../../model/credentials/credential-fields.ts';
-import { isReservedCheckId } from '../../model/ids.ts';
 import { fieldsOfWindow } from '../../model/schedule/maintenance-window.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { ChannelView } from '../alerts/channels/alert-channels.ts';
@@ -190,8 +189,7 @@ function accepted(
   fields: Entry,
   notes: ExportNotes,
 ): readonly Entry[] {
-  const isRefused = section === 'heartbeats' && isReservedCheckId(id);
-  const entry = isRefused ? null : sectionEntryOf(section, id, fields);
+  const entry = sectionEntryOf(section, id, fields);
   if (entry !== null) return [entry];
   notes.add('invalid', `${ENTRY_NOUNS[section]} ${id}`);
   return [];

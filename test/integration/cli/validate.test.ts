@@ -80,6 +80,21 @@ describe('vedette validate', () => {
     ]);
   });
 
+  it('names ids that a service refuses for new checks, which is no problem', async () => {
+    const file = fileOf(
+      'checks.yaml',
+      'checks: [{ id: tcp, checkType: TCP, request: { hostname: a.test, port: 1 } }]',
+    );
+    const { code, stdout } = await runHere(['validate', file]);
+    expect({ code, lines: stdout.trimEnd().split('\n') }).toEqual({
+      code: 0,
+      lines: [
+        `${file}: 1 check, no problems`,
+        `${file}: note: a service refuses new checks and heartbeats with the id tcp, which is a path of its API: choose another, for example tcp-check`,
+      ],
+    });
+  });
+
   it('names no setting that a check uses', async () => {
     const file = fileOf('used.yaml', USED);
     expect(await runHere(['validate', file])).toEqual({

@@ -428,6 +428,11 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
       'leave out agent.env.CHECKS_FILE',
     ],
     [
+      'an address of the health port that probes do not reach',
+      [...CHART_SETTINGS, '--set', 'agent.env.AGENT_HEALTH_HOST=127.0.0.1'],
+      'leave out agent.env.AGENT_HEALTH_HOST',
+    ],
+    [
       'the entry of a variable that is no secret',
       [...CHART_SERVICE, '--set', 'service.secretRefs.LOG_LEVEL.name=a'],
       'LOG_LEVEL',

@@ -47,9 +47,12 @@ those belong.
 {{- if hasKey $agent.env "CHECKS_FILE" }}
 {{- fail "agents of this chart take their checks from a service: leave out agent.env.CHECKS_FILE" }}
 {{- end }}
+{{- if hasKey $agent.env "AGENT_HEALTH_HOST" }}
+{{- fail "the probes of a pod go to the address of the pod: leave out agent.env.AGENT_HEALTH_HOST" }}
+{{- end }}
 {{- $spoolMib := get $agent.env "SPOOL_MAX_MIB" | default $agent.spoolMaxMib | int64 }}
 {{- if lt (include "vedette.bytes" $agent.dataSize | float64) (mulf (add $spoolMib 128) 1048576) }}
-{{- fail (printf "agent.dataSize (%s) must be at least 128 MiB more than agent.spoolMaxMib (%d MiB): set agent.dataSize to %dMi or more" $agent.dataSize $spoolMib (add $spoolMib 128)) }}
+{{- fail (printf "agent.dataSize (%s) must be at least 128 MiB more than agent.spoolMaxMib (%d MiB): set agent.dataSize to %dMi or more, or agent.spoolMaxMib to less (existing volumes keep their size)" $agent.dataSize $spoolMib (add $spoolMib 128)) }}
 {{- end }}
 {{- $concurrency := get $agent.env "JOB_CONCURRENCY" | default $agent.jobConcurrency | int64 }}
 {{- if and $agent.autoscaling.enabled (ge (int64 $agent.autoscaling.running) $concurrency) }}
@@ -63,7 +66,7 @@ those belong.
 {{- fail "set service.s3Bucket to the bucket in which artifacts are kept, or service.persistence.enabled=true for one replica with a volume" }}
 {{- end }}
 {{- if and $service.persistence.enabled (gt (int64 $service.replicas) 1) }}
-{{- fail (printf "service.persistence.enabled is for one replica: leave out service.replicas (%d), or use PostgreSQL and service.s3Bucket without persistence" (int64 $service.replicas)) }}
+{{- fail (printf "service.persistence.enabled is for one replica: leave out service.replicas (%d), after an upgrade with --reuse-values by --set service.replicas=1, or use PostgreSQL and service.s3Bucket without persistence" (int64 $service.replicas)) }}
 {{- end }}
 {{- if and $service.ingress.enabled (not $service.ingress.host) }}
 {{- fail "set service.ingress.host to the public name of the service: the ingress and the links in alerts have it" }}

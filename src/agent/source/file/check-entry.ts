@@ -6,7 +6,7 @@ import type { CheckReferences } from '../../../model/check-file/sections.ts';
 import { MASK } from '../../../model/credentials/mask.ts';
 import { maskProblems } from '../../../model/credentials/retained-credentials.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/enums.ts';
-import { CHECK_ID, isReservedCheckId, reservedCheckIdText } from '../../../model/ids.ts';
+import { CHECK_ID } from '../../../model/ids.ts';
 import { isFromDefaults, withDefaults } from '../common/check-defaults.ts';
 import type { DocumentPath } from '../common/file-problem.ts';
 import { isMapping, type RawMapping } from '../common/raw-mapping.ts';
@@ -111,10 +111,6 @@ function readId(raw: RawMapping, index: number, { report, ids }: EntryContext): 
     return null;
   }
   const of = ` of check ${JSON.stringify(id)}`;
-  if (isReservedCheckId(id)) {
-    report.value(path, of, reservedCheckIdText(id));
-    return null;
-  }
   const first = ids.get(id);
   if (first !== undefined) {
     report.value(path, of, `must be unique: checks[${first}] has the id ${JSON.stringify(id)} too`);

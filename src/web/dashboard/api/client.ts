@@ -1,6 +1,6 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import { basePath } from '../shell/base-path.ts';
-import { ApiError, errorOf, isAbort, offline } from './errors.ts';
+import { errorOf, isAbort, offline } from './errors.ts';
 import type { paths } from './openapi.d.ts';
 import { signInAgain } from './sign-in-again.ts';
 
@@ -51,18 +51,6 @@ export async function bodyOf<Data>(
 ): Promise<Exclude<Data, undefined>> {
   const { data } = await answer;
   return data as Exclude<Data, undefined>;
-}
-
-/**
- * Waits for a deletion. Not found is a success: an earlier request deleted it whose response was lost, or somebody
- * else did.
- */
-export async function ensureDeleted(answer: Promise<unknown>): Promise<void> {
-  try {
-    await answer;
-  } catch (error) {
-    if (!(error instanceof ApiError && error.status === 404)) throw error;
-  }
 }
 
 /** The body of a list, and how many entries it has in all. */

@@ -175,7 +175,7 @@ describe.each(databases)('on %s', (kind) => {
         },
       );
 
-      it.each(['api', 'Bulk', 'heartbeats'])(
+      it.each(['api', 'Icmp', 'heartbeats'])(
         'refuses a new check under %s, and still changes a stored one',
         async (id) => {
           const { mine, store } = service();

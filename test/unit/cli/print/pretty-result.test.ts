@@ -383,5 +383,7 @@ describe('what has no result', () => {
     );
     const ids = Array.from({ length: 12 }, (_, n) => `c${n}`);
     expect(prettySkipped(ids, PLAIN)).toContain('c9 and 2 more (');
+    const long = ids.map((id) => id.padEnd(100, 'x'));
+    expect(prettySkipped(long, PLAIN)).toMatch(/ and 2 more \(run one with --check ID\)\n$/);
   });
 });

@@ -12,7 +12,7 @@ import {
   SECTIONS,
   type Section,
 } from '../../../../model/check-file/sections.ts';
-import { CHECK_ID, isReservedCheckId, reservedCheckIdText } from '../../../../model/ids.ts';
+import { CHECK_ID } from '../../../../model/ids.ts';
 import {
   maintenanceWindowSchema,
   windowProblems,
@@ -188,11 +188,6 @@ function readEntryId(
     return null;
   }
   const of = ` of ${ENTRY_NOUNS[section]} ${JSON.stringify(id)}`;
-  // Checks and heartbeats share their ids.
-  if (section === 'heartbeats' && isReservedCheckId(id)) {
-    report.value(path, of, reservedCheckIdText(id));
-    return null;
-  }
   const at = `${path[0]}[${path[1]}]`;
   const other = seen.get(id) ?? (taken.has(id) ? 'a check' : null);
   if (other !== null) {

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api, ensureDeleted } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
+import { ensureDeleted } from '../../api/ensure-deleted.ts';
 import { asApiError } from '../../api/errors.ts';
 import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';

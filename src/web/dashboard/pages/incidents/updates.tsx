@@ -1,5 +1,6 @@
 import { useId, useState } from 'preact/hooks';
-import { api, ensureDeleted } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
+import { ensureDeleted } from '../../api/ensure-deleted.ts';
 import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation as useRouter } from 'preact-iso';
-import { api, ensureDeleted } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
+import { ensureDeleted } from '../../api/ensure-deleted.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import { invalidate } from '../../api/query.ts';
 import { Button } from '../../parts/button.tsx';

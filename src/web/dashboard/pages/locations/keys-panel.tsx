@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { api, bodyOf, ensureDeleted } from '../../api/client.ts';
+import { api, bodyOf } from '../../api/client.ts';
+import { ensureDeleted } from '../../api/ensure-deleted.ts';
 import { asApiError } from '../../api/errors.ts';
 import { invalidate } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { api, ensureDeleted } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
+import { ensureDeleted } from '../../api/ensure-deleted.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { api, bodyOf, ensureDeleted } from '../../api/client.ts';
+import { api, bodyOf } from '../../api/client.ts';
+import { ensureDeleted } from '../../api/ensure-deleted.ts';
 import { type ApiError, asApiError } from '../../api/errors.ts';
 import type { paths } from '../../api/openapi.d.ts';
 import { invalidate } from '../../api/query.ts';

@@ -1,4 +1,5 @@
-import { api, ensureDeleted } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
+import { ensureDeleted } from '../../api/ensure-deleted.ts';
 import { asApiError } from '../../api/errors.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { showToast } from '../../parts/toast.tsx';

@@ -39,6 +39,12 @@ describe('the checks for discovered targets', () => {
     expect(one?.request).toMatchObject({ hostname: 'db.test', port: 5432 });
   });
 
+  it('keep the port of a TCP check where the target has none', () => {
+    const base = checkOf('TCP', { request: { hostname: 'any.test', port: 5432 } });
+    const [one] = checksOf(base, 'db.test');
+    expect(one?.request).toMatchObject({ hostname: 'db.test', port: 5432 });
+  });
+
   it('are made once for each target, and not for one that the check cannot have', () => {
     const base = checkOf('ICMP', { id: 'hosts' });
     expect(checksOf(base, 'a.test', 'a.test')).toHaveLength(1);

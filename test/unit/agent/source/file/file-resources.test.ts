@@ -74,10 +74,6 @@ checks:
       '4:20: heartbeats[0].id of heartbeat "home" must be unique: a check has the id "home" too',
     ],
     [
-      `heartbeats: [{ id: bulk, heartbeat: ${RHYTHM} }]`,
-      '4:20: heartbeats[0].id of heartbeat "bulk" must not be "bulk": /v1/checks/bulk is a path of the API with another meaning; choose another id, for example bulk-check',
-    ],
-    [
       `heartbeats: [{ id: a, groupId: b, heartbeat: ${RHYTHM} }]`,
       '4:32: heartbeats[0].groupId of heartbeat "a" must name the group by its id in this file, which has no "b"; define it under groups',
     ],

@@ -466,14 +466,10 @@ variables: [{ key: A, value: 1 }, { key: A, value: x }]
     ]);
   });
 
-  it.each(['api', 'URL', 'tcp', 'dns', 'icmp', 'heartbeat', 'heartbeats', 'bulk'])(
-    'with the id %s, which is a path of the API, are refused',
-    async (id) => {
-      expect(await problemsOf(`checks:\n  - ${TCP.replace('id: a', `id: ${id}`)}`)).toEqual([
-        `2:11: checks[0].id of check "${id}" must not be "${id}": /v1/checks/${id.toLowerCase()} is a path of the API with another meaning; choose another id, for example ${id}-check`,
-      ]);
-    },
-  );
+  it('may be paths of the API, which only a service refuses', async () => {
+    const { checks } = await parse(`checks:\n  - ${TCP.replace('id: a', 'id: tcp')}`);
+    expect(checks.map(({ id }) => id)).toEqual(['tcp']);
+  });
 
   it.each([
     ['basicAuth: { username: u, password: 12345678 }'],
