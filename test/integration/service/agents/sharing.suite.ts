@@ -211,7 +211,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
     it('are unassigned with a reason if only the agent that is gone could run them', async () => {
       const fixture = fixtureOf();
       await fixture.addCheck('ping', { checkType: 'ICMP', request: { hostname: 'host' } });
-      await fixture.addCheck('tcp');
+      await fixture.addCheck('tcp-check');
       const a = fixture.agent('agent-a', { capabilities: { icmp: false } });
       const b = fixture.agent('agent-b', { capabilities: { types: ['ICMP'] } });
       await a.look();
@@ -220,7 +220,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       expect(await ownersOf(fixture)).toEqual(
         new Map([
           ['ping', 'agent-b'],
-          ['tcp', 'agent-a'],
+          ['tcp-check', 'agent-a'],
         ]),
       );
       await b.release();
@@ -235,7 +235,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       expect(await ownersOf(fixture)).toEqual(
         new Map([
           ['ping', '- type_not_supported'],
-          ['tcp', '- type_not_supported'],
+          ['tcp-check', '- type_not_supported'],
         ]),
       );
       expect(await fixture.assigner.pass()).toBe(0);

@@ -438,11 +438,11 @@ describe.each(databases)('on %s', (kind) => {
             }),
           ],
         });
-      await check('api', { checkType: 'API' });
+      await check('api-check', { checkType: 'API' });
       const phases = { wait: 0.5, dns: 1, tcp: 2, tls: 3, firstByte: 4, download: 5, total: 15.5 };
-      await bringOne('api', { checkType: 'API', apiCheckResult: httpDetail(200, phases) });
-      await check('tcp', { checkType: 'TCP', request: { hostname: 'h', port: 22 } });
-      await bringOne('tcp', {
+      await bringOne('api-check', { checkType: 'API', apiCheckResult: httpDetail(200, phases) });
+      await check('tcp-check', { checkType: 'TCP', request: { hostname: 'h', port: 22 } });
+      await bringOne('tcp-check', {
         checkType: 'TCP',
         tcpCheckResult: {
           ...NO_FAILURE,
@@ -452,8 +452,8 @@ describe.each(databases)('on %s', (kind) => {
           timingPhases: { dns: 1, connection: 2, data: 3, total: 6 },
         },
       });
-      await check('dns', { checkType: 'DNS', request: { query: 'a.test' } });
-      await bringOne('dns', { checkType: 'DNS' });
+      await check('dns-check', { checkType: 'DNS', request: { query: 'a.test' } });
+      await bringOne('dns-check', { checkType: 'DNS' });
       await check('ping', { checkType: 'ICMP', request: { hostname: 'h' } });
       const icmp = {
         ...NO_FAILURE,
@@ -486,12 +486,12 @@ describe.each(databases)('on %s', (kind) => {
       });
       const wanted: [string, string, readonly (readonly (number | null)[])[]][] = [
         [
-          'api-checks/api',
+          'api-checks/api-check',
           'responseTime,wait,dns,tcp,firstByte,download',
           [[70.5, 0.5, 1, 2, 4, 5]],
         ],
-        ['tcp/tcp', 'responseTime,dns,connection,data', [[70.5, 1, 2, 3]]],
-        ['dns/dns', 'responseTime,availability,retries', [[70.5, 100, 0]]],
+        ['tcp/tcp-check', 'responseTime,dns,connection,data', [[70.5, 1, 2, 3]]],
+        ['dns/dns-check', 'responseTime,availability,retries', [[70.5, 100, 0]]],
         [
           'icmp/ping',
           'packetLoss,latencyMin,latencyMax,latencyAvg,latencyStdDev',

@@ -175,7 +175,7 @@ describe.each(databases)('on %s', (kind) => {
             startTlsProtocol: tls === 'STARTTLS' ? 'LDAP' : null,
           },
         });
-      await tcp('tcp', 'LDAP.bank.test', 'ON');
+      await tcp('tcp-check', 'LDAP.bank.test', 'ON');
       await tcp('tcp-plain', 'ldap.bank.test', 'OFF');
       await tcp('tcp-address', '2001:DB8::1', 'STARTTLS');
       const dns = (id: string, protocol: string) =>
@@ -194,7 +194,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(json).toHaveLength(4);
       expect([ids(first), ids(second), ids(third), ids(fourth)]).toEqual([
         ['a', 'dot'],
-        ['a', 'b', 'dot', 'tcp'],
+        ['a', 'b', 'dot', 'tcp-check'],
         [],
         ['g', 'tcp-address'],
       ]);

@@ -6,7 +6,7 @@ import { type ContractFixture, formed, otherThan } from './contract-fixture.ts';
 import { PAGES } from './results.suite.ts';
 
 const DAY_MS = 86_400_000;
-const API = '/v1/analytics/api-checks/api';
+const API = '/v1/analytics/api-checks/api-check';
 const ICMP = '/v1/analytics/icmp/ping';
 
 /** The beginnings of what `quickRange` means, and where it ends in the past its ends. */

@@ -87,7 +87,7 @@ export function useContractFixture(runningOf: () => RunningService): () => Contr
     await check('url', 'old', { url: 'https://shop.test/' });
     await check('url', 'shop', { url: 'https://shop.test/' });
     await check('url', 'many', { url: 'https://shop.test/' });
-    await check('api', 'api', { url: 'https://shop.test/api' });
+    await check('api', 'api-check', { url: 'https://shop.test/api' });
     await check('icmp', 'ping', { hostname: 'shop.test' });
     const oldMs = clock.wallMs();
     const { old, recent } = storyOf(oldMs, oldMs + 7 * HOUR_MS);

@@ -54,7 +54,7 @@ export function resourcesContract(fixture: () => ContractFixture): void {
 
     it('have root cause analyses of the form of their table', async () => {
       const { mine, features } = fixture();
-      const [group] = (await mine.get(`${GROUPS}?checkId=api`)).json;
+      const [group] = (await mine.get(`${GROUPS}?checkId=api-check`)).json;
       const analysisOf = async (what: object) => {
         const asked = await mine.post(ANALYSES, what);
         expect(asked.status, asked.text).toBe(202);

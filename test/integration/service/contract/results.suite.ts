@@ -50,7 +50,7 @@ export function resultsContract(fixture: () => ContractFixture): void {
         await client.get(`${RESULTS}/shop?resultType=ALL&limit=100`),
       );
       expect(all).toHaveLength(9);
-      formedList(HTTP_CHECK_RESULT, await client.get(`${RESULTS}/api`));
+      formedList(HTTP_CHECK_RESULT, await client.get(`${RESULTS}/api-check`));
     });
 
     it('of ICMP monitors have it too', async () => {
@@ -142,10 +142,13 @@ export function resultsContract(fixture: () => ContractFixture): void {
   });
 
   describe('check statuses', () => {
-    it.each(['shop', 'api', 'ping', 'old'])('of %s have the form of the table', async (id) => {
-      const status = formed(CHECK_STATUS, await client.get(`${STATUSES}/${id}`));
-      expect(status).toMatchObject({ checkId: id, hasFailures: id === 'old' });
-    });
+    it.each(['shop', 'api-check', 'ping', 'old'])(
+      'of %s have the form of the table',
+      async (id) => {
+        const status = formed(CHECK_STATUS, await client.get(`${STATUSES}/${id}`));
+        expect(status).toMatchObject({ checkId: id, hasFailures: id === 'old' });
+      },
+    );
 
     it('are null if nothing has run', async () => {
       const { mine } = fixture();
@@ -167,7 +170,7 @@ export function resultsContract(fixture: () => ContractFixture): void {
       expect(alerts.map((one: { checkId: string }) => one.checkId)).not.toContain('old');
       expect(alerts).toContainEqual(
         expect.objectContaining({
-          checkId: 'api',
+          checkId: 'api-check',
           checkType: 'API',
           alertType: 'ALERT_FAILURE',
           error: expect.any(String),

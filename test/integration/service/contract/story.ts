@@ -76,7 +76,7 @@ export function storyOf(
 ): { readonly old: readonly CheckResult[]; readonly recent: readonly CheckResult[] } {
   const ago = (minutes: number, fields: Partial<Run> = {}): CheckResult =>
     resultOfRun({ slot: nowMs - minutes * MINUTE_MS, ...fields });
-  const api = { checkId: 'api', checkType: 'API' } as const;
+  const api = { checkId: 'api-check', checkType: 'API' } as const;
   return {
     old: [resultOfRun({ ...REFUSED_STATUS, slot: oldMs - MINUTE_MS, checkId: 'old' })],
     recent: [

@@ -292,7 +292,10 @@ describe.each(databases)('on %s', (kind) => {
     it('take what was around into account', async () => {
       const { mine, check, deliver, berlin, oslo } = fixture();
       await check('shop', { request: { url: 'https://Shop.test/cart' }, runParallel: true });
-      await check('api', { checkType: 'API', request: { url: 'https://u:p@shop.test:8443/x?y' } });
+      await check('api-check', {
+        checkType: 'API',
+        request: { url: 'https://u:p@shop.test:8443/x?y' },
+      });
       await check('port', { checkType: 'TCP', request: { hostname: 'shop.test.', port: 25 } });
       await check('other', { request: { url: 'https://shop.test.example/' } });
       const passing = [60, 50, 40].map((minutes) => resultOfRun({ slot: minutesAgo(minutes) }));
@@ -304,7 +307,7 @@ describe.each(databases)('on %s', (kind) => {
       const at = { slot: minutesAgo(10) };
       await deliver(berlin, {
         results: [
-          failure({ ...at, checkId: 'api', name: 'Check api' }),
+          failure({ ...at, checkId: 'api-check', name: 'Check api-check' }),
           resultOfRun({ ...at, checkId: 'port', name: 'Check port' }),
           failure({ ...at, checkId: 'other', name: 'Check other' }),
         ],
@@ -316,7 +319,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(text).toContain('that passed was for 2025-12-31 23:20:00 UTC, 30 minutes before');
       expect(text).toContain('It fails there since 2025-12-31 23:30:00 UTC: 3 runs with this one.');
       expect(text).toContain('In oslo the check passed at the same slot with status 200.');
-      expect(text).toContain('"Check api" (API) fail as well; "Check port" (TCP) pass.');
+      expect(text).toContain('"Check api-check" (API) fail as well; "Check port" (TCP) pass.');
       expect(text).not.toContain('Check other');
       expect(analysis.userImpact).toContain('Likely only those near berlin are concerned');
     });

@@ -20,10 +20,10 @@ describe.each(databases)('on %s', (kind) => {
   describe('checks that depend on another', () => {
     const fixture = useResultsFixture(useRunningService(kind));
 
-    /** `shop` and `api` depend on `switch`. */
+    /** `shop` and `cart` depend on `switch`. */
     const start = async () => {
       await fixture().check('switch');
-      for (const id of ['shop', 'api']) await fixture().check(id, { dependsOn: ['switch'] });
+      for (const id of ['shop', 'cart']) await fixture().check(id, { dependsOn: ['switch'] });
       const { run, alerts, sweepAt } = alertsFixtureOf(fixture());
       const runAll = async (minute: number, given: Readonly<Record<string, object>>) => {
         for (const [checkId, fields] of Object.entries(given)) {
@@ -35,9 +35,9 @@ describe.each(databases)('on %s', (kind) => {
 
     it('alert after it passes again, unless they do, too', async () => {
       const { runAll, alerts, sweepAt } = await start();
-      await runAll(1, { shop: FAILED, switch: FAILED, api: FAILED });
+      await runAll(1, { shop: FAILED, switch: FAILED, cart: FAILED });
       await sweepAt(1.5);
-      await runAll(2, { shop: FAILED, api: FAILED });
+      await runAll(2, { shop: FAILED, cart: FAILED });
       await sweepAt(9);
       expect(await alerts()).toEqual(['ALERT_FAILURE switch']);
       await runAll(10, { switch: PASSED });
@@ -45,7 +45,7 @@ describe.each(databases)('on %s', (kind) => {
       await runAll(9.5, { shop: FAILED });
       await sweepAt(11);
       expect(await alerts()).toEqual(['ALERT_FAILURE switch', 'ALERT_RECOVERY switch']);
-      await runAll(11, { shop: FAILED, api: PASSED });
+      await runAll(11, { shop: FAILED, cart: PASSED });
       expect((await alerts()).slice(2)).toEqual(['ALERT_FAILURE']);
       await runAll(12, { shop: PASSED });
       expect((await alerts()).slice(3)).toEqual(['ALERT_RECOVERY']);
@@ -69,8 +69,8 @@ describe.each(databases)('on %s', (kind) => {
       await sweepAt(1.4);
       expect(await alerts()).toEqual(['ALERT_FAILURE']);
       await fixture().mine.patch('/v1/checks/switch', { muted: true });
-      await runAll(2, { switch: FAILED, api: FAILED });
-      expect((await alerts()).slice(1)).toEqual(['ALERT_FAILURE api']);
+      await runAll(2, { switch: FAILED, cart: FAILED });
+      expect((await alerts()).slice(1)).toEqual(['ALERT_FAILURE cart']);
     });
 
     it('alert although the other failed last, once that is older than a period and 11 minutes, or nothing runs it', async () => {
@@ -84,8 +84,8 @@ describe.each(databases)('on %s', (kind) => {
       expect((await alerts()).slice(1)).toEqual(['ALERT_FAILURE']);
       await runAll(24, { switch: FAILED });
       await fixture().check('switch', { privateLocations: [], locations: ['eu-west-1'] });
-      await runAll(25, { api: FAILED });
-      expect((await alerts()).slice(2)).toEqual(['ALERT_FAILURE api']);
+      await runAll(25, { cart: FAILED });
+      expect((await alerts()).slice(2)).toEqual(['ALERT_FAILURE cart']);
     });
 
     it('wait for one that waits for another itself', async () => {
@@ -110,12 +110,12 @@ describe.each(databases)('on %s', (kind) => {
       await runAll(1.1, { switch: DEGRADED });
       await sweepAt(1.5);
       expect(await alerts()).toEqual(['ALERT_DEGRADED switch', 'ALERT_FAILURE']);
-      await runAll(2, { api: FAILED });
+      await runAll(2, { cart: FAILED });
       await runAll(2.1, { switch: PASSED });
       await sweepAt(2.5);
       expect((await alerts()).slice(2)).toEqual([
         'ALERT_DEGRADED_RECOVERY switch',
-        'ALERT_FAILURE api',
+        'ALERT_FAILURE cart',
       ]);
       await fixture().mine.patch('/v1/checks/switch', {
         useGlobalAlertSettings: false,
@@ -131,7 +131,7 @@ describe.each(databases)('on %s', (kind) => {
       const { alerts, sweepAt } = await start();
       const { deliver, result } = alertsFixtureOf(fixture());
       const failed = (checkId: string) => result(1, { ...FAILED, checkId });
-      const results = ['api', 'shop', 'switch'].map(failed);
+      const results = ['cart', 'shop', 'switch'].map(failed);
       await deliver(fixture().berlin, { results });
       await sweepAt(2);
       expect(await alerts()).toEqual(['ALERT_FAILURE switch']);
@@ -189,7 +189,7 @@ describe.each(databases)('on %s', (kind) => {
         ['shop', [heartbeat.id], 'is a heartbeat'],
         ['shop', ['shop'], 'no check depends on itself'],
         ['switch', ['page'], 'page depends on it'],
-        ['shop', ['api', 'api'], 'must name each check once'],
+        ['shop', ['cart', 'cart'], 'must name each check once'],
       ] as const) {
         expect(await refusal(id, dependsOn)).toEqual([400, expect.stringContaining(problem)]);
       }

@@ -168,7 +168,7 @@ describe.each(databases)('on %s', (kind) => {
         privateLocations: ['oslo'],
       });
       await check('grouped', { groupId: group.id, tags: ['web'] });
-      await check('tcp', {
+      await check('tcp-check', {
         checkType: 'TCP',
         request: { hostname: 'shop.test', port: 22 },
         privateLocations: ['berlin'],
@@ -181,19 +181,19 @@ describe.each(databases)('on %s', (kind) => {
       await ran('shop', { 1: failing });
       const filters: [string, readonly string[]][] = [
         ['?state=failing', ['shop']],
-        ['?state=paused&state=failing', ['shop', 'tcp']],
-        ['?type=TCP', ['tcp']],
+        ['?state=paused&state=failing', ['shop', 'tcp-check']],
+        ['?type=TCP', ['tcp-check']],
         ['?tag=web', ['grouped']],
         [`?groupId=${group.id}`, ['grouped']],
         [`?groupId=${group.id + 1}`, []],
-        ['?activated=false', ['tcp']],
+        ['?activated=false', ['tcp-check']],
         ['?activated=true&state=unknown&type=URL', ['grouped', 'public']],
         ['?location=oslo', ['grouped', 'shop']],
-        ['?location=berlin', ['public', 'shop', 'tcp']],
+        ['?location=berlin', ['public', 'shop', 'tcp-check']],
         ['?location=eu-west-1', ['public']],
         ['?location=%00', []],
         ['?search=PUB', ['public']],
-        ['?without=group', ['beat', 'public', 'shop', 'tcp']],
+        ['?without=group', ['beat', 'public', 'shop', 'tcp-check']],
         ['?without=group&without=tag&without=location', ['beat']],
         ['?without=tag&type=URL', ['public', 'shop']],
         ['?silent=true', []],
