@@ -21,7 +21,9 @@ export interface ApiClients {
   readonly troubles: readonly Trouble[];
   /** Requests that were answered with 2xx so far. */
   readonly answered: number;
-  /** Ends them after their current requests. */
+  /** Why a client ended by itself: a promise that the service did not keep. Null while none has. */
+  readonly failure: unknown;
+  /** Ends them after their current requests, and rejects with `failure` if there is one. */
   stop(): Promise<void>;
 }
 
@@ -45,6 +47,8 @@ export interface ClientsOptions {
 
 const RESULTS_A_BATCH = 20;
 const RETRY_MS = 100;
+/** The service answers within its own limits of 30 s: a request that lasts longer hangs. */
+const REQUEST_LIMIT_MS = 90_000;
 /** Between two steps of a client. Without it the clients take all CPU that the other tests leave. */
 const PAUSE_MS = 20;
 
@@ -54,12 +58,13 @@ export function startApiClients(options: ClientsOptions): ApiClients {
   const promised: Promised = { names: new Map(), resultIds: new Set() };
   const troubles: Trouble[] = [];
   const stopping = new AbortController();
-  const state = { answered: 0 };
+  const state = { answered: 0, failure: null as unknown };
 
   const askOnce = async (path: string, ask: Ask): Promise<Reply | null> => {
     let reply: Reply;
     try {
-      reply = await askService(port, path, { key: apiKey, ...ask });
+      const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
+      reply = await askService(port, path, { key: apiKey, signal, ...ask });
     } catch (error) {
       troubles.push({ kind: 'cut', code: systemCodeOf(error) });
       return null;
@@ -72,11 +77,12 @@ export function startApiClients(options: ClientsOptions): ApiClients {
     troubles.push({ kind: 'answer', status, text, retryAfter: headers['retry-after'] ?? null });
     return null;
   };
-  /** Repeats a request that is safe to repeat until it is answered. */
+  /** Repeats a request that is safe to repeat until it is answered, or `stop` is called. */
   const askAgain = async (path: string, ask: Ask): Promise<Reply> => {
     for (;;) {
       const reply = await askOnce(path, ask);
       if (reply !== null) return reply;
+      stopping.signal.throwIfAborted();
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   };
@@ -123,7 +129,12 @@ export function startApiClients(options: ClientsOptions): ApiClients {
 
   const repeat = async (step: () => Promise<void>): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await step();
+      try {
+        await step();
+      } catch (thrown) {
+        if (thrown !== stopping.signal.reason) state.failure ??= thrown;
+        return;
+      }
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   };
@@ -131,26 +142,34 @@ export function startApiClients(options: ClientsOptions): ApiClients {
     ...Array.from({ length: writers }, () => repeat(write)),
     ...Array.from({ length: reporters }, () => repeat(report)),
   ];
-  // `stop` reports them; nothing awaits them before.
-  for (const each of running) each.catch(() => {});
   return {
     promised,
     troubles,
     get answered() {
       return state.answered;
     },
+    get failure() {
+      return state.failure;
+    },
     async stop() {
       stopping.abort();
       await Promise.all(running);
+      if (state.failure !== null) throw state.failure;
     },
   };
 }
 
-/** Resolves after this many more requests with 2xx. */
-export async function answeredMore(clients: Pick<ApiClients, 'answered'>, count: number) {
+/** Resolves after this many more requests with 2xx; rejects if a client has failed. */
+export async function answeredMore(
+  clients: Pick<ApiClients, 'answered' | 'failure' | 'troubles'>,
+  count: number,
+) {
   const wanted = clients.answered + count;
   await until(
-    async () => clients.answered,
-    (answered) => answered >= wanted,
+    async () => {
+      if (clients.failure !== null) throw clients.failure;
+      return { answered: clients.answered, wanted, last: clients.troubles.at(-1) };
+    },
+    ({ answered }) => answered >= wanted,
   );
 }

@@ -64,6 +64,8 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sends objects as JSON with its content type, and texts and bytes unchanged. */
   readonly body?: unknown;
+  /** Ends the request. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ServiceApp {
@@ -130,7 +132,7 @@ export async function startServiceApp(
 export async function askService(
   port: number,
   path: string,
-  { key = KEYS.admin, method = 'GET', headers = {}, body }: Ask = {},
+  { key = KEYS.admin, method = 'GET', headers = {}, body, signal }: Ask = {},
 ): Promise<Reply> {
   const isPlain = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
   const sent = request({
@@ -138,6 +140,7 @@ export async function askService(
     port,
     path,
     method,
+    ...(signal === undefined ? {} : { signal }),
     agent: new Agent({ keepAlive: false }),
     headers: {
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
