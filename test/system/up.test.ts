@@ -354,7 +354,7 @@ describe('vedette up', LIMIT, () => {
     const { port: apiPort, key } = greetingIn(text);
     write('s3cret-2');
     await cli.seen('stderr', /checks\.yaml has changed: 1 variable updated\n/);
-    await cli.seen('stdout', /PASS {4}api.*PASS {4}api/s);
+    await cli.seen('stdout', /PASS {4}shop.*PASS {4}shop/s);
     expect(asked).toEqual(['s3cret-1 s3cret-own', 's3cret-2 s3cret-own']);
     const { json } = await askService(apiPort, '/v1/variables', { key });
     expect(json).toMatchObject([{ key: 'TOKEN', value: null, secret: true }]);

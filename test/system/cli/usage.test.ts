@@ -171,7 +171,10 @@ describe('help', () => {
     ],
     [
       'up',
-      ['PORT', 'HOST', 'AGENT_HEALTH_PORT', 'DATABASE_URL', 'LOG_LEVEL', 'SHUTDOWN_GRACE_SECONDS'],
+      [
+        ...['PORT', 'HOST', 'AGENT_HEALTH_PORT', 'AGENT_HEALTH_HOST'],
+        ...['DATABASE_URL', 'LOG_LEVEL', 'SHUTDOWN_GRACE_SECONDS'],
+      ],
     ],
   ])('of %s lists the variables that are for it, and no other', async (command, names) => {
     const { stdout } = await run(['help', command]);
