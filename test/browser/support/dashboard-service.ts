@@ -101,7 +101,7 @@ export async function newDashboardAccount(
 ): Promise<DashboardAccount> {
   const [accountId, userId] = [randomUUID(), randomUUID()];
   const createdAtMs = Date.now();
-  const email = `mira.roth.${userId.slice(0, 4)}@example.com`;
+  const email = `mira.${userId.slice(0, 8)}@example.com`;
   await insertAccount(store, { id: accountId, name, createdAtMs });
   await insertUser(store, { id: userId, email, passwordHash: null, createdAtMs });
   await insertMembership(store, { accountId, userId, role, createdAtMs });
