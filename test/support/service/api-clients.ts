@@ -49,6 +49,8 @@ const RESULTS_A_BATCH = 20;
 const RETRY_MS = 100;
 /** The service answers within its own limits of 30 s: a request that lasts longer hangs. */
 const REQUEST_LIMIT_MS = 90_000;
+/** Longer than any outage of a test: a request that is refused for so long is refused for good. */
+const RETRIES_LIMIT_MS = 240_000;
 /** Between two steps of a client. Without it the clients take all CPU that the other tests leave. */
 const PAUSE_MS = 20;
 
@@ -77,12 +79,16 @@ export function startApiClients(options: ClientsOptions): ApiClients {
     troubles.push({ kind: 'answer', status, text, retryAfter: headers['retry-after'] ?? null });
     return null;
   };
-  /** Repeats a request that is safe to repeat until it is answered, or `stop` is called. */
+  /** Repeats a request that is safe to repeat until it is answered. */
   const askAgain = async (path: string, ask: Ask): Promise<Reply> => {
+    const beganAtMs = performance.now();
     for (;;) {
       const reply = await askOnce(path, ask);
       if (reply !== null) return reply;
-      stopping.signal.throwIfAborted();
+      if (performance.now() - beganAtMs > RETRIES_LIMIT_MS) {
+        const last = JSON.stringify(troubles.at(-1));
+        throw new Error(`${path} was not answered within ${RETRIES_LIMIT_MS / 1000} s: ${last}`);
+      }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   };
@@ -132,7 +138,7 @@ export function startApiClients(options: ClientsOptions): ApiClients {
       try {
         await step();
       } catch (thrown) {
-        if (thrown !== stopping.signal.reason) state.failure ??= thrown;
+        state.failure ??= thrown;
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));

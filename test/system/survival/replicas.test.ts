@@ -84,104 +84,100 @@ describe('two replicas that start at once on an empty database', () => {
   });
 });
 
-describe('two replicas under load', () => {
-  it(
-    'two replicas under load lose nothing when one is killed and the database restarts',
-    async () => {
-      const databaseUrl = await server().createDatabase();
-      const where = { databaseUrl };
-      const apiKey = newApiKey();
-      const first = await startService({ ...where, apiKey });
-      const second = await startService({ ...where, apiKey });
-      const balancer = await startBalancer([first.port, second.port]);
-      const { checkIds, location, loadLocation, loadCheckId } = await setUp(first);
-      // It has no agents that could get the check.
-      const [account] = await readDatabase(where, 'select id from accounts');
-      await withDatabase(where, (store) =>
-        giveEverySlot(store, {
-          accountId: String(account?.id),
-          checkId: loadCheckId,
-          slugs: [loadLocation.slug],
+describe('two replicas under load', { timeout: TIME_LIMIT_MS }, () => {
+  it('two replicas under load lose nothing when one is killed and the database restarts', async () => {
+    const databaseUrl = await server().createDatabase();
+    const where = { databaseUrl };
+    const apiKey = newApiKey();
+    const first = await startService({ ...where, apiKey });
+    const second = await startService({ ...where, apiKey });
+    const balancer = await startBalancer([first.port, second.port]);
+    const { checkIds, location, loadLocation, loadCheckId } = await setUp(first);
+    // It has no agents that could get the check.
+    const [account] = await readDatabase(where, 'select id from accounts');
+    await withDatabase(where, (store) =>
+      giveEverySlot(store, {
+        accountId: String(account?.id),
+        checkId: loadCheckId,
+        slugs: [loadLocation.slug],
+      }),
+    );
+
+    const agents: RunningAgent[] = [];
+    for (let number = 0; number < 2; number += 1) {
+      agents.push(
+        await startAgent({
+          serviceUrl: balancer.url,
+          key: location.key,
+          dataDir: makeTestFolder(),
         }),
       );
+    }
+    const clients = startApiClients({
+      port: balancer.port,
+      apiKey,
+      locationKey: loadLocation.key,
+      slug: loadLocation.slug,
+      checkId: loadCheckId,
+      writers: 4,
+      reporters: 2,
+    });
+    await until(() => healthOf(agents), shareTheChecks);
+    const afterMs = Date.now() + FUZZ_MS;
+    await finalsAfter(databaseUrl, afterMs, agents.length * 10);
+    expect(clients.troubles).toEqual([]);
+    expect(new Set(balancer.given.keys())).toEqual(new Set([first.port, second.port]));
 
-      const agents: RunningAgent[] = [];
-      for (let number = 0; number < 2; number += 1) {
-        agents.push(
-          await startAgent({
-            serviceUrl: balancer.url,
-            key: location.key,
-            dataDir: makeTestFolder(),
-          }),
-        );
-      }
-      const clients = startApiClients({
-        port: balancer.port,
-        apiKey,
-        locationKey: loadLocation.key,
-        slug: loadLocation.slug,
-        checkId: loadCheckId,
-        writers: 4,
-        reporters: 2,
-      });
-      await until(() => healthOf(agents), shareTheChecks);
-      const afterMs = Date.now() + FUZZ_MS;
-      await finalsAfter(databaseUrl, afterMs, agents.length * 10);
-      expect(clients.troubles).toEqual([]);
-      expect(new Set(balancer.given.keys())).toEqual(new Set([first.port, second.port]));
+    // One of two.
+    const killedAtMs = Date.now();
+    await first.kill('SIGKILL');
+    await answeredMore(clients, 100);
+    await finalsAfter(databaseUrl, killedAtMs, 20);
+    const afterKill = clients.troubles.length;
+    // At least one request was cut, otherwise there was no load.
+    expect(afterKill).toBeGreaterThan(0);
+    const third = await startService({ ...where, apiKey, port: first.port });
 
-      // One of two.
-      const killedAtMs = Date.now();
-      await first.kill('SIGKILL');
-      await answeredMore(clients, 100);
-      await finalsAfter(databaseUrl, killedAtMs, 20);
-      const afterKill = clients.troubles.length;
-      // At least one request was cut, otherwise there was no load.
-      expect(afterKill).toBeGreaterThan(0);
-      const third = await startService({ ...where, apiKey, port: first.port });
+    // The shared database.
+    const replicas = [second, third];
+    await server().stop('immediate');
+    const gone = { fromMs: Date.now(), toMs: 0 };
+    for (const replica of replicas) await until(() => readinessOf(replica), is(503));
+    await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));
+    gone.toMs = Date.now();
+    await server().start();
+    for (const replica of replicas) await until(() => readinessOf(replica), is(200));
+    await answeredMore(clients, 100);
+    await finalsAfter(databaseUrl, gone.toMs, 40);
+    await until(
+      () => healthOf(agents),
+      (all) => shareTheChecks(all) && all.every(({ state }) => state === 'running'),
+    );
+    await clients.stop();
 
-      // The shared database.
-      const replicas = [second, third];
-      await server().stop('immediate');
-      const gone = { fromMs: Date.now(), toMs: 0 };
-      for (const replica of replicas) await until(() => readinessOf(replica), is(503));
-      await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));
-      gone.toMs = Date.now();
-      await server().start();
-      for (const replica of replicas) await until(() => readinessOf(replica), is(200));
-      await answeredMore(clients, 100);
-      await finalsAfter(databaseUrl, gone.toMs, 40);
-      await until(
-        () => healthOf(agents),
-        (all) => shareTheChecks(all) && all.every(({ state }) => state === 'running'),
-      );
-      await clients.stop();
+    const upToMs = Date.now() - FUZZ_MS;
+    // Each uploads what it still has. While they run, hardly a moment finds nothing in both.
+    for (const agent of agents) expect(await agent.kill('SIGTERM')).toBe(0);
+    for (const replica of replicas) expect(await replica.kill('SIGTERM')).toBe(0);
 
-      const upToMs = Date.now() - FUZZ_MS;
-      // Each uploads what it still has. While they run, hardly a moment finds nothing in both.
-      for (const agent of agents) expect(await agent.kill('SIGTERM')).toBe(0);
-      for (const replica of replicas) expect(await replica.kill('SIGTERM')).toBe(0);
-
-      const records = await slotRecords(where);
-      const ofLoad = records.filter(({ checkId }) => checkId === loadCheckId);
-      const ofAgents = records.filter(({ checkId }) => checkId !== loadCheckId);
-      expect(
-        slotFaults(ofAgents, { checkIds, periodSeconds: PERIOD_SECONDS, afterMs, upToMs }),
-      ).toEqual({ unanswered: [], double: [], unplanned: [] });
-      // The agents continued with their assignments, and uploaded the results afterwards.
-      const meanwhile = ofAgents.filter(
-        ({ kind, slotMs }) => kind === 'FINAL' && slotMs > gone.fromMs && slotMs < gone.toMs,
-      );
-      expect(meanwhile.length).toBeGreaterThan(10);
-      expect(ofLoad.length).toBeGreaterThan(0);
-      expect(await brokenPromises(databaseUrl, clients)).toEqual([]);
-      const troubles = clients.troubles.slice(afterKill);
-      expect(clients.troubles.filter((each) => !isFair(each))).toEqual([]);
-      expect(troubles.some(({ kind }) => kind === 'answer')).toBe(true);
-      expect([first, ...replicas, ...agents].flatMap(({ log }) => troublesIn(log()))).toEqual([]);
-    },
-    TIME_LIMIT_MS,
-  );
+    const records = await slotRecords(where);
+    const ofLoad = records.filter(({ checkId }) => checkId === loadCheckId);
+    const ofAgents = records.filter(({ checkId }) => checkId !== loadCheckId);
+    expect(
+      slotFaults(ofAgents, { checkIds, periodSeconds: PERIOD_SECONDS, afterMs, upToMs }),
+    ).toEqual({ unanswered: [], double: [], unplanned: [] });
+    // The agents continued with their assignments, and uploaded the results afterwards.
+    const meanwhile = ofAgents.filter(
+      ({ kind, slotMs }) => kind === 'FINAL' && slotMs > gone.fromMs && slotMs < gone.toMs,
+    );
+    expect(meanwhile.length).toBeGreaterThan(10);
+    expect(ofLoad.length).toBeGreaterThan(0);
+    expect(await brokenPromises(databaseUrl, clients)).toEqual([]);
+    const troubles = clients.troubles.slice(afterKill);
+    expect(clients.troubles.filter((each) => !isFair(each))).toEqual([]);
+    expect(troubles.some(({ kind }) => kind === 'answer')).toBe(true);
+    expect([first, ...replicas, ...agents].flatMap(({ log }) => troublesIn(log()))).toEqual([]);
+  });
 });
 
 /** Checks that agents run, and one of a location without agents, for results from elsewhere. */
