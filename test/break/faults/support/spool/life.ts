@@ -266,7 +266,7 @@ async function open(
 
 /** Only files that cannot be read at the start are moved away unread. */
 function mayBeDamaged({ disk }: Pick<Stage, 'disk'>): boolean {
-  return /^spool\/disk\/(recover|scan-file)\.ts:/.test(disk.fired?.site ?? '');
+  return /^agent\/spool\/disk\/(recover|scan-file)\.ts:/.test(disk.fired?.site ?? '');
 }
 
 function isAside({ dataDir, disk }: Stage, id: string | null): boolean {
