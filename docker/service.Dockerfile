@@ -24,9 +24,9 @@ COPY src src
 COPY tsconfig.json ./
 RUN npm run build
 COPY README.md ./
-COPY docker/assemble.mjs docker/package-files.mjs docker/third-party.mjs docker/healthcheck.mjs docker/README.md docker/
+COPY docker/assemble-image.mjs docker/needed-files.mjs docker/third-party.mjs docker/healthcheck.mjs docker/README.md docker/
 # Readable for the image's user, even if the repository was checked out with a strict umask.
-RUN node docker/assemble.mjs service /image/opt/vedette && cp docker/healthcheck.mjs /image/opt/vedette/ \
+RUN node docker/assemble-image.mjs service /image/opt/vedette && cp docker/healthcheck.mjs /image/opt/vedette/ \
   && chmod -R a+rX /image
 
 FROM ${BASE_IMAGE}

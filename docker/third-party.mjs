@@ -1,5 +1,5 @@
 // What Vedette holds of others: a bill of materials (CycloneDX 1.6, JSON) and the texts of the licences.
-// For the images, assemble.mjs writes both; for the package, `npm pack` does, after the build:
+// For the images, assemble-image.mjs writes both; for the package, `npm pack` does, after the build:
 //
 //   node docker/third-party.mjs FOLDER
 //
@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isLicence } from './package-files.mjs';
+import { isLicence } from './needed-files.mjs';
 
 export const BILL = 'sbom.cdx.json';
 export const LICENCES = 'third-party-licenses.txt';

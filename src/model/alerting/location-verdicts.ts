@@ -1,5 +1,5 @@
 import { type Condition, worseOf } from './alert.ts';
-import { isTooLate } from './late-verdicts.ts';
+import { isTooLate } from './verdict-freshness.ts';
 
 /** The last verdict of a location. */
 export interface LocationVerdict {

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { countText } from '../../runtime/text/count-text.ts';
-import { everyHour } from '../database/retention.ts';
+import { everyHour } from '../database/every-hour.ts';
 import type { Sql, Store } from '../database/store.ts';
 import type { ArtifactStore } from '../object-store/artifact-store.ts';
 import { cleanUpArtifacts } from '../object-store/clean-up.ts';

@@ -1,7 +1,8 @@
 import { archiveAfter, type ErrorGroupChanges } from '../../model/result/error-group.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { everyHour, removePastRetention } from '../database/retention.ts';
+import { everyHour } from '../database/every-hour.ts';
+import { removePastRetention } from '../database/retention.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { Precondition } from '../http/resources/etag.ts';

@@ -4,7 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { callerOf } from '../http/access/authentication.ts';
-import { weightsIn } from '../http/content-coding.ts';
+import { weightsIn } from '../http/header-weights.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery } from '../http/resources/parameters.ts';
 import { type EventStreamParts, streamEvents } from './event-stream.ts';

@@ -1,13 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { weightsIn } from './header-weights.ts';
 
 /** The one first that is smaller for about the same time. */
 const CODINGS = ['br', 'gzip'] as const;
 /** A content coding of answers (RFC 9110 8.4.1). */
 export type Coding = (typeof CODINGS)[number];
-
-/** RFC 9110 12.4.2. */
-const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 /** The coding that the client prefers (RFC 9110 12.5.3); null if it accepts none of ours. */
 export function acceptedCoding(headers: IncomingHttpHeaders): Coding | null {
@@ -29,18 +27,6 @@ export function acceptedCoding(headers: IncomingHttpHeaders): Coding | null {
     most = weight;
   }
   return chosen;
-}
-
-/** The weights of what a header such as Accept names, in lower case and without other parameters. */
-export function weightsIn(header: string): ReadonlyMap<string, number> {
-  const weights = new Map<string, number>();
-  for (const item of header.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = item.split(';').map((part) => part.trim());
-    const given = parameters.find((parameter) => parameter.startsWith('q='));
-    const weight = given === undefined ? 1 : Number(WEIGHT.exec(given)?.[1] ?? 0);
-    if (name !== '') weights.set(name, weight);
-  }
-  return weights;
 }
 
 /** Adds the name of a request header that the answer depends on. */

@@ -2,7 +2,8 @@ import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
-import { everyHour, removeInBatches } from '../database/retention.ts';
+import { everyHour } from '../database/every-hour.ts';
+import { removeInBatches } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import {

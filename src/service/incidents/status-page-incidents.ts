@@ -6,7 +6,8 @@ import {
   pageIncidentUpdateSchema,
 } from '../../model/incident/status-page-incident.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { everyHour, removeInBatches, removePastRetention } from '../database/retention.ts';
+import { everyHour } from '../database/every-hour.ts';
+import { removeInBatches, removePastRetention } from '../database/retention.ts';
 import { conflict, invalid } from '../errors.ts';
 import { firstMonth } from '../status-pages/history/months.ts';
 import { requireServices } from '../status-pages/named-services.ts';

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { everyHour } from '../database/retention.ts';
+import { everyHour } from '../database/every-hour.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 

@@ -90,7 +90,7 @@ describe('the images', () => {
     const steps = DOCKERFILES.map((file) =>
       read(file)
         .replace(/^#.*\n/gm, '')
-        .split('RUN node docker/assemble.mjs', 1),
+        .split('RUN node docker/assemble-image.mjs', 1),
     );
     expect(steps[0]).toEqual(steps[1]);
     const [agent, service] = DOCKERFILES.map((file) => read(`${file}.dockerignore`));

@@ -17,7 +17,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cli: ['agent', 'service', 'wire', 'model', 'handbook', 'runtime'],
 };
 
-/** Commands that the agent's image leaves out (docker/assemble.mjs), and the help of all. */
+/** Commands that the agent's image leaves out (docker/assemble-image.mjs), and the help of all. */
 const OPERATORS_CLI = [
   'cli/up/',
   'cli/account/',

@@ -9,7 +9,7 @@ import type { Failure } from '../../../model/result/error-codes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
 import { type ProbeContext, type ProbeOutcome, roundToMicroseconds } from '../probe.ts';
-import { echoFacts, echoFailure, icmpSummary, kernelUncertainMs } from './echo-facts.ts';
+import { echoFailure } from './echo-failure.ts';
 import { ECHO_DATA_BYTES } from './echo-packet.ts';
 import { runEchoes } from './echo-run.ts';
 import { ExchangePool } from './exchange-pool.ts';
@@ -106,7 +106,7 @@ async function pingResolved(
         uncertainMs,
       });
     }
-    const facts = echoFacts(ends);
+    const facts = countPackets(ends);
     context.log.info(icmpSummary(facts));
     const response: IcmpResponse = {
       hostname,

@@ -6,7 +6,8 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { LOG_PRIORITIES } from '../drop-order.ts';
 import { RecordDropper } from '../drop-records.ts';
 import { frameBytes } from '../frame.ts';
-import { bootTimeOfRecord, isWithinRecordLimits } from '../record-limits.ts';
+import { bootTimeOfRecord } from '../record-age.ts';
+import { isWithinRecordLimits } from '../record-limits.ts';
 import type {
   SharedSpoolSpace,
   Spool,

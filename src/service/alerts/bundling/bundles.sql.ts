@@ -17,7 +17,7 @@ export const CARRIED_LEASE = `now() + interval '1 hour'`;
  * @param now the parameter with the time
  * @param maxCarried the parameter with the most deliveries that are added; the others wait for the next message
  */
-export function gatheringAfterClaim(now: string, maxCarried: string): string {
+export function bundledAfterClaim(now: string, maxCarried: string): string {
   return `candidates as (
     select m.id, claimed.id as bundle_id
     from claimed cross join lateral (

@@ -1,7 +1,7 @@
 import type { AlertChannelType, MessageTemplates } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
-import { gatheringAfterClaim } from '../bundling/bundles.sql.ts';
+import { bundledAfterClaim } from '../bundling/bundles.sql.ts';
 import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 import type { SealedTarget } from '../channels/sql.ts';
 import { hasNoneOfPair } from './check-channels.sql.ts';
@@ -137,7 +137,7 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
        returning d.id, d.account_id, d.channel_id, c.sealed_secrets, d.notice, d.attempts as attempt,
          a.time_zone, c.title_template, c.text_template, d.bundle_key,
          jsonb_build_object('type', c.type, 'config', c.config) as target, ${CHANNEL_SUMMARY} as channel
-     ), ${gatheringAfterClaim('$1', '$9')}
+     ), ${bundledAfterClaim('$1', '$9')}
      select claimed.*, exists (select from alert_deliveries m where m.bundle_id = claimed.id)
        or exists (select from candidates m where m.bundle_id = claimed.id) as is_bundle
      from claimed`,

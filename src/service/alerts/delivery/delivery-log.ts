@@ -1,6 +1,7 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { everyHour, removePastRetention } from '../../database/retention.ts';
+import { everyHour } from '../../database/every-hour.ts';
+import { removePastRetention } from '../../database/retention.ts';
 import type { Store } from '../../database/store.ts';
 import { conflict, notFound } from '../../errors.ts';
 import { type Caller, roleCovers } from '../../http/access/caller.ts';

@@ -1,5 +1,5 @@
 import type { AlertContext } from '../../../model/alerting/alert-state-machine.ts';
-import { freshFor, isTooLate } from '../../../model/alerting/late-verdicts.ts';
+import { freshFor, isTooLate } from '../../../model/alerting/verdict-freshness.ts';
 import { dependencyLevels } from '../../../model/check/dependencies.ts';
 import { slotRuleOf } from '../../../model/schedule/slot-rule.ts';
 import { MINUTE_MS } from '../../../model/time-units.ts';

@@ -33,7 +33,7 @@ import {
 } from './admission.ts';
 import type { AgentClocks } from './agent-clocks.ts';
 import { asCancelled, type CancelledRuns, runNameOf } from './cancelled-results.ts';
-import { finalsInTime } from './late-results.ts';
+import { finalsInTime } from './results-in-time.ts';
 import type { ResultStorage } from './result-storage.ts';
 import { settleFinals, storeResults } from './store-results.ts';
 import type { ResultSubject } from './subjects.sql.ts';

@@ -1,7 +1,8 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { findCheck } from '../../checks/shared.sql.ts';
-import { everyHour, removePastRetention } from '../../database/retention.ts';
+import { everyHour } from '../../database/every-hour.ts';
+import { removePastRetention } from '../../database/retention.ts';
 import type { Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import { type Page, rangeOf } from '../../http/resources/paging.ts';

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../../model/time-units.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { everyHour, removeInBatches, removePastRetention } from '../../database/retention.ts';
+import { everyHour } from '../../database/every-hour.ts';
+import { removeInBatches, removePastRetention } from '../../database/retention.ts';
 import { hashOfLinkToken } from '../../users/link-token.ts';
 import { openSubscriber } from './address.ts';
 import { deleteMessagesBefore } from './messages/deliveries.sql.ts';

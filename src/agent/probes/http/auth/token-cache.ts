@@ -15,21 +15,6 @@ export type TokenReply =
   | { readonly ok: false; readonly failure: Failure; readonly isAnswered: boolean };
 
 const MAX_TOKENS = 1000;
-/** How long a token is kept whose endpoint does not say how long it is valid. */
-const DEFAULT_LIFETIME_S = 300;
-/** A token is replaced so long before its end, or a tenth of its time before. */
-const MARGIN_S = 30;
-
-/**
- * How long a new token is used, in milliseconds.
- *
- * @param lifetimeS seconds that it is valid (`expires_in`, RFC 6749 5.1); null if that is not known
- */
-export function keptMs(lifetimeS: number | null): number {
-  const validS = lifetimeS ?? DEFAULT_LIFETIME_S;
-  return (validS - Math.min(MARGIN_S, validS / 10)) * 1000;
-}
-
 /** The access tokens of all checks with the same client and settings. Concurrent requests share one. */
 export class TokenCache {
   readonly #tokens = new LruCache<AccessToken>(MAX_TOKENS);

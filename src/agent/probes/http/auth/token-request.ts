@@ -17,7 +17,8 @@ import { shortenedText } from '../../../secrets/cut-scrubbed.ts';
 import type { ProbeContext } from '../../probe.ts';
 import { type HttpProbeOptions, probeHttp } from '../probe.ts';
 import { shownUrl } from '../shown-url.ts';
-import { keptMs, type TokenReply } from './token-cache.ts';
+import type { TokenReply } from './token-cache.ts';
+import { usedForMs } from './token-lifetime.ts';
 
 /** The way to the token endpoint: that of all requests of the location. */
 export type TokenRoute = Pick<HttpProbeOptions, 'clientCertificates' | 'proxyUrl'>;
@@ -100,7 +101,7 @@ export async function requestToken(
     if (value.length > MAX_TOKEN_CHARS || !isHeaderValue(value)) {
       return refused('its token cannot be sent in a header');
     }
-    const untilMs = context.clock.monotonicMs() + keptMs(givenS ?? null);
+    const untilMs = context.clock.monotonicMs() + usedForMs(givenS ?? null);
     return { ok: true, token: { value, untilMs } };
   } catch (thrown) {
     if (thrown instanceof NoTokenResponse) return notAnswered(thrown.failure);

@@ -1,10 +1,9 @@
 import type { IcmpResponse } from '../../../model/result/details/icmp-detail.ts';
-import type { Failure } from '../../../model/result/error-codes.ts';
 import { roundToMicroseconds } from '../probe.ts';
 import type { EchoEnd } from './echo-exchange.ts';
 import { latencyOf, packetLossPercent } from './statistics.ts';
 
-export type EchoFacts = Pick<
+export type PacketCounts = Pick<
   IcmpResponse,
   'packetsSent' | 'packetsReceived' | 'packetLoss' | 'latency' | 'pingResults'
 >;
@@ -13,7 +12,7 @@ export type EchoFacts = Pick<
  * The numbers of a run. Sequences count from 1, as ping's do. An echo that the network refused is
  * not sent and counts as lost; one that failed by a fault of ours does not count.
  */
-export function echoFacts(ends: readonly EchoEnd[]): EchoFacts {
+export function countPackets(ends: readonly EchoEnd[]): PacketCounts {
   const answered = ends.filter((end) => end.kind === 'answered');
   const faults = count(ends, 'fault');
   return {
@@ -44,37 +43,12 @@ export function kernelUncertainMs(ends: readonly EchoEnd[]): number | null {
   return mostMs;
 }
 
-/**
- * null if at least one reply arrived: thresholds decide how many must. A fault of ours comes first,
- * since the loss is then not the target's.
- */
-export function echoFailure(target: string, ends: readonly EchoEnd[]): Failure | null {
-  const fault = ends.find((end) => end.kind === 'fault');
-  if (fault !== undefined) {
-    const message = `Not every echo request to ${target} could be sent: ${fault.reason}.`;
-    return { code: 'INTERNAL_ERROR', message };
-  }
-  if (ends.some((end) => end.kind === 'answered')) return null;
-  const rejected = ends.find((end) => end.kind === 'unreachable' || end.kind === 'refused');
-  if (rejected !== undefined) {
-    return {
-      code: 'ICMP_UNREACHABLE',
-      message: `${target} cannot be reached: ${rejected.reason}.`,
-    };
-  }
-  const message =
-    ends.length === 0
-      ? `The time for the check was up before an echo request could be sent to ${target}.`
-      : `${target} answered none of ${ends.length} echo requests.`;
-  return { code: 'ICMP_NO_REPLY', message };
-}
-
 export function icmpSummary({
   packetsSent,
   packetsReceived,
   packetLoss,
   latency,
-}: EchoFacts): string {
+}: PacketCounts): string {
   const { min, avg, max, stdDev } = latency;
   const times =
     avg === null ? '' : `; round trip min ${min}, avg ${avg}, max ${max}, stdDev ${stdDev} ms`;

@@ -7,7 +7,7 @@ import { type CommandEnd, runToEnd } from '../../support/containers/run-command.
 import { importsOf, sourceFiles } from '../../support/module-imports.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
-const SCRIPT = join(import.meta.dirname, '../../../docker/assemble.mjs');
+const SCRIPT = join(import.meta.dirname, '../../../docker/assemble-image.mjs');
 /** Type-only imports are absent from compiled code. */
 const OF_TYPES = /^(?:import|export) type [^;]*;/gm;
 const imports = importsOf(

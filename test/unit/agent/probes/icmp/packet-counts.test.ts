@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { EchoEnd } from '../../../../../src/agent/probes/icmp/echo-exchange.ts';
 import {
-  echoFacts,
-  echoFailure,
+  countPackets,
   icmpSummary,
   kernelUncertainMs,
-} from '../../../../../src/agent/probes/icmp/echo-facts.ts';
+} from '../../../../../src/agent/probes/icmp/packet-counts.ts';
 
 const answered = (rttMs: number): EchoEnd => ({
   kind: 'answered',
@@ -18,9 +17,9 @@ const REFUSED: EchoEnd = { kind: 'refused', reason: 'no route' };
 const UNREACHABLE: EchoEnd = { kind: 'unreachable', reason: 'host unreachable, says 10.0.0.1' };
 const FAULT: EchoEnd = { kind: 'fault', reason: 'no buffers left' };
 
-describe('the facts of a run', () => {
+describe('the packet counts of a run', () => {
   it('count what was sent and answered, sequences from 1', () => {
-    expect(echoFacts([answered(10), LOST, answered(20.12345), UNREACHABLE])).toEqual({
+    expect(countPackets([answered(10), LOST, answered(20.12345), UNREACHABLE])).toEqual({
       packetsSent: 4,
       packetsReceived: 2,
       packetLoss: 50,
@@ -35,42 +34,20 @@ describe('the facts of a run', () => {
   });
 
   it('count a refused echo as lost but not as sent', () => {
-    expect(echoFacts([answered(1), REFUSED])).toMatchObject({ packetsSent: 1, packetLoss: 50 });
+    expect(countPackets([answered(1), REFUSED])).toMatchObject({ packetsSent: 1, packetLoss: 50 });
   });
 
   it("do not count a fault of ours as the target's loss", () => {
-    const facts = echoFacts([answered(1), FAULT]);
-    expect(facts).toMatchObject({ packetsSent: 1, packetsReceived: 1, packetLoss: 0 });
-    expect(facts.pingResults).toHaveLength(2);
+    const counts = countPackets([answered(1), FAULT]);
+    expect(counts).toMatchObject({ packetsSent: 1, packetsReceived: 1, packetLoss: 0 });
+    expect(counts.pingResults).toHaveLength(2);
   });
 
   it('are summarised in one line', () => {
-    expect(icmpSummary(echoFacts([answered(10), LOST]))).toBe(
+    expect(icmpSummary(countPackets([answered(10), LOST]))).toBe(
       '2 sent, 1 received, 50 % lost; round trip min 10, avg 10, max 10, stdDev 0 ms',
     );
-    expect(icmpSummary(echoFacts([LOST]))).toBe('1 sent, 0 received, 100 % lost');
-  });
-});
-
-describe('the failure of a run', () => {
-  it.each([
-    ['none where one reply came', [LOST, answered(1), UNREACHABLE], null],
-    ['no reply', [LOST, LOST], 'ICMP_NO_REPLY'],
-    ['an answer that it cannot be reached', [LOST, UNREACHABLE], 'ICMP_UNREACHABLE'],
-    ['nothing that could be sent', [REFUSED, REFUSED], 'ICMP_UNREACHABLE'],
-    ['a fault of ours, whatever else came', [FAULT, answered(1)], 'INTERNAL_ERROR'],
-    ['no time for any echo', [], 'ICMP_NO_REPLY'],
-  ] as const)('is %s', (_what, ends, code) => {
-    expect(echoFailure('db.test (10.0.0.2)', ends)?.code ?? null).toBe(code);
-  });
-
-  it('names the target and the reason', () => {
-    expect(echoFailure('db.test (10.0.0.2)', [UNREACHABLE])?.message).toBe(
-      'db.test (10.0.0.2) cannot be reached: host unreachable, says 10.0.0.1.',
-    );
-    expect(echoFailure('10.0.0.2', [LOST, LOST])?.message).toBe(
-      '10.0.0.2 answered none of 2 echo requests.',
-    );
+    expect(icmpSummary(countPackets([LOST]))).toBe('1 sent, 0 received, 100 % lost');
   });
 });
 

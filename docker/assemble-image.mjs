@@ -2,14 +2,14 @@
 // with the packages these depend on, and the documents of the handbook; and a bill of materials and the
 // licences of what it holds of others. Run in the build stage, where dist and node_modules are:
 //
-//   node docker/assemble.mjs agent|service FOLDER
+//   node docker/assemble-image.mjs agent|service FOLDER
 //
 // It ends with an error rather than leave out something that a module needs, or ship what only
 // development needs.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { isNeeded } from './package-files.mjs';
+import { isNeeded } from './needed-files.mjs';
 import { writeThirdParty } from './third-party.mjs';
 
 const MAIN = 'dist/cli/main.js';
@@ -168,7 +168,7 @@ async function load(target, { modules, inPlace }) {
 
 async function main([image, folder]) {
   if (IN_PLACE[image] === undefined || folder === undefined) {
-    throw new Error('use: node docker/assemble.mjs agent|service FOLDER');
+    throw new Error('use: node docker/assemble-image.mjs agent|service FOLDER');
   }
   const target = resolve(folder);
   if (existsSync(target) && readdirSync(target).length > 0)
