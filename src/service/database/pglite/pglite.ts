@@ -17,6 +17,7 @@ import {
 } from '../transactions.ts';
 import { encodeParam, PARSERS } from '../values.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { readTemplate } from './template.ts';
 
 interface PgliteParts {
   readonly clock: Clock;
@@ -36,12 +37,14 @@ const CLOSE_TIMEOUT_MS = 5000;
  * @throws VedetteError `environment` where the folder is in use or unusable
  */
 export async function openPglite(folder: string | null, deps: PgliteParts): Promise<PgliteStore> {
-  if (folder === null) return new PgliteStore(await PGlite.create({ parsers: PARSERS }), deps);
+  if (folder === null) {
+    return new PgliteStore(await PGlite.create({ parsers: PARSERS, ...(await fromTemplate()) }), deps);
+  }
   const { clock, log } = deps;
   const data = await openDataFolder(folder, log, async (path) => {
-    log.info({ folder }, 'creating the embedded database (first start only; takes a few seconds)');
+    log.info({ folder }, 'creating the embedded database (first start only)');
     const startMs = clock.monotonicMs();
-    await (await PGlite.create({ dataDir: path })).close();
+    await (await PGlite.create({ dataDir: path, ...(await fromTemplate()) })).close();
     log.info(
       { tookMs: Math.round(clock.monotonicMs() - startMs) },
       'created the embedded database',
@@ -59,6 +62,12 @@ export async function openPglite(folder: string | null, deps: PgliteParts): Prom
       `the embedded database in ${folder} cannot be opened, maybe because another release made it: ${why}`,
     );
   }
+}
+
+/** The files of a new database. PGlite creates them itself where there is no template, which takes seconds. */
+async function fromTemplate(): Promise<{ readonly loadDataDir?: Blob }> {
+  const template = await readTemplate();
+  return template === null ? {} : { loadDataDir: template };
 }
 
 /**
