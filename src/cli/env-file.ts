@@ -1,6 +1,6 @@
-import { readInputText } from '../agent/source/file/check-file-text.ts';
 import { type OwnVariable, ownVariableSchema } from '../model/check/variable.ts';
 import { VedetteError } from '../runtime/errors.ts';
+import { readInputText } from '../runtime/files/read-input-text.ts';
 import { MAX_VARIABLES } from '../wire/v1/limits.ts';
 
 const MAX_NAMED_LINES = 20;
@@ -37,7 +37,7 @@ const { shape } = ownVariableSchema;
 /**
  * The variables of an env file, all of them secrets. The form of its lines: parseEnvText.
  *
- * @throws VedetteError of kind `input`: with code ENV_FILE_UNREADABLE like readCheckFileText, and
+ * @throws VedetteError of kind `input`: with code ENV_FILE_UNREADABLE like readInputText, and
  *   with ENV_FILE_INVALID, the first problem and the lines of the others, but none of their text
  */
 export async function readEnvFile(path: string): Promise<readonly OwnVariable[]> {

@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
 import { hadCpuTime, threadCpuMs } from '../../runtime/process/thread-cpu-time.ts';
 import type { Outcome } from './evaluate-assertion.ts';
-import type { WorkerReady, WorkerReply, WorkerStart, WorkerStep } from './worker-protocol.ts';
+import type { WorkerReady, WorkerReply, WorkerStart, WorkerStep } from './evaluation-protocol.ts';
 
 /** A step without its number and cached document, which EvaluationThread adds. */
 export interface ThreadStep extends Omit<WorkerStep, 'step' | 'text'> {

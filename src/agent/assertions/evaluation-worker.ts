@@ -12,8 +12,8 @@ import {
   type ParsedJson,
   parseJson,
 } from './evaluate-assertion.ts';
+import type { WorkerReady, WorkerReply, WorkerStart, WorkerStep } from './evaluation-protocol.ts';
 import { jsonProblem } from './json-size.ts';
-import type { WorkerReady, WorkerReply, WorkerStart, WorkerStep } from './worker-protocol.ts';
 
 const { running, schedstat } = workerData as WorkerStart;
 

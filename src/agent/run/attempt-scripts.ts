@@ -11,6 +11,7 @@ import {
   SCRIPT_LIMIT_MS,
 } from '../scripts/limits.ts';
 import type { PooledOutcome, ScriptPool } from '../scripts/script-pool.ts';
+import type { FetchReply, ScriptLogLevel, ScriptResponse } from '../scripts/script-protocol.ts';
 import {
   readScriptRequest,
   scriptRequestOf,
@@ -18,7 +19,6 @@ import {
   withRequest,
 } from '../scripts/script-request.ts';
 import type { ScriptHost } from '../scripts/script-thread.ts';
-import type { FetchReply, ScriptLogLevel, ScriptResponse } from '../scripts/worker-protocol.ts';
 import type { AgentSecrets, RenderedWithSecrets } from '../secrets/agent-secrets.ts';
 import type { AttemptSecrets } from '../secrets/attempt-secrets.ts';
 import { shortenedText } from '../secrets/cut-scrubbed.ts';

@@ -18,14 +18,14 @@ import {
 } from './limits.ts';
 import { PRELUDE } from './prelude.ts';
 import { ScriptFetches } from './script-fetches.ts';
-import { ScriptVariables } from './script-variables.ts';
 import {
   type FetchReply,
   type FromWorker,
   LOG_LEVELS,
   type ScriptEnd,
   type StartMessage,
-} from './worker-protocol.ts';
+} from './script-protocol.ts';
+import { ScriptVariables } from './script-variables.ts';
 
 /** For reading the error of a script that has used up its memory. */
 const SPARE_BYTES = 4 * 1024 * 1024;

@@ -5,7 +5,7 @@ import type {
 } from 'quickjs-emscripten-core';
 import { boundedRequest } from './bounded-request.ts';
 import { MAX_FETCHES } from './limits.ts';
-import type { FetchReply, FromWorker } from './worker-protocol.ts';
+import type { FetchReply, FromWorker } from './script-protocol.ts';
 
 /** The requests that a script makes by `fetch`: the agent sends them, outside of the worker. */
 export class ScriptFetches {

@@ -3,7 +3,7 @@ import type { CheckOf } from '../../model/check/check.ts';
 import { API_METHODS, HEADER_NAME, isHeaderValue } from '../../model/check/request/http.ts';
 import { LIMITS_CHARS } from '../secrets/value-problem.ts';
 import { MAX_BODY_CHARS, MAX_PAIRS } from './limits.ts';
-import type { ScriptPair, ScriptRequest, ScriptResponse } from './worker-protocol.ts';
+import type { ScriptPair, ScriptRequest, ScriptResponse } from './script-protocol.ts';
 
 const MAX_NAME_CHARS = 2048;
 

@@ -10,7 +10,7 @@ import type {
   ScriptLogLevel,
   StartMessage,
   ToWorker,
-} from './worker-protocol.ts';
+} from './script-protocol.ts';
 
 export interface ScriptJob {
   readonly source: string;

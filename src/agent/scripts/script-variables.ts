@@ -1,6 +1,6 @@
 import { MAX_KEY_CHARS, VARIABLE_KEY } from '../../model/check/variable-key.ts';
 import { MAX_SET_CHARS, MAX_SET_VARIABLES } from './limits.ts';
-import type { FromWorker, SetVariable } from './worker-protocol.ts';
+import type { FromWorker, SetVariable } from './script-protocol.ts';
 
 /** The length of one value that a script sets. */
 const MAX_VALUE_CHARS = 20_000;

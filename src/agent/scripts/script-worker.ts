@@ -2,7 +2,7 @@
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { newSandbox, Sandbox } from './sandbox.ts';
-import type { FromWorker, ToWorker } from './worker-protocol.ts';
+import type { FromWorker, ToWorker } from './script-protocol.ts';
 
 /** The thread gets less CPU than the ones that measure targets; 0 is the default, 19 the least. */
 const NICENESS = 5;

@@ -15,10 +15,10 @@ import type { ArtifactContents } from './artifact-outbox.ts';
 import { ArtifactUploader } from './artifact-uploader.ts';
 import { BATCH_BYTES, batchOf, type Rejected, settleBatch } from './batch.ts';
 import { BatchSize } from './batch-size.ts';
+import { FailingRecords } from './failing-records.ts';
 import { PackedBatches } from './packed-batches.ts';
 import { RecordsAheadOfClock } from './records-ahead-of-clock.ts';
 import { REACTIONS, RetryPolicy } from './retry-policy.ts';
-import { SkippedRecords } from './skipped-records.ts';
 
 export interface UploaderOptions {
   readonly spool: Spool;
@@ -61,7 +61,7 @@ export class Uploader {
   readonly #retries: RetryPolicy;
   readonly #rejectionLog: ThrottledLog;
   readonly #size = new BatchSize();
-  readonly #skipped = new SkippedRecords();
+  readonly #failing = new FailingRecords();
   readonly #deferred: RecordsAheadOfClock;
   readonly #batches: PackedBatches;
   /** Removals from the spool that are not on disk yet, oldest first. */
@@ -170,7 +170,7 @@ export class Uploader {
     if (signal.aborted) return 'empty';
     const { clock } = this.#options;
     this.#after = this.#deferred.cursor(this.#after);
-    const failedBefore = this.#skipped.takeDue(this.#after, clock.monotonicMs());
+    const failedBefore = this.#failing.takeDue(this.#after, clock.monotonicMs());
     if (failedBefore !== null) {
       this.#after = failedBefore - 1;
       this.#size.sendOne();
@@ -221,7 +221,7 @@ export class Uploader {
     if (open.length === sent.length) return { open, taken: 0 };
     this.#retries.succeeded();
     this.#size.succeeded();
-    this.#skipped.settled(sent.map(({ key }) => key));
+    this.#failing.settled(sent.map(({ key }) => key));
     if (accepted.length > 0) this.#options.onUploaded(accepted.length);
     this.#count(rejected);
     this.#deferred.add(deferred);
@@ -251,7 +251,7 @@ export class Uploader {
       return failure;
     }
     const { clock, log } = this.#options;
-    if (!this.#skipped.failed(first.key, clock.monotonicMs())) return failure;
+    if (!this.#failing.failed(first.key, clock.monotonicMs())) return failure;
     log.warn({ kind: first.kind, id: first.id }, `a result is skipped for now: ${failure.message}`);
     this.#after = first.key;
     return 'sent';
@@ -268,7 +268,7 @@ export class Uploader {
     const answer = await this.#post(await packJson(empty.json), signal);
     if (!answer.ok) return answer.failure;
     this.#size.foundRefused();
-    this.#skipped.settled([record.key]);
+    this.#failing.settled([record.key]);
     this.#count([{ record, code: 'refused', message: failure.message }]);
     await this.#remove([record.key]);
     return 'sent';

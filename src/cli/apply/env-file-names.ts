@@ -2,9 +2,9 @@ import { namesFromOthers } from '../../agent/secrets/render-check.ts';
 import type { CheckFile } from '../../agent/source/file/parse-check-file.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { terminalSafe } from '../print/terminal-safe.ts';
+import { allPages } from '../service-api/all-pages.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
 import type { EnvFile } from './fill-secrets.ts';
-import { allPages } from './locations.ts';
 import { readKnownVariables } from './variable-plan.ts';
 
 const MAX_NAMED = 20;

@@ -3,11 +3,10 @@ import type { Check } from '../../model/check/check.ts';
 import type { FileResources } from '../../model/check-file/sections.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { nearestName } from '../../runtime/text/nearest-name.ts';
+import { allPages } from '../service-api/all-pages.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
 import type { ApplyRefusal, ApplyStep } from './check-plan.ts';
 
-const PAGE_SIZE = 100;
-const MAX_PAGES = 1000;
 const MAX_NAMED = 10;
 
 const locationsSchema = z.array(z.looseObject({ id: z.string(), slug: z.string() }));
@@ -15,23 +14,6 @@ const locationsSchema = z.array(z.looseObject({ id: z.string(), slug: z.string()
 export interface KnownLocation {
   readonly id: string;
   readonly slug: string;
-}
-
-/** All entries of a list of the API, page by page. */
-export async function allPages<T>(
-  client: Pick<ApiClient, 'get'>,
-  path: string,
-  read: (json: unknown) => readonly T[],
-  signal: AbortSignal,
-): Promise<readonly T[]> {
-  const entries: T[] = [];
-  for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const found = read(await client.get(`${path}?limit=${PAGE_SIZE}&page=${page}`, signal));
-    entries.push(...found);
-    // Not at a short page: entries that are deleted meanwhile are missing in it.
-    if (found.length === 0) break;
-  }
-  return entries;
 }
 
 /** The private locations of the account. */

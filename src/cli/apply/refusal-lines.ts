@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 import { ProblemList } from '../../agent/source/common/file-problem.ts';
 import { isMapping } from '../../agent/source/common/raw-mapping.ts';
-import { readCheckFileText } from '../../agent/source/file/check-file-text.ts';
 import { readDocument } from '../../agent/source/file/document/document.ts';
+import { readCheckFileText } from '../../agent/source/file/load-check-file.ts';
 import { ENTRY_NOUNS, SECTIONS } from '../../model/check-file/sections.ts';
 import { terminalSafe } from '../print/terminal-safe.ts';
 import type { ApplyRefusal } from './check-plan.ts';

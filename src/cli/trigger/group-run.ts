@@ -3,7 +3,7 @@ import { fileEntryOf } from '../../model/logical-id.ts';
 import { RUN_RESULTS } from '../../model/result/run-result.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { nearestName } from '../../runtime/text/nearest-name.ts';
-import { allPages } from '../apply/locations.ts';
+import { allPages } from '../service-api/all-pages.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
 import { readAs } from '../service-api/read-responses.ts';
 import { EXPIRED, type TriggeredRun, withoutResult, withResult } from './triggered-run.ts';

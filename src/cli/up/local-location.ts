@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { VedetteError } from '../../runtime/errors.ts';
-import { allPages, knownLocations } from '../apply/locations.ts';
+import { knownLocations } from '../apply/locations.ts';
+import { allPages } from '../service-api/all-pages.ts';
 import type { ApiClient, ApiResponse, Method } from '../service-api/api-client.ts';
 import type { UpState } from './up-state.ts';
 

@@ -12,8 +12,8 @@ import {
 } from '../../agent/source/common/file-problem.ts';
 import { isMapping, type RawMapping } from '../../agent/source/common/raw-mapping.ts';
 import { keysAt } from '../../agent/source/common/schema-info.ts';
-import { readCheckFileText } from '../../agent/source/file/check-file-text.ts';
 import { readDocument, type SourceDocument } from '../../agent/source/file/document/document.ts';
+import { readCheckFileText } from '../../agent/source/file/load-check-file.ts';
 import type { CheckFile } from '../../agent/source/file/parse-check-file.ts';
 import { CHECK_SHAPES, type Check } from '../../model/check/check.ts';
 import { MERGED_FIELDS } from '../../model/check-file/defaults.ts';

@@ -1,7 +1,7 @@
 import type { DocumentSection, TopicPage } from '../handbook.ts';
 import type { Block, ListBlock } from '../markdown.ts';
+import { markdownTableLines } from './markdown-table.ts';
 import { paint, spansOf, type TextStyle, wrap } from './spans.ts';
-import { tableLines } from './table.ts';
 
 const INDENT = '  ';
 const CODE_INDENT = '    ';
@@ -54,7 +54,7 @@ function blockLines(block: Block, width: number, page: Page): readonly string[] 
     case 'list':
       return listLines(block, width, page);
     case 'table':
-      return tableLines(block, width, page.topic, page.style);
+      return markdownTableLines(block, width, page.topic, page.style);
   }
 }
 

@@ -14,6 +14,7 @@ import type { Sql, Store } from '../database/store.ts';
 import { badToken } from '../errors.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import type { ProxyPasswords } from '../private-locations/proxy-passwords.ts';
+import { type AgentPosition, readPositions } from './agent-share.sql.ts';
 import { holdUntil, type LocationWake } from './assignment/location-wake.ts';
 import { type Lease, replaced } from './lease.ts';
 import {
@@ -23,7 +24,6 @@ import {
   type PageMarker,
   type SentChecks,
 } from './sent-checks.ts';
-import { type AgentPosition, readPositions } from './share.sql.ts';
 import type { AgentOfLocation } from './sql.ts';
 
 export interface PollResponsesParts {

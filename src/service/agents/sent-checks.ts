@@ -4,7 +4,7 @@ import { id } from '../../wire/v1/fields.ts';
 import { MAX_ASSIGNMENTS, MAX_REMOVALS } from '../../wire/v1/limits.ts';
 import type { CheckVariables } from '../checks/variables/check-variables.ts';
 import type { Sql } from '../database/store.ts';
-import { listLost, readShare, type SharedCheck } from './share.sql.ts';
+import { listLost, readShare, type SharedCheck } from './agent-share.sql.ts';
 import type { AgentOfLocation } from './sql.ts';
 
 /** The checks in an answer. */

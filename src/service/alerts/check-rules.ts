@@ -5,8 +5,8 @@ import {
   escalationStepSchema,
 } from '../../model/alerting/alert-settings.ts';
 import { settingsInForce } from '../../model/alerting/alert-settings-in-force.ts';
-import { freshFor } from '../../model/alerting/verdict-freshness.ts';
 import type { ParallelLocations } from '../../model/alerting/location-verdicts.ts';
+import { freshFor } from '../../model/alerting/verdict-freshness.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
 import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import type { AlertSubject } from './states.sql.ts';

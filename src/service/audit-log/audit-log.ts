@@ -1,8 +1,8 @@
 import { DAY_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { withRecorder } from '../database/recorded-store.ts';
 import { everyHour } from '../database/every-hour.ts';
+import { withRecorder } from '../database/recorded-store.ts';
 import { removeInBatches } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';

@@ -15,8 +15,8 @@ import { cancelRun } from './cancelling.ts';
 import { claimRuns, closeRuns, type LeaseHolder, listHeldRuns } from './claims.sql.ts';
 import { runCheckRunExpiry, sweepCheckRuns } from './expiry.ts';
 import { handOver } from './handovers.ts';
+import { insertRequestedRun, MAX_SLOTS_TRIED } from './insert-requested-run.ts';
 import { type CheckLocation, locationsOfCheck } from './locations.sql.ts';
-import { insertRequestedRun, MAX_SLOTS_TRIED } from './request.ts';
 import { type CheckRun, findRun, finishRuns } from './sql.ts';
 
 export type { LeaseHolder } from './claims.sql.ts';

@@ -52,8 +52,6 @@ interface Meaning {
   readonly code: string;
   /** Whether the connection is unusable now. */
   readonly broken?: true;
-  /** Whether the same transaction, run again, may succeed at once. */
-  readonly again?: true;
 }
 
 const OWN_FAULT: Meaning = { kind: 'internal', code: 'STORE_STATEMENT' };
@@ -74,8 +72,8 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '28': { kind: 'unavailable', code: 'STORE_REFUSED', broken: true },
   '3D': { kind: 'unavailable', code: 'STORE_REFUSED', broken: true },
   '40': { kind: 'unavailable', code: 'STORE_ROLLED_BACK' },
-  '40001': { kind: 'unavailable', code: 'STORE_SERIALIZATION', again: true },
-  '40P01': { kind: 'unavailable', code: 'STORE_DEADLOCK', again: true },
+  '40001': { kind: 'unavailable', code: 'STORE_SERIALIZATION' },
+  '40P01': { kind: 'unavailable', code: 'STORE_DEADLOCK' },
   '53': { kind: 'unavailable', code: 'STORE_RESOURCES' },
   '53300': { kind: 'unavailable', code: 'STORE_TOO_MANY', broken: true },
   '54': { kind: 'invalid', code: 'STORE_TOO_LARGE' },
@@ -118,12 +116,6 @@ export function classifyError(thrown: unknown): Judged {
     error: new StoreError(meaning.kind, meaning.code, text, { constraint, sqlState }),
     broken: meaning.broken === true,
   };
-}
-
-/** Whether a transaction that failed with this may succeed when it is tried again at once. */
-export function isRetryable(thrown: unknown): boolean {
-  if (!(thrown instanceof StoreError) || thrown.sqlState === null) return false;
-  return meaningOf(thrown.sqlState, thrown.constraint ?? undefined).again === true;
 }
 
 /** SQLSTATE: the database's disk is full (53100), or the database is read-only (25006). */

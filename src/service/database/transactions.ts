@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Backoff } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { sleep } from '../../runtime/wait.ts';
-import { Serial } from './serial.ts';
+import { SerialQueue } from './serial-queue.ts';
 import type { Param, Row, Store, Transaction } from './store.ts';
-import { isRetryable, StoreError } from './store-errors.ts';
+import { StoreError } from './store-errors.ts';
 
 /**
  * The `tx` of a transaction. Its statements run one by one even when they are not awaited, and none
@@ -13,7 +13,7 @@ import { isRetryable, StoreError } from './store-errors.ts';
  */
 export class OpenTransaction implements Transaction {
   readonly #execute: Transaction;
-  readonly #serial = new Serial();
+  readonly #serial = new SerialQueue();
   #over = false;
 
   constructor(execute: Transaction) {
@@ -81,6 +81,13 @@ export function refuseInsideTransaction(store: Store): void {
 const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 20;
 const LONGEST_DELAY_MS = 160;
+/** SQLSTATE: a serialization failure, or a deadlock. */
+const CONFLICTS: ReadonlySet<string | null> = new Set(['40001', '40P01']);
+
+/** Whether a transaction that failed with this may succeed when it is tried again at once. */
+export function isRetryable(thrown: unknown): boolean {
+  return thrown instanceof StoreError && CONFLICTS.has(thrown.sqlState);
+}
 
 /**
  * Retries while another transaction conflicts with this one.

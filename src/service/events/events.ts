@@ -1,8 +1,8 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
-import type { ListPosition } from '../database/lists/list-walk.ts';
 import { everyHour } from '../database/every-hour.ts';
+import type { ListPosition } from '../database/lists/list-walk.ts';
 import { removeInBatches } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
 import { ServiceError } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { insertRequestedRun } from '../check-runs/request.ts';
+import { insertRequestedRun } from '../check-runs/insert-requested-run.ts';
 import { findCheck } from '../checks/shared.sql.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { findPrivateLocation } from '../private-locations/shared.sql.ts';

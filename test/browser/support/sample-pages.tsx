@@ -4,7 +4,7 @@ import { monthAt, monthBefore } from '../../../src/service/status-pages/history/
 import type { MonthOfHistory } from '../../../src/service/status-pages/history/page-history.ts';
 import { HistoryView } from '../../../src/service/status-pages/history/view/history.tsx';
 import { IncidentView } from '../../../src/service/status-pages/history/view/incident.tsx';
-import { policyOf } from '../../../src/service/status-pages/site/send.ts';
+import { policyOf } from '../../../src/service/status-pages/site/send-document.ts';
 import { StatusPageView } from '../../../src/service/status-pages/site/view/status-page.tsx';
 import {
   CheckMailView,

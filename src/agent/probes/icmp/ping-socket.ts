@@ -3,8 +3,8 @@ import { messageOf } from '../../../runtime/errors.ts';
 import type { Family } from '../../net/resolver.ts';
 import { addressText, type Destination } from './address-bytes.ts';
 import { decodeEchoReply, decodeQuotedRequest, unreachableReason } from './echo-packet.ts';
-import { EchoSender } from './echo-sender.ts';
 import { MessageReceiver, type ReceivedMessage } from './message-receiver.ts';
+import { MessageSender } from './message-sender.ts';
 import type { EchoReceiver, EchoSent, PingTransport } from './ping-transport.ts';
 import { LINUX, type Libc, type PollHandle } from './socket-calls.ts';
 
@@ -55,7 +55,7 @@ export class PingSocket implements PingTransport {
   readonly #fd: number;
   readonly #clock: Clock;
   readonly #receiver: EchoReceiver;
-  readonly #sender: EchoSender;
+  readonly #sender: MessageSender;
   readonly #messages: MessageReceiver;
   readonly #poll: PollHandle;
   readonly #timespec = Buffer.alloc(16);
@@ -90,7 +90,7 @@ export class PingSocket implements PingTransport {
     this.#fd = fd;
     this.#clock = clock;
     this.#receiver = receiver;
-    this.#sender = new EchoSender(libc, family);
+    this.#sender = new MessageSender(libc, family);
     this.#messages = new MessageReceiver(libc, family);
     this.#setOptions();
     this.#poll = libc.poll(fd, () => this.#scheduleRead());

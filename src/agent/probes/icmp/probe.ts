@@ -12,8 +12,8 @@ import { type ProbeContext, type ProbeOutcome, roundToMicroseconds } from '../pr
 import { echoFailure } from './echo-failure.ts';
 import { ECHO_DATA_BYTES } from './echo-packet.ts';
 import { runEchoes } from './echo-run.ts';
-import { ExchangePool } from './exchange-pool.ts';
 import { type ResolvedDestination, resolveDestination } from './resolve-destination.ts';
+import { SharedSockets } from './shared-sockets.ts';
 
 /** `responseTimeMs` is the average round trip, 0 without a reply. */
 export interface IcmpOutcome
@@ -34,10 +34,10 @@ export interface IcmpProbe {
 
 /** All ICMP checks of an agent share one socket for each address family. */
 export function createIcmpProbe({ clock }: { readonly clock: Clock }): IcmpProbe {
-  const pool = new ExchangePool(clock);
+  const sockets = new SharedSockets(clock);
   return {
-    probe: (request, context) => probeIcmp(pool, request, context),
-    close: () => pool.close(),
+    probe: (request, context) => probeIcmp(sockets, request, context),
+    close: () => sockets.close(),
   };
 }
 
@@ -49,7 +49,7 @@ interface Progress {
 }
 
 async function probeIcmp(
-  pool: ExchangePool,
+  sockets: SharedSockets,
   { hostname, pingCount, ipFamily }: IcmpRequest,
   context: ProbeContext,
 ): Promise<IcmpOutcome> {
@@ -58,7 +58,7 @@ async function probeIcmp(
   const resolved = await resolveDestination(hostname, ipFamily, context);
   const dnsMs = stopwatch.elapsedMs();
   const progress = resolved.ok
-    ? await pingResolved(pool, { hostname, pingCount, dnsMs }, resolved, context)
+    ? await pingResolved(sockets, { hostname, pingCount, dnsMs }, resolved, context)
     : { dnsMs, response: null, failure: resolved.failure, clock: 'event-loop' as const };
   const failure = signal.aborted ? cancelled(hostname) : progress.failure;
   return {
@@ -82,12 +82,12 @@ async function probeIcmp(
 }
 
 async function pingResolved(
-  pool: ExchangePool,
+  sockets: SharedSockets,
   { hostname, pingCount, dnsMs }: { hostname: string; pingCount: number; dnsMs: number },
   { destination, family }: Extract<ResolvedDestination, { ok: true }>,
   context: ProbeContext,
 ): Promise<Progress> {
-  const leased = await pool.lease(family);
+  const leased = await sockets.lease(family);
   const clock = 'event-loop';
   if (!leased.ok) return { dnsMs, response: null, failure: leased.failure, clock };
   const { exchange, transportName, release } = leased.lease;

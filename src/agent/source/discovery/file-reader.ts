@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Clock } from '../../../runtime/clock.ts';
+import { readInputText } from '../../../runtime/files/read-input-text.ts';
 import { isInTime, sleep } from '../../../runtime/wait.ts';
-import { readInputText } from '../file/check-file-text.ts';
 import { fileKindOf, fileStamp } from '../file/file-stamp.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { MAX_CHARS } from './target-document.ts';

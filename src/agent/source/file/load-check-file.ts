@@ -1,7 +1,7 @@
 import { VedetteError } from '../../../runtime/errors.ts';
+import { readInputText } from '../../../runtime/files/read-input-text.ts';
 import { FileProblemsError } from '../common/file-problem.ts';
 import { parseInThread } from '../common/parse-in-thread.ts';
-import { readCheckFileText } from './check-file-text.ts';
 import type { ParseJob, ParseReply } from './check-file-worker.ts';
 import { type CheckFile, parseCheckFile, parsePlainCheckFile } from './parse-check-file.ts';
 
@@ -50,6 +50,11 @@ export async function loadCheckFile(file: string, options: LoadOptions = {}): Pr
   const reply = await parseInThread<ParseReply>(workerUrl, job, work);
   if (reply.ok) return reply.checkFile;
   throw new FileProblemsError(file, reply.report);
+}
+
+/** The text of a check file. @throws like readInputText, with code CHECK_FILE_UNREADABLE */
+export function readCheckFileText(file: string): Promise<string> {
+  return readInputText(file, { kind: 'a check file', code: 'CHECK_FILE_UNREADABLE' });
 }
 
 /** @throws VedetteError of kind `input` where the file defines only what a service keeps besides checks */

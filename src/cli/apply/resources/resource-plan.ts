@@ -10,11 +10,11 @@ import {
 import { fileEntryOf } from '../../../model/logical-id.ts';
 import { VedetteError } from '../../../runtime/errors.ts';
 import { problemOf } from '../../../wire/v1/tolerant-parse.ts';
+import { allPages } from '../../service-api/all-pages.ts';
 import type { ApiClient } from '../../service-api/api-client.ts';
 import type { ApplyRefusal, UnlistedAction } from '../check-plan.ts';
 import { changedFields, type FieldChange, fieldChanges } from '../field-changes.ts';
 import { ownershipProblem } from '../file-ownership.ts';
-import { allPages } from '../locations.ts';
 import type { NameProblems } from './channel-names.ts';
 import { hasHidden, withHidden } from './hidden-fields.ts';
 import { ResourceIds, type ServiceId, withEntryIds } from './references.ts';

@@ -1,10 +1,10 @@
 import { extname } from 'node:path';
 import { type DocumentPath, ProblemList } from '../../../agent/source/common/file-problem.ts';
 import { isMapping } from '../../../agent/source/common/raw-mapping.ts';
-import { readInputText } from '../../../agent/source/file/check-file-text.ts';
 import { readDocument } from '../../../agent/source/file/document/document.ts';
 import { readPlainJson } from '../../../agent/source/file/document/plain-json.ts';
 import { VedetteError } from '../../../runtime/errors.ts';
+import { readInputText } from '../../../runtime/files/read-input-text.ts';
 
 /** YAML takes about 5 ms per kilobyte. A configuration of 10,000 targets has about 1 MiB. */
 const MAX_CHARS = 4 * 1024 * 1024;

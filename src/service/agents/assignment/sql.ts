@@ -4,7 +4,7 @@ import type { OfLocation } from '../sql.ts';
 
 /**
  * What the assigner writes, within a transaction that has locked the location with `lockAssignments`.
- * ../share.sql.ts reads it for agents.
+ * ../agent-share.sql.ts reads it for agents.
  */
 
 /** Which agent runs a check, and at which slots. */

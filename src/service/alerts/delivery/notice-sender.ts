@@ -11,7 +11,7 @@ import {
   type SendOutcome,
   withRemark,
 } from '../../outgoing/send-outcome.ts';
-import { noticeLink } from '../notice-link.ts';
+import { dashboardLink } from '../dashboard-link.ts';
 import { createEmailSender } from '../senders/email.ts';
 import { renderMessage } from '../senders/render-message.ts';
 import type { OpenDelivery, RenderedDelivery } from '../senders/send.ts';
@@ -70,7 +70,7 @@ export function createNoticeSender(
       const limit = new AbortController();
       const cancel = clock.after(SEND_LIMIT_MS, () => limit.abort());
       try {
-        const link = noticeLink(delivery.notice, linkBase.url);
+        const link = dashboardLink(delivery.notice, linkBase.url);
         const linked = { ...delivery, notice: { ...delivery.notice, link } };
         const { facts, remark } = renderMessage(linked);
         const outcome = await sendTo({ ...linked, facts }, AbortSignal.any([signal, limit.signal]));

@@ -11,9 +11,9 @@ import { invalid } from '../../errors.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
 import type { LinkBase } from '../../outgoing/link-base.ts';
 import { requireTemplates } from '../channels/channel-input.ts';
+import { dashboardLink } from '../dashboard-link.ts';
 import { sampleEndOf, sampleNotice } from '../delivery/sample-notice.ts';
 import type { AlertNotice } from '../notice.ts';
-import { noticeLink } from '../notice-link.ts';
 import type { Adapter } from '../senders/adapters/adapter.ts';
 import { plainTextOf } from '../senders/adapters/message-texts.ts';
 import { ADAPTERS } from '../senders/adapters/registry.ts';
@@ -78,7 +78,7 @@ export function createMessagePreviews({
         atMs: clock.wallMs(),
         timeZone: account?.timeZone ?? 'UTC',
       });
-      const failure = { ...sample, link: noticeLink(sample, linkBase.url) };
+      const failure = { ...sample, link: dashboardLink(sample, linkBase.url) };
       const deliveryId = ids();
       return [
         previewOf({ accountId, deliveryId, input, kind: 'FAILURE', notice: failure }),

@@ -6,7 +6,7 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import { deferred, requireChannelName } from '../notifications.ts';
 import { namedRows } from '../rows.ts';
-import { Serial } from '../serial.ts';
+import { SerialQueue } from '../serial-queue.ts';
 import type { Param, Row, Store, Transaction } from '../store.ts';
 import { classifyError, StoreError, silentRollback, storeClosedError } from '../store-errors.ts';
 import {
@@ -79,7 +79,7 @@ export class PgliteStore implements Store {
   readonly #db: PGlite;
   readonly #deps: PgliteParts;
   readonly #folder: DataFolder | null;
-  readonly #serial = new Serial();
+  readonly #serial = new SerialQueue();
   readonly #closing = new AbortController();
   #lastYieldMs = 0;
   #fault: StoreError | null = null;

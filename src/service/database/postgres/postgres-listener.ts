@@ -5,7 +5,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import { deferred, requireChannelName } from '../notifications.ts';
-import { Serial } from '../serial.ts';
+import { SerialQueue } from '../serial-queue.ts';
 import { classifyError, type StoreError, storeClosedError } from '../store-errors.ts';
 
 interface ListenerOptions {
@@ -163,7 +163,7 @@ export class PostgresListener {
 class Session {
   readonly #client: Client;
   readonly #clock: Clock;
-  readonly #serial = new Serial();
+  readonly #serial = new SerialQueue();
   readonly #ended = new AbortController();
   readonly #listening = new Set<string>();
   #failure: StoreError | null = null;

@@ -33,8 +33,8 @@ import {
 } from './admission.ts';
 import type { AgentClocks } from './agent-clocks.ts';
 import { asCancelled, type CancelledRuns, runNameOf } from './cancelled-results.ts';
-import { finalsInTime } from './results-in-time.ts';
 import type { ResultStorage } from './result-storage.ts';
+import { finalsInTime } from './results-in-time.ts';
 import { settleFinals, storeResults } from './store-results.ts';
 import type { ResultSubject } from './subjects.sql.ts';
 

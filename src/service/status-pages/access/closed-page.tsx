@@ -4,7 +4,7 @@ import { NotFound } from '../../../web/status/not-found.tsx';
 import type { ServiceAddress } from '../../http/access/service-address.ts';
 import { DEFAULT_COLORS, HTML } from '../site/page.routes.tsx';
 import { pageAddress } from '../site/requested-page.ts';
-import { policyOf } from '../site/send.ts';
+import { policyOf } from '../site/send-document.ts';
 import type { StatusSite } from '../site/site.ts';
 import { pathWithin } from './path-within.ts';
 

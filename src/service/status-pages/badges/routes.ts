@@ -3,7 +3,7 @@ import { encoded } from '../../http/handbook/responses.ts';
 import { forEveryOrigin } from '../feeds/routes.ts';
 import { notFoundDocument, OPEN } from '../site/page.routes.tsx';
 import { requestedPage } from '../site/requested-page.ts';
-import { sendDocument } from '../site/send.ts';
+import { sendDocument } from '../site/send-document.ts';
 import type { StatusSite } from '../site/site.ts';
 import { BADGE_DAYS, BADGE_KINDS, type BadgeKind, badgeOf } from './badges.ts';
 import { badgeSvg } from './draw-badge.ts';

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { OPEN } from '../site/page.routes.tsx';
 import { type RequestedPage, requestedPage } from '../site/requested-page.ts';
-import { sendDocument } from '../site/send.ts';
+import { sendDocument } from '../site/send-document.ts';
 import type { StatusSite } from '../site/site.ts';
 import type { PageState } from '../state/page-state.ts';
 import { atomFeed } from './atom.ts';

@@ -3,7 +3,7 @@ import { renderHtml } from '../../../web/status/layout.tsx';
 import type { MissLimit } from '../site/miss-limit.ts';
 import { HTML, notFoundDocument, OPEN } from '../site/page.routes.tsx';
 import { type RequestedPage, requestedPage } from '../site/requested-page.ts';
-import { sendDocument } from '../site/send.ts';
+import { sendDocument } from '../site/send-document.ts';
 import type { StatusSite } from '../site/site.ts';
 import { type Month, monthAt, monthBefore, monthNamed } from './months.ts';
 import type { PageHistories } from './page-history.ts';

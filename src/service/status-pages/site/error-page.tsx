@@ -3,7 +3,7 @@ import { ErrorPage } from '../../../web/status/error-page.tsx';
 import { renderHtml } from '../../../web/status/layout.tsx';
 import type { ServiceError } from '../../errors.ts';
 import { DEFAULT_COLORS, HTML } from './page.routes.tsx';
-import { policyOf } from './send.ts';
+import { policyOf } from './send-document.ts';
 
 const FAULT = {
   title: 'This page cannot be shown now',

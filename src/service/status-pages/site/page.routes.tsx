@@ -3,7 +3,7 @@ import { statusPageSchema } from '../../../model/status-page/status-page.ts';
 import { renderHtml } from '../../../web/status/layout.tsx';
 import { NotFound } from '../../../web/status/not-found.tsx';
 import { requestedPage } from './requested-page.ts';
-import { policyOf, sendDocument } from './send.ts';
+import { policyOf, sendDocument } from './send-document.ts';
 import type { StatusSite } from './site.ts';
 import { StatusPageView } from './view/status-page.tsx';
 

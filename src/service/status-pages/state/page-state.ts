@@ -34,7 +34,7 @@ import {
 import { type KnownWindow, maintenanceTimes, runningSince } from './maintenance.ts';
 import { type Measurement, readMeasurements } from './measurements.ts';
 import { measuredServicesOf } from './sql.ts';
-import { createUsualTimes } from './usual-response-times.ts';
+import { createUsualTimes } from './usual-times-of-services.ts';
 
 export type { ServiceCondition } from '../../../model/incident/status-page-incident.ts';
 export type { ServiceHistory } from './daily-history.ts';

@@ -10,7 +10,7 @@ import { bodyProblem, validBody } from '../../http/resources/input-problems.ts';
 import { emailSchema } from '../../users/email.ts';
 import { notFoundDocument } from '../site/page.routes.tsx';
 import { type RequestedPage, requestedPage } from '../site/requested-page.ts';
-import { policyOf } from '../site/send.ts';
+import { policyOf } from '../site/send-document.ts';
 import { webhookUrlOf } from './address.ts';
 import { subscriptionUrl, unsubscribeUrl } from './messages/message-content.ts';
 import type { SubscribedPage } from './subscribe.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createScriptPool, type ScriptPool } from '../../../../src/agent/scripts/script-pool.ts';
+import type { ScriptInput } from '../../../../src/agent/scripts/script-protocol.ts';
 import type { ScriptHost, ScriptJob } from '../../../../src/agent/scripts/script-thread.ts';
-import type { ScriptInput } from '../../../../src/agent/scripts/worker-protocol.ts';
 import type { CancelTimer } from '../../../../src/runtime/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

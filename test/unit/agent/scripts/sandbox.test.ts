@@ -6,7 +6,7 @@ import type {
   FromWorker,
   ScriptEnd,
   ScriptInput,
-} from '../../../../src/agent/scripts/worker-protocol.ts';
+} from '../../../../src/agent/scripts/script-protocol.ts';
 
 const INPUT: ScriptInput = {
   request: {

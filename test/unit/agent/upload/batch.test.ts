@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SpooledRecord, SpoolKind } from '../../../../src/agent/spool/spool.ts';
 import { batchOf, settleBatch } from '../../../../src/agent/upload/batch.ts';
 import { BatchSize } from '../../../../src/agent/upload/batch-size.ts';
-import { SkippedRecords } from '../../../../src/agent/upload/skipped-records.ts';
+import { FailingRecords } from '../../../../src/agent/upload/failing-records.ts';
 import { MAX_MISSED, MAX_RESULTS } from '../../../../src/wire/v1/limits.ts';
 
 const sender = { agentId: 'a "quoted" one', epoch: 7 };
@@ -100,7 +100,7 @@ describe('the size of batches', () => {
 
 describe('failing records', () => {
   it('are skipped after five failures each, three records at most, for ten minutes', () => {
-    const failing = new SkippedRecords();
+    const failing = new FailingRecords();
     const failures = (key: number, times: number, nowMs = 0): boolean[] =>
       Array.from({ length: times }, () => failing.failed(key, nowMs));
     expect(failures(1, 5)).toEqual([false, false, false, false, true]);
@@ -116,7 +116,7 @@ describe('failing records', () => {
   });
 
   it('do not count towards the three once they have left the spool', () => {
-    const failing = new SkippedRecords();
+    const failing = new FailingRecords();
     for (const key of [1, 2, 3]) for (let n = 0; n < 5; n += 1) failing.failed(key, 0);
     expect(failing.takeDue(50, 600_000)).toBe(1);
     const others = Array.from({ length: 5 }, () => failing.failed(9, 600_000));

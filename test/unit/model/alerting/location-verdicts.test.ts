@@ -6,8 +6,8 @@ import {
   afterRun,
   NEVER_RUN,
 } from '../../../../src/model/alerting/alert-state-machine.ts';
-import { freshFor } from '../../../../src/model/alerting/verdict-freshness.ts';
 import type { ParallelLocations } from '../../../../src/model/alerting/location-verdicts.ts';
+import { freshFor } from '../../../../src/model/alerting/verdict-freshness.ts';
 
 const MINUTE_MS = 60_000;
 const QUIET = 'NO_ALERT';

@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import {
-  classifyError,
-  isRetryable,
-  StoreError,
-} from '../../../../src/service/database/store-errors.ts';
+import { classifyError } from '../../../../src/service/database/store-errors.ts';
 
 function fromServer(code: string, constraint?: string): Error {
   return Object.assign(new Error('words\nof the server'), { code, severity: 'ERROR', constraint });
 }
 
-describe('judge', () => {
+describe('classifyError', () => {
   it.each([
     ['08006', 'unavailable', 'STORE_CONNECTION', true],
     ['57P01', 'unavailable', 'STORE_SHUTDOWN', true],
@@ -66,22 +62,5 @@ describe('judge', () => {
     // What several refused addresses of one name come to.
     const error = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
     expect(classifyError(error).error.message).toContain('ECONNREFUSED');
-  });
-});
-
-describe('isWorthAnotherTry', () => {
-  it.each([
-    ['40001', true],
-    ['40P01', true],
-    ['40003', false],
-    ['23505', false],
-    ['08006', false],
-  ])('%s: %o', (sqlState, expected) => {
-    expect(isRetryable(classifyError(fromServer(sqlState)).error)).toBe(expected);
-  });
-
-  it('is for what the database says alone', () => {
-    expect(isRetryable(new Error('40001'))).toBe(false);
-    expect(isRetryable(new StoreError('unavailable', 'STORE_BUSY', 'busy'))).toBe(false);
   });
 });

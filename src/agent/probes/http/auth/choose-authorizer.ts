@@ -1,8 +1,8 @@
 import type { ApiRequest } from '../../../../model/check/request/http.ts';
-import { AccessTokenAuth, type AuthParts } from './access-token-auth.ts';
 import type { Authorizer } from './authorizer.ts';
+import { AwsSigV4Auth } from './aws-sigv4-auth.ts';
 import { DigestAuth } from './digest-auth.ts';
-import { SignatureAuth } from './signature-auth.ts';
+import { type AuthParts, OAuth2Auth } from './oauth2-auth.ts';
 
 /** null if the request has none, or a header of its own in its place. */
 export function chooseAuthorizer(request: ApiRequest, parts: AuthParts): Authorizer | null {
@@ -15,7 +15,7 @@ export function chooseAuthorizer(request: ApiRequest, parts: AuthParts): Authori
     case 'DIGEST':
       return new DigestAuth({ username: auth.username ?? '', password: auth.password ?? '' });
     case 'AWS_SIGV4':
-      return new SignatureAuth({
+      return new AwsSigV4Auth({
         accessKeyId: auth.accessKeyId ?? '',
         secretAccessKey: auth.secretAccessKey ?? '',
         sessionToken: auth.sessionToken ?? '',
@@ -27,7 +27,7 @@ export function chooseAuthorizer(request: ApiRequest, parts: AuthParts): Authori
       const { scope = '', audience = '', clientAuthentication = 'HEADER' } = auth;
       const { skipSSL, ipFamily } = request;
       const client = { tokenUrl, clientId, clientSecret, scope, audience, clientAuthentication };
-      return new AccessTokenAuth({ ...client, skipSSL, ipFamily }, parts);
+      return new OAuth2Auth({ ...client, skipSSL, ipFamily }, parts);
     }
   }
 }

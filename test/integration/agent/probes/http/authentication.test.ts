@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { AccessTokenAuth } from '../../../../../src/agent/probes/http/auth/access-token-auth.ts';
 import { digestChallengeOf } from '../../../../../src/agent/probes/http/auth/digest-auth.ts';
+import { OAuth2Auth } from '../../../../../src/agent/probes/http/auth/oauth2-auth.ts';
 import { TokenCache } from '../../../../../src/agent/probes/http/auth/token-cache.ts';
 import type { Check } from '../../../../../src/model/check/check.ts';
 import type { LogEntry } from '../../../../../src/model/result/details/check-detail.ts';
@@ -323,7 +323,7 @@ describe('an access token of OAuth2', () => {
       const parts = { tokens: new TokenCache(), clientCertificates: [], proxyUrl: null };
       const url = new URL('http://target.test/');
       const authorize = (options: { deadlineInMs: number; signal?: AbortSignal }) =>
-        new AccessTokenAuth(settings, parts).authorize(
+        new OAuth2Auth(settings, parts).authorize(
           { method: 'GET', url, headers: [], body: null },
           makeContext({ clock, ...options }),
         );

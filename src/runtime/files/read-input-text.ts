@@ -1,18 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
+import { messageOf, systemCodeOf, VedetteError } from '../errors.ts';
 
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const READ_BYTES = 64 * 1024;
-
-/**
- * The text of a check file, which may also be a pipe.
- *
- * @throws VedetteError of kind `input` if the file does not exist, cannot be read, is larger than
- *   MAX_FILE_BYTES or is not UTF-8
- */
-export function readCheckFileText(file: string): Promise<string> {
-  return readInputText(file, { kind: 'a check file', code: 'CHECK_FILE_UNREADABLE' });
-}
 
 /** The kind of a file for messages, and the code of its errors. */
 export interface InputKind {
@@ -23,7 +13,12 @@ export interface InputKind {
   readonly maxBytes?: number;
 }
 
-/** The same for a file of another kind. */
+/**
+ * The text of a file of the user, which may also be a pipe.
+ *
+ * @throws VedetteError of kind `input` if the file does not exist, cannot be read, is larger than
+ *   `maxBytes` or is not UTF-8
+ */
 export async function readInputText(file: string, input: InputKind): Promise<string> {
   const unusable = (message: string): VedetteError =>
     new VedetteError('input', input.code, message);

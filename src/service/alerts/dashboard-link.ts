@@ -7,7 +7,7 @@ import type { AlertNotice } from './notice.ts';
  *
  * @param publicUrl the base of links without a trailing slash, such as PUBLIC_URL; null if there is none
  */
-export function noticeLink(notice: AlertNotice, publicUrl: string | null): string | null {
+export function dashboardLink(notice: AlertNotice, publicUrl: string | null): string | null {
   return publicUrl === null ? null : `${publicUrl}${pathOf(notice)}`;
 }
 

@@ -12,8 +12,8 @@ import {
   afterTime,
   NEVER_RUN,
 } from '../../../../src/model/alerting/alert-state-machine.ts';
-import { freshFor } from '../../../../src/model/alerting/verdict-freshness.ts';
 import type { ParallelLocations } from '../../../../src/model/alerting/location-verdicts.ts';
+import { freshFor } from '../../../../src/model/alerting/verdict-freshness.ts';
 import { caseCount } from '../../../support/nightly.ts';
 
 const MINUTE_MS = 60_000;

@@ -4,7 +4,7 @@ import type { ProbeContext } from '../../probe.ts';
 import type { HopRequest } from '../transport.ts';
 import type { Authorized, Authorizer } from './authorizer.ts';
 
-export interface SignatureCredentials {
+export interface AwsSigV4Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   /** Belongs to temporary credentials; empty for others. */
@@ -49,11 +49,11 @@ function bytesOf(data: Data): Uint8Array {
 }
 
 /** Signs each request by AWS Signature Version 4, with the agent's clock. */
-export class SignatureAuth implements Authorizer {
+export class AwsSigV4Auth implements Authorizer {
   readonly #isS3: boolean;
   readonly #signer: SignatureV4;
 
-  constructor({ region, service, sessionToken, ...credentials }: SignatureCredentials) {
+  constructor({ region, service, sessionToken, ...credentials }: AwsSigV4Credentials) {
     // S3 requires the hash of the body, and encodes paths once; the other services encode them twice.
     const isS3 = service === 's3';
     this.#isS3 = isS3;

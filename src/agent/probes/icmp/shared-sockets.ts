@@ -33,7 +33,7 @@ function couldNotOpen(error: unknown): OpenedTransport {
  * One socket for each family, opened with the first run that needs it and closed with the last, so
  * a right that is granted while the agent runs takes effect with a later run.
  */
-export class ExchangePool {
+export class SharedSockets {
   readonly #clock: Clock;
   readonly #entries = new Map<Family, Entry>();
   #state: 'open' | 'closed' = 'open';

@@ -1,5 +1,5 @@
 /** Runs work one by one, in the order of the calls. A failure does not stop the rest. */
-export class Serial {
+export class SerialQueue {
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 

@@ -16,7 +16,7 @@ const PACKET_BYTES = 8 + ECHO_DATA_BYTES;
  * Sends echo requests through sendmsg from one block of memory, and writes only what differs:
  * separate buffers and their garbage collection took longer than the kernel.
  */
-export class EchoSender {
+export class MessageSender {
   readonly #libc: Libc;
   readonly #addressAt: number;
   readonly #scopeAt: number | null;

@@ -11,7 +11,7 @@ const LONG_ROW_LINES = 3;
 const NOTHING = '–';
 
 /** As aligned columns where at most one of them has to be wrapped, else as a list of the rows. */
-export function tableLines(
+export function markdownTableLines(
   { head, rows }: TableBlock,
   width: number,
   topic: string,

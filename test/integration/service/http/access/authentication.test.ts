@@ -1,16 +1,16 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Caller } from '../../../../src/service/http/access/caller.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { FakeClock } from '../../../support/fake-clock.ts';
+import type { Caller } from '../../../../../src/service/http/access/caller.ts';
+import { eventually } from '../../../../support/eventually.ts';
+import { FakeClock } from '../../../../support/fake-clock.ts';
 import {
   ACCOUNT,
   KEYS,
   keyTable,
   type ServiceApp,
   startServiceApp,
-} from '../../../support/service/service-app.ts';
-import { thingRoutes } from '../../../support/service/service-routes.ts';
+} from '../../../../support/service/service-app.ts';
+import { thingRoutes } from '../../../../support/service/service-routes.ts';
 
 let service: ServiceApp | null = null;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { noticeLink } from '../../../../src/service/alerts/notice-link.ts';
+import { dashboardLink } from '../../../../src/service/alerts/dashboard-link.ts';
 import { DASHBOARD_PATHS } from '../../../../src/web/dashboard-paths.ts';
 import { noticeOf } from '../../../support/service/alert-deliveries.ts';
 
@@ -19,13 +19,13 @@ describe('the link of a notice', () => {
     ['the silent location', { location }, '/locations/c0ffee'],
     ['the heartbeat', { resultId: null, check: { checkType: 'HEARTBEAT' } }, '/heartbeats/home'],
   ] as const)('leads to a page that exists: %s', (_, fields, path) => {
-    const link = noticeLink(noticeOf({ clock }, fields), BASE);
+    const link = dashboardLink(noticeOf({ clock }, fields), BASE);
     expect(link).toBe(`${BASE}${path}`);
     const [pathname = ''] = path.split('?');
     expect(PAGES.some((page) => page.test(pathname))).toBe(true);
   });
 
   it('is none without PUBLIC_URL', () => {
-    expect(noticeLink(noticeOf({ clock }), null)).toBeNull();
+    expect(dashboardLink(noticeOf({ clock }), null)).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SignatureAuth } from '../../../../../../src/agent/probes/http/auth/signature-auth.ts';
+import { AwsSigV4Auth } from '../../../../../../src/agent/probes/http/auth/aws-sigv4-auth.ts';
 import type { ProbeContext } from '../../../../../../src/agent/probes/probe.ts';
 
 /** The time of the examples of AWS. */
@@ -19,7 +19,7 @@ async function signed(
   key: Partial<typeof KEY> = {},
 ) {
   const request = { method: 'GET', url: new URL(url), headers, body: null };
-  const authorized = await new SignatureAuth({ ...KEY, ...key }).authorize(request, context);
+  const authorized = await new AwsSigV4Auth({ ...KEY, ...key }).authorize(request, context);
   return authorized.ok ? Object.fromEntries(authorized.headers) : {};
 }
 

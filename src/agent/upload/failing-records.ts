@@ -5,7 +5,7 @@ const MAX_SKIPPED = 3;
 const SKIP_MS = 600_000;
 
 /** Records that make the service fail: they are skipped for a while, and hold up no others. */
-export class SkippedRecords {
+export class FailingRecords {
   #last = { key: -1, failures: 0 };
   /** By key, when they are tried again (monotonic). */
   readonly #skipped = new Map<number, number>();
