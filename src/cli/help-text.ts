@@ -201,7 +201,8 @@ or ~/.config/fish/config.fish. bash needs release 4.4 or later.`,
   account: `
 With --output json it prints one object with id, name, created (false: the account existed), and key
 or, with --key-file, keyFile. Of an account that existed there is no key. A file that exists is
-never replaced: then no account is made.
+never replaced: then no account is made. If the database is lost while it commits, the file stays,
+as the account may exist: see vedette account list.
 An embedded database (DATA_DIR) is open in one process: stop the service first.`,
   accountList: `
 In a file or pipe, a line has with tabs between them: id, name, numbers of checks (with heartbeats),

@@ -1,5 +1,6 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { ACCOUNT_UNKNOWN } from '../../service/accounts/operator.ts';
 import { addAccountToService } from '../../service/operator/database-commands.ts';
 import { prepareService } from '../commands/service-command.ts';
 import type { OutputFormat } from '../print/output-format.ts';
@@ -15,7 +16,8 @@ export interface AddAccountFlags {
 /**
  * Makes an account, and prints its id and its first admin key, or writes the key to a file.
  *
- * @throws VedetteError where a variable, the database, the name or the file is unusable
+ * @throws VedetteError where a variable, the database, the name or the file is unusable, or it is unknown
+ *   whether the account was created
  */
 export async function addAccountCommand(
   name: string,
@@ -30,12 +32,16 @@ export async function addAccountCommand(
     await writeKey(keyFile, key);
     isSaved = true;
   };
+  const discardKey = async (): Promise<void> => {
+    if (keyFile !== undefined && isSaved) await unlink(keyFile).catch(() => {});
+    isSaved = false;
+  };
   const parts = prepareService(terminal);
-  const { accountId, key } = await addAccountToService(parts, name, { ifMissing, saveKey }).catch(
-    async (thrown: unknown) => {
-      // The key is of no account.
-      if (isSaved && keyFile !== undefined) await unlink(keyFile).catch(() => {});
-      throw thrown;
+  const options = { ifMissing, saveKey, discardKey };
+  const { accountId, key } = await addAccountToService(parts, name, options).catch(
+    (thrown: unknown) => {
+      const isUnknown = thrown instanceof VedetteError && thrown.code === ACCOUNT_UNKNOWN;
+      throw isUnknown ? withNextStep(thrown, keyFile) : thrown;
     },
   );
   const shownKey = key === null || keyFile !== undefined ? {} : { key };
@@ -82,4 +88,14 @@ function notWritten(path: string, thrown: unknown): VedetteError {
       ? `--key-file ${path} exists: choose another name, or remove it first; no account was made`
       : `--key-file ${path} cannot be written: ${messageOf(thrown)}; no account was made`;
   return new VedetteError('environment', 'KEY_FILE_FAILED', message, { cause: thrown });
+}
+
+/** The account may exist: so its key is kept, and the person has to look. */
+function withNextStep(unknown: VedetteError, keyFile: string | undefined): VedetteError {
+  const next =
+    keyFile === undefined
+      ? 'if it does, its key is lost: remove the account (vedette account remove ID) and add it again'
+      : `if it does, its key is in ${keyFile}; if not, remove the file and add the account again`;
+  const message = `${unknown.message}; vedette account list shows whether it exists: ${next}`;
+  return new VedetteError(unknown.kind, unknown.code, message, { cause: unknown });
 }
