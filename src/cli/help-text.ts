@@ -140,7 +140,8 @@ written again each time. Variables that are not in the file are never deleted.
 
 With --env-file the file needs no secrets: {{NAME}} in the config of alert channels (except templates
 of webhooks) and in values of secret variables is filled in. A name without a value is an error,
-also without the option. The file must be valid before: a URL needs its scheme and host.
+also without the option; only --dry-run without it goes on, names what is missing, and compares all
+else. The file must be valid before: a URL needs its scheme and host.
 
 Channels, groups, heartbeats, status pages and windows are found by their id in the file, which the
 service keeps as logicalId. Those without one were not made by a file and are never changed.
@@ -150,8 +151,9 @@ Before anything is deleted, a line says how many entries of each kind.
 
 Exit codes: 0 the service matches the file, or --dry-run; 1 something was refused (the rest is
 applied); 2 bad arguments, file or key, or the service cannot be reached; 4 with --dry-run
---exit-code: the service differs from the file. Secrets that are only written again, and entries
-that are not in the file and stay, do not count as a difference; a refusal is 1.`,
+--exit-code: the service differs from the file. Secrets that are only written again, what was not
+compared, and entries that are not in the file and stay, do not count as a difference; a refusal
+is 1.`,
   trigger: `
 Each check runs once, with its retries, outside its schedule: --check runs it even if it is not
 activated, --tag and --group leave such checks out. A check runs in its first location that has a
