@@ -62,6 +62,10 @@ const EXAMPLES = {
     'vedette history homepage --limit 100 --output json',
   ],
   explain: ['SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette explain homepage'],
+  location: [
+    'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette location add office --name Office',
+    'vedette location add office --if-missing --key-file office.key --output json',
+  ],
   completion: [
     'eval "$(vedette completion bash)"',
     'eval "$(vedette completion zsh)"',
@@ -195,6 +199,17 @@ one line, without colours, its fields separated by tabs: setting, name, value, s
 why it does not run the check, or nothing if it does.
 
 Exit codes: 0 done, 2 bad arguments or key, no such check, or the service cannot be reached.`,
+  location: `
+Agents of the location take the key as API_KEY, or the file as API_KEY_FILE. Without --if-missing a
+location that exists is an error. With it the command can be repeated: it creates the location if no
+location has the slug, and a key if the location has no active one. A key that exists cannot be read.
+
+With --output json it prints one object with id, slug, created (false: the location existed), and key
+or, with --key-file, keyFile if a key was created. A file that exists is never replaced: then nothing
+is created.
+
+Exit codes: 0 done, 2 bad arguments, file or key, the service refuses the location or cannot be
+reached, 130 or 143 interrupted.`,
   completion: `
 Put the line into the file that the shell runs at its start: ~/.bashrc, ~/.zshrc (after compinit),
 or ~/.config/fish/config.fish. bash needs release 4.4 or later.`,

@@ -1,8 +1,8 @@
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { VedetteError } from '../../runtime/errors.ts';
 import { ACCOUNT_UNKNOWN } from '../../service/accounts/operator.ts';
 import { addAccountToService } from '../../service/operator/database-commands.ts';
 import { prepareService } from '../commands/service-command.ts';
+import { KeyFile, keyFileError } from '../key-file.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 
@@ -25,15 +25,21 @@ export async function addAccountCommand(
   terminal: Terminal,
 ): Promise<number> {
   const { stdout, stderr } = terminal;
+  let file: KeyFile | null = null;
   let isSaved = false;
   const saveKey = async (key: string): Promise<void> => {
     // The database may have the transaction repeated, with the same key.
     if (keyFile === undefined || isSaved) return;
-    await writeKey(keyFile, key);
+    try {
+      file = await KeyFile.create(keyFile);
+      await file.save(key);
+    } catch (thrown) {
+      throw keyFileError(keyFile, thrown, 'no account was made');
+    }
     isSaved = true;
   };
   const discardKey = async (): Promise<void> => {
-    if (keyFile !== undefined && isSaved) await unlink(keyFile).catch(() => {});
+    await file?.discard();
     isSaved = false;
   };
   const parts = prepareService(terminal);
@@ -45,9 +51,9 @@ export async function addAccountCommand(
     },
   );
   const shownKey = key === null || keyFile !== undefined ? {} : { key };
-  const file = isSaved ? { keyFile } : {};
+  const shownFile = isSaved ? { keyFile } : {};
   if (output === 'json') {
-    const account = { id: accountId, name, created: key !== null, ...shownKey, ...file };
+    const account = { id: accountId, name, created: key !== null, ...shownKey, ...shownFile };
     stdout.write(`${JSON.stringify(account)}\n`);
   } else if (key === null) {
     stdout.write(`account  ${accountId}  (exists already; nothing was changed)\n`);
@@ -63,31 +69,6 @@ export async function addAccountCommand(
     );
   }
   return EXIT.ok;
-}
-
-/** Only its owner may read the file. */
-async function writeKey(path: string, key: string): Promise<void> {
-  let file: FileHandle | null = null;
-  try {
-    file = await open(path, 'wx', 0o600);
-    await file.writeFile(`${key}\n`);
-    await file.sync();
-    await file.close();
-  } catch (thrown) {
-    if (file !== null) {
-      await file.close().catch(() => {});
-      await unlink(path).catch(() => {});
-    }
-    throw notWritten(path, thrown);
-  }
-}
-
-function notWritten(path: string, thrown: unknown): VedetteError {
-  const message =
-    systemCodeOf(thrown) === 'EEXIST'
-      ? `--key-file ${path} exists: choose another name, or remove it first; no account was made`
-      : `--key-file ${path} cannot be written: ${messageOf(thrown)}; no account was made`;
-  return new VedetteError('environment', 'KEY_FILE_FAILED', message, { cause: thrown });
 }
 
 /** The account may exist: so its key is kept, and the person has to look. */
