@@ -62,6 +62,10 @@ const VARIABLES = {
     loadSequentially(import.meta.url, './service-api/connection.js');
     return (await import('./service-api/connection.ts')).TRIGGER_ENVIRONMENT;
   },
+  location: async () => {
+    loadSequentially(import.meta.url, './service-api/connection.js');
+    return (await import('./service-api/connection.ts')).LOCATION_ENVIRONMENT;
+  },
   status: variablesOfReading,
   history: variablesOfReading,
   explain: variablesOfReading,

@@ -62,6 +62,10 @@ const EXAMPLES = {
     'vedette history homepage --limit 100 --output json',
   ],
   explain: ['SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette explain homepage'],
+  location: [
+    'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette location add office --name Office',
+    'vedette location add office --if-missing --key-file office.key --output json',
+  ],
   completion: [
     'eval "$(vedette completion bash)"',
     'eval "$(vedette completion zsh)"',
@@ -140,7 +144,8 @@ written again each time. Variables that are not in the file are never deleted.
 
 With --env-file the file needs no secrets: {{NAME}} in the config of alert channels (except templates
 of webhooks) and in values of secret variables is filled in. A name without a value is an error,
-also without the option. The file must be valid before: a URL needs its scheme and host.
+also without the option; only --dry-run without it goes on, names what is missing, and compares all
+else. The file must be valid before: a URL needs its scheme and host.
 
 Channels, groups, heartbeats, status pages and windows are found by their id in the file, which the
 service keeps as logicalId. Those without one were not made by a file and are never changed.
@@ -150,8 +155,9 @@ Before anything is deleted, a line says how many entries of each kind.
 
 Exit codes: 0 the service matches the file, or --dry-run; 1 something was refused (the rest is
 applied); 2 bad arguments, file or key, or the service cannot be reached; 4 with --dry-run
---exit-code: the service differs from the file. Secrets that are only written again, and entries
-that are not in the file and stay, do not count as a difference; a refusal is 1.`,
+--exit-code: the service differs from the file. Secrets that are only written again, what was not
+compared, and entries that are not in the file and stay, do not count as a difference; a refusal
+is 1.`,
   trigger: `
 Each check runs once, with its retries, outside its schedule: --check runs it even if it is not
 activated, --tag and --group leave such checks out. A check runs in its first location that has a
@@ -193,6 +199,17 @@ one line, without colours, its fields separated by tabs: setting, name, value, s
 why it does not run the check, or nothing if it does.
 
 Exit codes: 0 done, 2 bad arguments or key, no such check, or the service cannot be reached.`,
+  location: `
+Agents of the location take the key as API_KEY, or the file as API_KEY_FILE. Without --if-missing a
+location that exists is an error. With it the command can be repeated: it creates the location if no
+location has the slug, and a key if the location has no active one. A key that exists cannot be read.
+
+With --output json it prints one object with id, slug, created (false: the location existed), and key
+or, with --key-file, keyFile if a key was created. A file that exists is never replaced: then nothing
+is created.
+
+Exit codes: 0 done, 2 bad arguments, file or key, the service refuses the location or cannot be
+reached, 130 or 143 interrupted.`,
   completion: `
 Put the line into the file that the shell runs at its start: ~/.bashrc, ~/.zshrc (after compinit),
 or ~/.config/fish/config.fish. bash needs release 4.4 or later.`,
@@ -201,7 +218,8 @@ or ~/.config/fish/config.fish. bash needs release 4.4 or later.`,
   account: `
 With --output json it prints one object with id, name, created (false: the account existed), and key
 or, with --key-file, keyFile. Of an account that existed there is no key. A file that exists is
-never replaced: then no account is made.
+never replaced: then no account is made. If the database is lost while it commits, the file stays,
+as the account may exist: see vedette account list.
 An embedded database (DATA_DIR) is open in one process: stop the service first.`,
   accountList: `
 In a file or pipe, a line has with tabs between them: id, name, numbers of checks (with heartbeats),

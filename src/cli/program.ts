@@ -11,6 +11,7 @@ import { SHELLS, type Shell } from './completion/shells.ts';
 import { firstSteps, helpAfter, NAMED_DATABASE, variableTable } from './help-text.ts';
 import { addImportCommand } from './import/import-options.ts';
 import { addInitCommand } from './init/init-options.ts';
+import { addLocationCommands } from './location/location-options.ts';
 import { addReadingCommands } from './reading-commands.ts';
 import { reportError } from './report-error.ts';
 import { addRunCommand } from './run/run-options.ts';
@@ -141,6 +142,13 @@ function createProgram(
   addApplyCommand(program, { terminal, variables, exitNow, finished });
   addTriggerCommand(program, { terminal, variables, exitNow, finished });
   addReadingCommands(program, { terminal, variables, exitNow, finished });
+
+  const location = program
+    .command('location')
+    .summary('add private locations to a service')
+    .description('Works on the service at SERVICE_URL.')
+    .helpCommand(false);
+  addLocationCommands(location, { variables, terminal, exitNow, finished });
 
   addServiceCommands(program, { terminal, variables, parent, exitNow, finished, daemonEnded });
 

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { migrate } from '../../src/service/database/migrate.ts';
 import { openStore, type StoreConfig } from '../../src/service/database/open-store.ts';
 import type { Store } from '../../src/service/database/store.ts';
-import { StoreError } from '../../src/service/database/store-errors.ts';
+import { mayHaveCommitted, StoreError } from '../../src/service/database/store-errors.ts';
 import { silentLog, storeConfig } from '../support/database/databases.ts';
 import { startPostgres, type TestPostgres } from '../support/database/postgres.ts';
 import { captureLog } from '../support/log-capture.ts';
@@ -135,6 +135,28 @@ describe('a server that goes away', () => {
     await untilItAnswers(store);
     const end = await store.listen('news', () => {});
     await end();
+  });
+});
+
+describe('a connection that ends in a transaction', () => {
+  const END_CONNECTION = 'select pg_terminate_backend(pg_backend_pid())';
+
+  it('the outcome is unknown only if it ends in COMMIT', async () => {
+    const store = await open(await server.createDatabase());
+    await store.query('create table kept (n int primary key)');
+    await store.query(`create function end_connection() returns trigger language plpgsql as $$
+      begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`);
+    await store.query(`create constraint trigger at_commit after insert on kept
+      deferrable initially deferred for each row execute function end_connection()`);
+    const inWork = store.transaction((tx) => tx.query(END_CONNECTION));
+    const before: unknown = await inWork.catch((error: unknown) => error);
+    expect(before).toMatchObject({ name: 'StoreError', kind: 'unavailable' });
+    expect(mayHaveCommitted(before)).toBe(false);
+    const inCommit = store.transaction((tx) => tx.query('insert into kept values (1)'));
+    const during: unknown = await inCommit.catch((error: unknown) => error);
+    expect(during).toMatchObject({ kind: 'unavailable', code: 'STORE_COMMIT_UNKNOWN' });
+    expect(mayHaveCommitted(during)).toBe(true);
+    expect(await store.query('select n from kept')).toEqual([]);
   });
 });
 

@@ -1,7 +1,8 @@
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+import { ACCOUNT_UNKNOWN } from '../../service/accounts/operator.ts';
 import { addAccountToService } from '../../service/operator/database-commands.ts';
 import { prepareService } from '../commands/service-command.ts';
+import { KeyFile, keyFileError } from '../key-file.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 
@@ -15,7 +16,8 @@ export interface AddAccountFlags {
 /**
  * Makes an account, and prints its id and its first admin key, or writes the key to a file.
  *
- * @throws VedetteError where a variable, the database, the name or the file is unusable
+ * @throws VedetteError where a variable, the database, the name or the file is unusable, or it is unknown
+ *   whether the account was created
  */
 export async function addAccountCommand(
   name: string,
@@ -23,25 +25,35 @@ export async function addAccountCommand(
   terminal: Terminal,
 ): Promise<number> {
   const { stdout, stderr } = terminal;
+  let file: KeyFile | null = null;
   let isSaved = false;
   const saveKey = async (key: string): Promise<void> => {
     // The database may have the transaction repeated, with the same key.
     if (keyFile === undefined || isSaved) return;
-    await writeKey(keyFile, key);
+    try {
+      file = await KeyFile.create(keyFile);
+      await file.save(key);
+    } catch (thrown) {
+      throw keyFileError(keyFile, thrown, 'no account was made');
+    }
     isSaved = true;
   };
+  const discardKey = async (): Promise<void> => {
+    await file?.discard();
+    isSaved = false;
+  };
   const parts = prepareService(terminal);
-  const { accountId, key } = await addAccountToService(parts, name, { ifMissing, saveKey }).catch(
-    async (thrown: unknown) => {
-      // The key is of no account.
-      if (isSaved && keyFile !== undefined) await unlink(keyFile).catch(() => {});
-      throw thrown;
+  const options = { ifMissing, saveKey, discardKey };
+  const { accountId, key } = await addAccountToService(parts, name, options).catch(
+    (thrown: unknown) => {
+      const isUnknown = thrown instanceof VedetteError && thrown.code === ACCOUNT_UNKNOWN;
+      throw isUnknown ? withNextStep(thrown, keyFile) : thrown;
     },
   );
   const shownKey = key === null || keyFile !== undefined ? {} : { key };
-  const file = isSaved ? { keyFile } : {};
+  const shownFile = isSaved ? { keyFile } : {};
   if (output === 'json') {
-    const account = { id: accountId, name, created: key !== null, ...shownKey, ...file };
+    const account = { id: accountId, name, created: key !== null, ...shownKey, ...shownFile };
     stdout.write(`${JSON.stringify(account)}\n`);
   } else if (key === null) {
     stdout.write(`account  ${accountId}  (exists already; nothing was changed)\n`);
@@ -59,27 +71,12 @@ export async function addAccountCommand(
   return EXIT.ok;
 }
 
-/** Only its owner may read the file. */
-async function writeKey(path: string, key: string): Promise<void> {
-  let file: FileHandle | null = null;
-  try {
-    file = await open(path, 'wx', 0o600);
-    await file.writeFile(`${key}\n`);
-    await file.sync();
-    await file.close();
-  } catch (thrown) {
-    if (file !== null) {
-      await file.close().catch(() => {});
-      await unlink(path).catch(() => {});
-    }
-    throw notWritten(path, thrown);
-  }
-}
-
-function notWritten(path: string, thrown: unknown): VedetteError {
-  const message =
-    systemCodeOf(thrown) === 'EEXIST'
-      ? `--key-file ${path} exists: choose another name, or remove it first; no account was made`
-      : `--key-file ${path} cannot be written: ${messageOf(thrown)}; no account was made`;
-  return new VedetteError('environment', 'KEY_FILE_FAILED', message, { cause: thrown });
+/** The account may exist: so its key is kept, and the person has to look. */
+function withNextStep(unknown: VedetteError, keyFile: string | undefined): VedetteError {
+  const next =
+    keyFile === undefined
+      ? 'if it does, its key is lost: remove the account (vedette account remove ID) and add it again'
+      : `if it does, its key is in ${keyFile}; if not, remove the file and add the account again`;
+  const message = `${unknown.message}; vedette account list shows whether it exists: ${next}`;
+  return new VedetteError(unknown.kind, unknown.code, message, { cause: unknown });
 }

@@ -9,7 +9,7 @@ import { EXIT, type Terminal } from '../terminal.ts';
 import { createTerminalLog } from '../terminal-log.ts';
 import type { ApplyRefusal, ApplyStep } from './check-plan.ts';
 import { envFileWarning } from './env-file-names.ts';
-import { filledSecrets } from './fill-secrets.ts';
+import { filledSecrets, notComparedNote } from './fill-secrets.ts';
 import { knownLocations, refusedByLocation, withDefaultLocation } from './locations.ts';
 import { type ApplyPlan, makePlan } from './plan.ts';
 import {
@@ -59,14 +59,16 @@ export async function applyCommand(
   const { envFile } = options;
   const read = await loadCheckFile(file);
   const given = envFile === null ? null : { path: envFile, values: await readEnvFile(envFile) };
-  const { checkFile, isSecret } = filledSecrets(file, read, given);
+  const isOptional = options.dryRun;
+  const { checkFile, isSecret, lacking } = filledSecrets(file, read, given, { isOptional });
   const log = createTerminalLog(terminal, 'error');
   const interruption = watchForInterruption(terminal, log, exitNow);
   const client = new ApiClient({ ...connection, role, clock, onWait: waitPrinter(terminal) });
   const done = noChanges();
   try {
-    const note = certificatesNote(checkFile);
-    if (note !== null) stderr.write(`vedette: ${note}\n`);
+    for (const note of [certificatesNote(checkFile), notComparedNote(lacking)]) {
+      if (note !== null) stderr.write(`vedette: ${note}\n`);
+    }
     const { location, prune } = options;
     const { signal } = interruption;
     const warning = await envFileWarning(given, checkFile, client, signal);
@@ -87,6 +89,7 @@ export async function applyCommand(
       unlistedResourceOf,
       isSecret,
       onlyReads: options.dryRun,
+      isUnfilled: lacking.length > 0,
     } as const;
     const plan = await makePlan(wanted, client, signal);
     stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));

@@ -78,6 +78,7 @@ export async function writeEscalation(
     body: { escalationStep },
     signal,
     role: 'admin',
+    roleReason: 'which the escalation needs',
     isRepeatable: true,
   });
 }

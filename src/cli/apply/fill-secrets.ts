@@ -5,8 +5,8 @@ import type { OwnVariable } from '../../model/check/variable.ts';
 import type { FileEntry } from '../../model/check-file/sections.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 
-/** A Handlebars template of a webhook: its names are those of notices. */
-const TEMPLATE = 'template';
+/** The field with the Handlebars template of a webhook: its names are those of notices. */
+export const TEMPLATE = 'template';
 const MAX_NAMED = 20;
 
 /** Where `vedette apply --env-file` fills in `{{NAME}}`, for messages. */
@@ -25,6 +25,8 @@ export interface FilledFile {
   readonly checkFile: CheckFile;
   /** Whether a text has a value of the env file, all of which are secret. */
   readonly isSecret: (text: string) => boolean;
+  /** The names without a value, which stay in the file as they are. */
+  readonly lacking: readonly string[];
 }
 
 /**
@@ -32,11 +34,18 @@ export interface FilledFile {
  * template of a webhook, and in secret values of the account's variables. So the file itself needs no secret.
  *
  * @param env null without the option: a text with `{{NAME}}` would replace the secret of the service
+ * @param isOptional whether the option may be left out though the file needs values: nothing is written
  * @throws VedetteError of kind `input`, code ENV_FILE_LACKS, with the names that have no value
  */
-export function filledSecrets(file: string, checkFile: CheckFile, env: EnvFile | null): FilledFile {
+export function filledSecrets(
+  file: string,
+  checkFile: CheckFile,
+  env: EnvFile | null,
+  { isOptional = false }: { readonly isOptional?: boolean } = {},
+): FilledFile {
   const values = new Map((env?.values ?? []).map(({ key, value }) => [key, value]));
   const lacking = namesToFill(checkFile).filter((name) => !values.has(name));
+  if (env === null && isOptional) return { checkFile, isSecret: () => false, lacking };
   if (lacking.length > 0) {
     const message =
       env === null
@@ -55,7 +64,20 @@ export function filledSecrets(file: string, checkFile: CheckFile, env: EnvFile |
   const secrets = [...values.values()].filter(({ length }) => length >= MIN_SECRET_CHARS);
   const isSecret = (text: string): boolean =>
     filledTexts.has(text) || secrets.some((secret) => text.includes(secret));
-  return { checkFile: filledFile(checkFile, fill), isSecret };
+  return { checkFile: filledFile(checkFile, fill), isSecret, lacking };
+}
+
+/** What to say of names without a value in a plan that is not written; null if there are none. */
+export function notComparedNote(lacking: readonly string[]): string | null {
+  if (lacking.length === 0) return null;
+  const [have, they, them] =
+    lacking.length === 1 ? ['has no value', 'it is', 'it'] : ['have no values', 'they are', 'them'];
+  return `${bracedText(lacking)} in ${WHERE} ${have}: ${they} not compared; give ${them} with --env-file to compare ${them}`;
+}
+
+/** Whether the config of a channel, or a text of it, has names to fill in. */
+export function hasNames(config: unknown): boolean {
+  return textsIn(config).some((text) => namesIn(text).length > 0);
 }
 
 function filledFile(checkFile: CheckFile, fill: (text: string) => string): CheckFile {

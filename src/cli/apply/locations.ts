@@ -115,7 +115,7 @@ function onlyOne(slugs: readonly string[], id: string): string {
   const what = `check ${JSON.stringify(id)} names no location to run in`;
   const todo =
     slugs.length === 0
-      ? 'make one with POST /v1/private-locations, or name public ones in the file'
+      ? 'make one with vedette location add SLUG, or name public ones in the file'
       : 'choose one with --location, or name some in the file';
   throw noLocation(`${what}; ${thereAre(slugs)}: ${todo}`);
 }

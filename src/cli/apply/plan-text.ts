@@ -49,6 +49,11 @@ export function planText(plan: ApplyPlan, palette: Palette): string {
     const what = `  ${countText(count, noun)} ${seem} unchanged: a key with the role read cannot compare the secrets of ${them}`;
     lines.push(palette.faint(what));
   }
+  for (const [noun, count] of counted(resources.unfilled)) {
+    const seem = count === 1 ? 'seems' : 'seem';
+    const what = `  ${countText(count, noun)} ${seem} unchanged: values of {{NAME}}, and secrets beside them, were not compared`;
+    lines.push(palette.faint(what));
+  }
   for (const [noun, count] of counted(resources.others)) {
     const [stay, them] = count === 1 ? ['is', 'it'] : ['are', 'them'];
     const what = `  ${countText(count, noun)} from a file ${stay} no longer in it; --prune deletes ${them}`;

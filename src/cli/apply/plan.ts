@@ -18,6 +18,7 @@ import {
   readKnownResources,
   type UnlistedResourceOf,
 } from './resources/resource-plan.ts';
+import { withKnownValues } from './resources/unfilled-texts.ts';
 import { readKnownVariables, type VariablePlan, variablePlanOf } from './variable-plan.ts';
 import {
   NOTHING_WRITTEN,
@@ -54,6 +55,8 @@ export interface PlanRequest {
   readonly written?: WriteHistory;
   /** Whether the plan is not written, and a key suffices that may only read; false if left out. */
   readonly onlyReads?: boolean;
+  /** Whether names in channels and secret variables have no values, and are not compared; false if left out. */
+  readonly isUnfilled?: boolean;
 }
 
 const listSchema = z.array(z.unknown());
@@ -74,6 +77,7 @@ export async function makePlan(
     isSecret = () => false,
     written = NOTHING_WRITTEN,
     onlyReads = false,
+    isUnfilled = false,
   }: PlanRequest,
   client: Pick<ApiClient, 'get' | 'send'>,
   signal: AbortSignal,
@@ -83,14 +87,17 @@ export async function makePlan(
   const knownResources = await readKnownResources(client, signal);
   const { resources, problems } = withChannelIds(given, knownResources.alertChannels);
   const file = { ...resources, fileName };
-  const comparison = await compareChannels(file, knownResources, { client, signal, onlyReads });
+  const options = { client, signal, onlyReads, isUnfilled };
+  const comparison = await compareChannels(file, knownResources, options);
   const planned = planResources(file, knownResources, {
     unlistedResourceOf,
     comparison,
     isSecret,
+    isUnfilled,
     problems,
   });
   const known = knownWithEntryIds(withWrittenChecks(knownChecks, written), planned.ids);
+  const variablesBefore = withWrittenValues(knownVariables, written);
   const own =
     fileName === null
       ? checks
@@ -103,7 +110,10 @@ export async function makePlan(
     }),
     resources: planned,
     escalation: await planEscalation(given.escalationStep, planned.ids, client, signal),
-    variables: variablePlanOf(variables, withWrittenValues(knownVariables, written)),
+    variables: variablePlanOf(
+      isUnfilled ? withKnownValues(variables, variablesBefore) : variables,
+      variablesBefore,
+    ),
   };
 }
 

@@ -9,7 +9,7 @@ type Client = Pick<ApiClient, 'send'>;
 const CONCURRENCY = 4;
 const VARIABLES_PATH = '/v1/variables';
 /** The values of templates decide what every check sends, and where. */
-const VARIABLES_ROLE = 'admin';
+const VARIABLES_ROLE = { role: 'admin', roleReason: 'which variables need' } as const;
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -154,7 +154,7 @@ async function writeVariable(
   client: Client,
   signal: AbortSignal,
 ): Promise<ApiResponse> {
-  const options = { signal, role: VARIABLES_ROLE, isRepeatable: true } as const;
+  const options = { signal, ...VARIABLES_ROLE, isRepeatable: true } as const;
   const { key, value, secret } = variable;
   const update = () =>
     client.send('PUT', `${VARIABLES_PATH}/${encodeURIComponent(key)}`, {

@@ -59,8 +59,12 @@ export interface SendOptions {
   readonly ifMatch?: string | undefined;
   /** Whether a POST is idempotent. */
   readonly isRepeatable?: boolean;
+  /** A POST with it is idempotent: repeated, it gets the response to the first one. */
+  readonly idempotencyKey?: string | undefined;
   /** The role that this request needs, where it is higher than for the others. */
   readonly role?: NeededRole;
+  /** What needs this role, such as `which variables need`; null if left out. */
+  readonly roleReason?: string | null;
   /** Returns a refusal where the role of the key is not enough, in place of an error. */
   readonly mayBeForbidden?: boolean;
 }
@@ -78,6 +82,13 @@ const MAX_WAITS = 10;
 const BUSY_BACKOFF = { minMs: 1_000, maxMs: 10_000 };
 const LONGEST_RETRY_AFTER_MS = 120_000;
 const PRINTED_WAIT_MS = 2_000;
+
+type OneRequest = Pick<SendOptions, 'body' | 'signal'> & {
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** What the key of a request may be refused for. */
+type Expected = Required<Pick<SendOptions, 'role' | 'roleReason' | 'mayBeForbidden'>>;
 
 interface Received {
   readonly status: number;
@@ -121,7 +132,9 @@ export class ApiClient {
    *   is not enough (API_KEY_REFUSED)
    */
   async send(method: Method, path: string, options: SendOptions): Promise<ApiResponse> {
-    const { body, signal, ifMatch, isRepeatable = method !== 'POST', mayBeForbidden } = options;
+    const { body, signal, ifMatch, idempotencyKey, mayBeForbidden = false } = options;
+    const { isRepeatable = method !== 'POST' || idempotencyKey !== undefined } = options;
+    const { roleReason = null } = options;
     const role = options.role ?? this.#options.role ?? 'write';
     const { clock, onWait } = this.#options;
     const retries = {
@@ -129,7 +142,8 @@ export class ApiClient {
       failed: { left: isRepeatable ? MAX_RETRIES : 0, backoff: new Backoff(RETRY_BACKOFF) },
     };
     for (;;) {
-      const sent = { body, signal, ifMatch, role, mayBeForbidden: mayBeForbidden ?? false };
+      const headers = headersOf({ ifMatch, idempotencyKey });
+      const sent = { body, signal, headers, role, roleReason, mayBeForbidden };
       const outcome = await this.#try(method, path, sent);
       if (outcome.kind === 'reply') return outcome.reply;
       const allowed = retries[outcome.kind];
@@ -186,12 +200,7 @@ export class ApiClient {
   async #try(
     method: Method,
     path: string,
-    {
-      body,
-      signal,
-      ifMatch,
-      ...expected
-    }: SendOptions & Required<Pick<SendOptions, 'role' | 'mayBeForbidden'>>,
+    { body, signal, headers, ...expected }: OneRequest & Expected,
   ): Promise<Outcome> {
     if (signal.aborted) throw interrupted();
     const ended = new AbortController();
@@ -204,7 +213,7 @@ export class ApiClient {
     });
     try {
       return this.#judge(
-        await this.#exchange(method, path, { body, ifMatch, signal: ended.signal }),
+        await this.#exchange(method, path, { body, headers, signal: ended.signal }),
         expected,
       );
     } catch (error) {
@@ -223,13 +232,7 @@ export class ApiClient {
   #request(
     method: Method,
     path: string,
-    {
-      body,
-      headers,
-      signal,
-    }: Pick<SendOptions, 'body' | 'signal'> & {
-      readonly headers: Readonly<Record<string, string>>;
-    },
+    { body, headers, signal }: OneRequest,
   ): Promise<Dispatcher.ResponseData> {
     const { serviceUrl, apiKey } = this.#options;
     const url = new URL(serviceUrl.pathname.replace(/\/+$/, '') + path, serviceUrl.origin);
@@ -253,13 +256,13 @@ export class ApiClient {
   async #exchange(
     method: Method,
     path: string,
-    { body, ifMatch, signal }: Pick<SendOptions, 'body' | 'ifMatch' | 'signal'>,
+    { body, headers: given, signal }: OneRequest,
   ): Promise<Received> {
     const response = await this.#request(method, path, {
       headers: {
         accept: 'application/json',
         'accept-encoding': 'gzip',
-        ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+        ...given,
       },
       body,
       signal,
@@ -282,7 +285,7 @@ export class ApiClient {
 
   #judge(
     { status, header, json }: Received,
-    { role, mayBeForbidden }: Required<Pick<SendOptions, 'role' | 'mayBeForbidden'>>,
+    { role, roleReason, mayBeForbidden }: Expected,
   ): Outcome {
     if (status >= 200 && status < 300) {
       if (status === 204 || json !== undefined) {
@@ -304,7 +307,7 @@ export class ApiClient {
     const isProxys = answer === null && this.#peer.proxy?.forwards === true;
     const isExpected = mayBeForbidden && status === 403 && answer !== null;
     if (!isProxys && !isExpected && (status === 401 || status === 403))
-      throw refusedKey(this.#peer, status, answer, role);
+      throw refusedKey(this.#peer, status, answer, role, roleReason);
     if (status === 429 || status === 503) {
       const atLeastMs = Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
       return { kind: 'busy', retryAfterMs: atLeastMs, message };
@@ -319,6 +322,16 @@ export class ApiClient {
     const { message: said } = answer;
     return { kind: 'reply', reply: { ok: false, status, message: said, reasons, missing } };
   }
+}
+
+function headersOf({
+  ifMatch,
+  idempotencyKey,
+}: Pick<SendOptions, 'ifMatch' | 'idempotencyKey'>): OneRequest['headers'] {
+  return {
+    ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+    ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+  };
 }
 
 /** For `onWait`: prints the waits that a person notices. */

@@ -13,18 +13,23 @@ export function reasonsIn({ message, attributes }: ErrorResponse): readonly stri
   return problems.data.map((problem) => `${problem.path} ${problem.message}`.trim());
 }
 
-/** The error for a key that the service does not take, or whose role is too low. */
+/**
+ * The error for a key that the service does not take, or whose role is too low.
+ *
+ * @param roleReason as of SendOptions
+ */
 export function refusedKey(
   { origin }: Peer,
   status: 401 | 403,
   answer: ErrorResponse | null,
   role: NeededRole,
+  roleReason: string | null,
 ): VedetteError {
   const reason = answer === null ? `it answers ${status}` : answer.message;
   const advice =
     status === 401
       ? 'see that API_KEY is an API key of this service that was not revoked'
-      : `use a key with the role ${role}${role === 'admin' ? ', which variables need' : ''}`;
+      : `use a key with the role ${role}${roleReason === null ? '' : `, ${roleReason}`}`;
   const what = status === 401 ? 'does not take the key' : 'refuses this to the key';
   const message = `the service at ${origin} ${what}: ${reason}; ${advice}`;
   return new VedetteError('config', 'API_KEY_REFUSED', message);

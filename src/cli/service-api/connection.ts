@@ -42,6 +42,11 @@ const USES = {
     roleText: 'with the role run',
     service: 'The service that has the checks.',
   },
+  location: {
+    role: 'admin',
+    roleText: 'with the role admin',
+    service: 'The service that gets the location.',
+  },
 } as const;
 type Use = keyof typeof USES;
 
@@ -111,6 +116,12 @@ export const READ_ENVIRONMENT: Rows = [...Object.values(variablesOf('read')), ..
 
 /** The variables of `vedette trigger`. */
 export const TRIGGER_ENVIRONMENT: Rows = [...Object.values(variablesOf('run')), ...PROXY_ROWS];
+
+/** The variables of `vedette location add`. */
+export const LOCATION_ENVIRONMENT: Rows = [
+  ...Object.values(variablesOf('location')),
+  ...PROXY_ROWS,
+];
 
 /**
  * @throws VedetteError of kind `config` and code CONFIG_MISSING, CONFIG_INVALID, CONFIG_CONFLICT or

@@ -15,11 +15,11 @@ export interface RequestOptions {
   /** Whether waits that the service asks for are printed on stderr; true if left out. */
   readonly printsWaits?: boolean;
   /** What the key is for; reading if left out. */
-  readonly use?: 'read' | 'run';
+  readonly use?: 'read' | 'run' | 'location';
 }
 
 /**
- * For a command that changes nothing at the service of the environment.
+ * For a command that sends requests to the service of the environment.
  *
  * @param run returns the exit code
  * @returns its exit code, or that of what interrupted it

@@ -9,7 +9,8 @@ import { createAuditLog } from '../audit-log/audit-log.ts';
 import { changesBetween } from '../audit-log/changes.ts';
 import { insertEntry } from '../audit-log/shared.sql.ts';
 import { recordedStore } from '../database/recorded-store.ts';
-import type { Store } from '../database/store.ts';
+import type { Store, Transaction } from '../database/store.ts';
+import { mayHaveCommitted, type StoreError } from '../database/store-errors.ts';
 import { ServiceError } from '../errors.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
@@ -45,19 +46,32 @@ export interface AddedAccount {
 export interface AddAccountOptions {
   /** Changes nothing where an account has the name. */
   readonly ifMissing?: boolean;
-  /** Saves the key before the account is made. What it throws ends the command. */
+  /**
+   * Saves the key before the account is made. What it throws ends the command. Called again, with the same
+   * key, if the database has the transaction repeated.
+   */
   readonly saveKey?: (key: string) => Promise<void>;
+  /** Removes the saved key. Called only if it is certain that no account has the key. */
+  readonly discardKey?: () => Promise<void>;
 }
+
+/** The code of the error if the account may exist: its key must be kept. */
+export const ACCOUNT_UNKNOWN = 'ACCOUNT_UNKNOWN';
 
 /**
  * Makes an account with an admin key.
  *
- * @throws VedetteError for a name that cannot be used, and with `ifMissing` for one of several accounts
+ * @throws VedetteError for a name that cannot be used, with `ifMissing` for one of several accounts, and
+ *   with the code ACCOUNT_UNKNOWN if the database was lost while it committed
  */
 export async function addAccount(
   { store, clock, ids }: OperatorParts,
   name: string,
-  { ifMissing = false, saveKey = async () => {} }: AddAccountOptions = {},
+  {
+    ifMissing = false,
+    saveKey = async () => {},
+    discardKey = async () => {},
+  }: AddAccountOptions = {},
 ): Promise<AddedAccount> {
   if (name.trim() === '' || name.length > MAX_NAME_CHARS || unstorableTexts(name).length > 0) {
     throw refused(`the name of an account must have 1 to ${MAX_NAME_CHARS} characters of text`);
@@ -65,7 +79,10 @@ export async function addAccount(
   const { key, hash, shown: shownParts } = newKey('vk');
   const [accountId, id] = [ids(), ids()];
   const createdAtMs = clock.wallMs();
-  return await store.transaction(async (tx) => {
+  let isSaved = false;
+  let isWritten = false;
+  const add = async (tx: Transaction): Promise<AddedAccount> => {
+    isWritten = false;
     if (ifMissing) {
       // The same command that runs at the same time waits, and finds the account.
       await lockFirstAccount(tx);
@@ -74,6 +91,7 @@ export async function addAccount(
       if (found.length > 0) return { accountId: (await accountNamed(tx, name)).id, key: null };
     }
     await saveKey(key);
+    isSaved = true;
     await insertAccount(tx, { id: accountId, name, createdAtMs });
     const shown = { id, name: KEY_NAME, role: 'admin', ...shownParts } as const;
     await insertApiKey(tx, { ...shown, accountId, hash, createdAtMs });
@@ -87,8 +105,25 @@ export async function addAccount(
       resourceName: KEY_NAME,
       ...changesBetween(null, shown),
     });
+    isWritten = true;
     return { accountId, key };
-  });
+  };
+  let added: AddedAccount;
+  try {
+    added = await store.transaction(add);
+  } catch (thrown) {
+    if (isWritten && mayHaveCommitted(thrown)) throw unknownAccount(name, thrown);
+    if (isSaved) await discardKey();
+    throw thrown;
+  }
+  // When the transaction was repeated, another command had made the account.
+  if (isSaved && added.key === null) await discardKey();
+  return added;
+}
+
+function unknownAccount(name: string, cause: StoreError): VedetteError {
+  const message = `it is unknown whether the account ${JSON.stringify(name)} was created: ${cause.message}`;
+  return new VedetteError('environment', ACCOUNT_UNKNOWN, message, { cause });
 }
 
 /**

@@ -47,6 +47,28 @@ export function silentRollback(): StoreError {
   return new StoreError('internal', 'STORE_USE', message);
 }
 
+const COMMIT_UNKNOWN = 'STORE_COMMIT_UNKNOWN';
+const BROKEN = 'STORE_BROKEN';
+
+/** @param lost why there was no answer to COMMIT: the transaction may have taken effect */
+export function commitUnknown(lost: StoreError): StoreError {
+  const { message, sqlState } = lost;
+  return new StoreError('unavailable', COMMIT_UNKNOWN, `COMMIT was not confirmed: ${message}`, {
+    sqlState: sqlState ?? undefined,
+  });
+}
+
+/** @param message why the embedded database is unusable until the process starts again */
+export function brokenDatabase(message: string): StoreError {
+  return new StoreError('unavailable', BROKEN, message);
+}
+
+/** Whether a transaction may have taken effect though it failed with this after its last statement. */
+export function mayHaveCommitted(thrown: unknown): thrown is StoreError {
+  if (!(thrown instanceof StoreError)) return false;
+  return thrown.code === COMMIT_UNKNOWN || thrown.code === BROKEN;
+}
+
 interface Meaning {
   readonly kind: StoreErrorKind;
   readonly code: string;

@@ -48,7 +48,7 @@ export interface Store extends Sql {
    * reason when it rejects. Tries up to five times when the database aborts it because of another
    * transaction (SQLSTATE 40001, 40P01), so `work` must have no other effects. `work` must use the
    * `tx`: the store itself refuses statements meanwhile. Where the connection is lost in the commit,
-   * whether it took effect is unknown, so the work should be idempotent.
+   * whether it took effect is unknown (`mayHaveCommitted`), so the work should be idempotent.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**

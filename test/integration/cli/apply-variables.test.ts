@@ -73,7 +73,7 @@ describe('the variables of a file', () => {
   const service = useAccounts(running);
   let env: ServiceEnv = { SERVICE_URL: '', API_KEY: '' };
 
-  const envOf = async (role: 'admin' | 'write'): Promise<ServiceEnv> => {
+  const envOf = async (role: 'admin' | 'write' | 'read'): Promise<ServiceEnv> => {
     const { features, mine } = service();
     const { key } = await features.apiKeys.create(mine.accountId, { name: role, role });
     return { SERVICE_URL: `http://127.0.0.1:${running().app.port}`, API_KEY: key };
@@ -121,6 +121,27 @@ describe('the variables of a file', () => {
     expect(await stored()).toMatchObject([{ key: 'TOKEN', value: 's3cret-2' }]);
     const [channel] = (await mine.get('/v1/alert-channels')).json;
     expect(channel.config).toMatchObject({ url: 'https://a.example/s3cret-1', template });
+    // Without the values, a plan compares all else, and says which are missing.
+    const note =
+      'vedette: {{SHOP_TOKEN}}, {{PATH}}, {{ROUTE}} in alert channels or secret variables have no values: they are not compared; give them with --env-file to compare them\n';
+    for (const planner of [env, await envOf('read')]) {
+      const preview = () => runHere(['apply', file, '--dry-run', '--exit-code'], planner);
+      const same = await preview();
+      expect(same).toMatchObject({ code: 0, stderr: note });
+      expect(same.stdout).toContain(
+        '\n  1 alert channel seems unchanged: values of {{NAME}}, and secrets beside them, were not compared\n',
+      );
+      const moved = { ...hook, name: 'other', url: 'https://b.example/{{PATH}}', headers: [] };
+      const others = [{ id: 'hook', type: 'WEBHOOK', config: moved }];
+      writeFileSync(file, JSON.stringify({ variables, alertChannels: others }));
+      const other = await preview();
+      expect(other.code, other.stderr).toBe(4);
+      expect(other.stdout).toMatch(/config\.name +"hook" -> "other"\n/);
+      expect(other.stdout).toMatch(/config\.url +"https:\/\/a\.example.* -> "https:\/\/b\.example/);
+      expect(`${same.stdout}${other.stdout}${other.stderr}`).not.toContain('s3cret');
+      writeFileSync(file, JSON.stringify({ variables, alertChannels }));
+    }
+    expect(await stored()).toMatchObject([{ key: 'TOKEN', value: 's3cret-2' }]);
     // The plan compares with the value of the service, which is no longer in the env file.
     writeFileSync(secrets, 'PATH=s3cret-1\nSHOP_TOKEN=s3cret-2\nROUTE=s3cret-4\n');
     for (const more of [['--dry-run'], []]) {

@@ -35,6 +35,10 @@ describe('vedette completion', () => {
     expect(await completed('vedette', 'completion', '')).toEqual(['bash', 'zsh', 'fish']);
     expect(await completed('vedette', 'history', '--limit', '')).toEqual([]);
     expect(await completed('vedette', 'user', 'add', '--role', 'a')).toEqual(['admin']);
+    expect(await completed('vedette', 'location', '')).toEqual(['add']);
+    expect(await completed('vedette', 'location', 'add', '--')).toEqual([
+      ...['--name', '--if-missing', '--key-file', '--output', '--help'],
+    ]);
   });
 
   it.each(['bash', 'zsh', 'fish'])('has every command in the script of %s', async (shell) => {

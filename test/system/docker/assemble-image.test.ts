@@ -129,6 +129,8 @@ it('an assembled folder works on its own and names the image of the commands tha
     runToEnd(process.execPath, [folder.file('dist/cli/main.js'), ...args], { env: {}, signal });
   expect(await vedette('--version')).toMatchObject({ code: 0, stderr: '' });
   expect(await vedette('apply', '--help')).toMatchObject({ code: 0, stderr: '' });
+  const location = await vedette('location', 'add', 'office');
+  expect(location.stderr).toMatch(/^vedette: SERVICE_URL is not set/);
   const topic = await vedette('help', 'evidence');
   expect(topic).toMatchObject({ code: 0, stderr: '' });
   expect(topic.stdout).toContain('Evidence of a failure');

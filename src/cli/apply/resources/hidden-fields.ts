@@ -22,7 +22,8 @@ export function withHidden(known: unknown, given: unknown): unknown {
   );
 }
 
-function mayBeSame(known: string, given: string): boolean {
+/** Whether the service hides a text that may be that of the file. */
+export function mayBeSame(known: string, given: string): boolean {
   if (known === UNKNOWN_SECRET) return true;
   if (!known.endsWith(MASK)) return false;
   // The service shows the origin of the URL of a hook: src/service/checks/masked-channels.ts.

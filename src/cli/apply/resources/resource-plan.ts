@@ -15,10 +15,12 @@ import type { ApiClient } from '../../service-api/api-client.ts';
 import type { ApplyRefusal, UnlistedAction } from '../check-plan.ts';
 import { changedFields, type FieldChange, fieldChanges } from '../field-changes.ts';
 import { ownershipProblem } from '../file-ownership.ts';
+import { hasNames } from '../fill-secrets.ts';
 import type { NameProblems } from './channel-names.ts';
 import { hasHidden, withHidden } from './hidden-fields.ts';
 import { ResourceIds, type ServiceId, withEntryIds } from './references.ts';
 import { type Fields, fieldsOfEntry, fieldsOfResponse, RESOURCE_PATHS } from './resource-fields.ts';
+import { possibleValues, withKnownTexts } from './unfilled-texts.ts';
 
 /** One change of a resource other than a check. References are ids of the file. */
 export type ResourceStep =
@@ -53,6 +55,8 @@ export interface ResourcePlan {
   readonly unchanged: readonly Section[];
   /** The sections of resources that differ in nothing that the key may see, and hide something of it. */
   readonly uncompared: readonly Section[];
+  /** The sections of resources that differ in nothing but, perhaps, values of names, and secrets. */
+  readonly unfilled: readonly Section[];
   /** The sections of resources that a file made, that are no longer in it, and stay. */
   readonly others: readonly Section[];
   readonly ids: ResourceIds;
@@ -96,6 +100,8 @@ interface PlanOptions {
   readonly comparison: ChannelComparison;
   /** Whether a text must not be shown, whatever its field. */
   readonly isSecret: (text: string) => boolean;
+  /** As of PlanRequest. */
+  readonly isUnfilled: boolean;
   /** Why heartbeats cannot be applied. */
   readonly problems?: NameProblems;
 }
@@ -110,13 +116,14 @@ type PlannedFile = Pick<FileResources, 'sections'> & {
 export function planResources(
   { sections, fileName }: PlannedFile,
   known: KnownResources,
-  { unlistedResourceOf, comparison, isSecret, problems = new Map() }: PlanOptions,
+  { unlistedResourceOf, comparison, isSecret, isUnfilled, problems = new Map() }: PlanOptions,
 ): ResourcePlan {
   const ids = knownIds({ sections, fileName }, known);
   const steps: ResourceStep[] = [];
   const refusals: ApplyRefusal[] = [];
   const unchanged: Section[] = [];
   const uncompared: Section[] = [];
+  const unfilled: Section[] = [];
   const others: Section[] = [];
   for (const section of SECTIONS) {
     const resources = new Map(known[section].map((one) => [String(one.id), one]));
@@ -128,9 +135,11 @@ export function planResources(
       }
       const serviceId = ids.idOf(section, entry.id);
       const before = serviceId === null ? undefined : resources.get(String(serviceId));
-      const planned = planEntry(section, entry, before, { ids, comparison, isSecret, fileName });
+      const options = { ids, comparison, isSecret, isUnfilled, fileName };
+      const planned = planEntry(section, entry, before, options);
       if (planned === null) unchanged.push(section);
       else if (planned === 'uncompared') uncompared.push(section);
+      else if (planned === 'unfilled') unfilled.push(section);
       else if ('reasons' in planned) refusals.push(planned);
       else steps.push(planned);
     }
@@ -152,7 +161,7 @@ export function planResources(
     SECTIONS.map((section) => [section, new Set(sections[section].map(({ id }) => id))]),
   );
   const isEntry = (section: Section, id: string): boolean => entries.get(section)?.has(id) ?? false;
-  return { steps, refusals, unchanged, uncompared, others, ids, isEntry };
+  return { steps, refusals, unchanged, uncompared, unfilled, others, ids, isEntry };
 }
 
 /**
@@ -183,11 +192,12 @@ function planEntry(
     ids,
     comparison,
     isSecret,
+    isUnfilled,
     fileName,
   }: Pick<ResourcePlan, 'ids'> &
     Pick<PlannedFile, 'fileName'> &
-    Pick<PlanOptions, 'comparison' | 'isSecret'>,
-): ResourceStep | ApplyRefusal | 'uncompared' | null {
+    Pick<PlanOptions, 'comparison' | 'isSecret' | 'isUnfilled'>,
+): ResourceStep | ApplyRefusal | 'uncompared' | 'unfilled' | null {
   const { id } = entry;
   const after = fieldsOfEntry(section, entry, fileName);
   if (known === undefined) return { kind: 'create', section, id, body: after };
@@ -207,17 +217,24 @@ function planEntry(
   const whole = leavesChannels(section, after)
     ? { ...after, alertChannelSubscriptions: before.alertChannelSubscriptions }
     : after;
-  const isUncompared =
-    section === 'alertChannels' && comparison.isForbidden && hasHidden(before.config);
-  const wanted = isUncompared
-    ? { ...whole, config: withHidden(before.config, whole.config) }
+  const isChannel = section === 'alertChannels';
+  const lacksValues = isChannel && isUnfilled && hasNames(whole.config);
+  const filled = lacksValues
+    ? { ...whole, config: withKnownTexts(before.config, whole.config) }
     : whole;
-  const isSame = section === 'alertChannels' && comparison.same.has(id);
+  const isUncompared =
+    isChannel && (comparison.isForbidden || lacksValues) && hasHidden(before.config);
+  const wanted = isUncompared
+    ? { ...filled, config: withHidden(before.config, filled.config) }
+    : filled;
+  const isSame = isChannel && comparison.same.has(id);
   const shown = isSame ? { ...before, config: after.config } : before;
   const names = changedFields(shown, wanted);
+  if (names.length === 0 && lacksValues) return 'unfilled';
   if (names.length === 0) return isUncompared ? 'uncompared' : null;
   const body = Object.entries(wanted).filter(([field]) => names.includes(field));
-  const changes = fieldChanges(shown, wanted, isSecret);
+  const values = lacksValues ? possibleValues(before.config, whole.config) : new Set<string>();
+  const changes = fieldChanges(shown, wanted, (text) => isSecret(text) || values.has(text));
   return { ...update, changes, body: Object.fromEntries(body) };
 }
 
@@ -244,6 +261,7 @@ export interface ChannelComparison {
  * which it never returns.
  *
  * @param onlyReads whether a key suffices that may only read
+ * @param isUnfilled as of PlanRequest: a config with names is not that of the service
  * @throws VedetteError like ApiClient.send
  */
 export async function compareChannels(
@@ -253,10 +271,12 @@ export async function compareChannels(
     client,
     signal,
     onlyReads,
+    isUnfilled,
   }: {
     readonly client: Pick<ApiClient, 'send'>;
     readonly signal: AbortSignal;
     readonly onlyReads: boolean;
+    readonly isUnfilled: boolean;
   },
 ): Promise<ChannelComparison> {
   const entries = new Map(sections.alertChannels.map((entry) => [entry.id, entry]));
@@ -266,6 +286,7 @@ export async function compareChannels(
     const entry = entries.get(String(ids.entryOf('alertChannels', channel.id)));
     if (entry === undefined || !hasSecrets(channel)) continue;
     if (entry.fields.type !== channel.type) continue;
+    if (isUnfilled && hasNames(entry.fields.config)) continue;
     const path = `${RESOURCE_PATHS.alertChannels}/${channel.id}/compare`;
     const body = { config: entry.fields.config };
     const options = { body, signal, isRepeatable: true, mayBeForbidden: onlyReads };

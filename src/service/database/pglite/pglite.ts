@@ -8,7 +8,13 @@ import { deferred, requireChannelName } from '../notifications.ts';
 import { namedRows } from '../rows.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { Param, Row, Store, Transaction } from '../store.ts';
-import { classifyError, StoreError, silentRollback, storeClosedError } from '../store-errors.ts';
+import {
+  brokenDatabase,
+  classifyError,
+  StoreError,
+  silentRollback,
+  storeClosedError,
+} from '../store-errors.ts';
 import {
   OpenTransaction,
   refuseInsideTransaction,
@@ -199,7 +205,7 @@ export class PgliteStore implements Store {
     } catch (thrown) {
       if (!isFatal(thrown)) throw classifyError(thrown).error;
       const message = `the embedded database broke, start the service again: ${messageOf(thrown)}`;
-      this.#fault = new StoreError('unavailable', 'STORE_BROKEN', message);
+      this.#fault = brokenDatabase(message);
       this.#deps.log.error(message);
       throw this.#fault;
     }

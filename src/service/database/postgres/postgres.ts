@@ -5,7 +5,13 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import { namedRows } from '../rows.ts';
 import type { Param, Row, Store, Transaction, TransactionOptions } from '../store.ts';
-import { classifyError, StoreError, silentRollback, storeClosedError } from '../store-errors.ts';
+import {
+  classifyError,
+  commitUnknown,
+  StoreError,
+  silentRollback,
+  storeClosedError,
+} from '../store-errors.ts';
 import {
   OpenTransaction,
   refuseInsideTransaction,
@@ -256,11 +262,26 @@ async function transact<T>(
   try {
     if (statementTimeoutMs !== undefined) await connection.limitStatements(statementTimeoutMs);
     const result = await runInside(store, new OpenTransaction(connection), work);
-    if ((await connection.command('commit')) === 'ROLLBACK') throw silentRollback();
+    if ((await commit(connection)) === 'ROLLBACK') throw silentRollback();
     return result;
   } catch (thrown) {
     // A failed rollback marks the connection as broken; the first error is reported.
     if (!connection.isBroken) await connection.command('rollback').catch(() => {});
     throw thrown;
+  }
+}
+
+/**
+ * @returns the command tag of the server
+ * @throws StoreError; that of `commitUnknown` if the connection is lost before the answer
+ */
+async function commit(connection: Connection): Promise<string> {
+  // On a connection that was lost before, COMMIT is not sent.
+  const wasBroken = connection.isBroken;
+  try {
+    return await connection.command('commit');
+  } catch (thrown) {
+    const isLost = connection.isBroken && !wasBroken;
+    throw isLost && thrown instanceof StoreError ? commitUnknown(thrown) : thrown;
   }
 }

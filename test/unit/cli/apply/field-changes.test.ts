@@ -121,6 +121,13 @@ describe('fieldChanges', () => {
   });
 });
 
+it('masks the headers of an alert channel, whatever their names', () => {
+  const config = (value: string) => ({ config: { headers: [{ key: 'X-Routing-Key', value }] } });
+  expect(fieldChanges(config('hunter1'), config('hunter2'))).toMatchObject([
+    { before: `X-Routing-Key: ${MASK}`, after: `X-Routing-Key: ${MASK}` },
+  ]);
+});
+
 describe('changedFields', () => {
   it('names the top fields alone', () => {
     const before = api({ request: { url: 'http://a/' } });

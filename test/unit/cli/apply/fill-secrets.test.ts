@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseCheckFile } from '../../../../src/agent/source/file/parse-check-file.ts';
-import { filledSecrets, unfilledNote } from '../../../../src/cli/apply/fill-secrets.ts';
+import {
+  filledSecrets,
+  notComparedNote,
+  unfilledNote,
+} from '../../../../src/cli/apply/fill-secrets.ts';
 
 const HOOK = {
   name: 'hook',
@@ -35,6 +39,22 @@ describe('secrets from an env file', () => {
   ])('are all needed before anything is written', async (env, message) => {
     const file = await read();
     expect(() => filledSecrets('shop.json', file, env)).toThrow(message);
+  });
+
+  it('may be left out for a plan that is not written, which names those that it lacks', async () => {
+    const file = await read([{ key: 'A', value: '{{TOKEN}}', secret: true }]);
+    const options = { isOptional: true };
+    const { checkFile, lacking } = filledSecrets('shop.json', file, null, options);
+    expect(checkFile).toBe(file);
+    expect(lacking).toEqual(['TOKEN', 'PATH', 'KEY']);
+    expect(notComparedNote(lacking)).toBe(
+      '{{TOKEN}}, {{PATH}}, {{KEY}} in alert channels or secret variables have no values: they are not compared; give them with --env-file to compare them',
+    );
+    expect(notComparedNote(['A'])).toMatch(/ has no value: it is not compared; give it with /);
+    expect(notComparedNote([])).toBeNull();
+    // A file that is named must be complete.
+    const partial = () => filledSecrets('shop.json', file, envOf({ PATH: 'a' }), options);
+    expect(partial).toThrow('secrets.env has no value for TOKEN, KEY, which');
   });
 
   it('are not asked for by variables that are not secret', async () => {
