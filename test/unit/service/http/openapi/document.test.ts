@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { RESERVED_CHECK_IDS } from '../../../../../src/model/ids.ts';
 import {
   type DocumentResponse,
   type JsonSchema,
@@ -140,6 +141,37 @@ describe('the document', () => {
     const { properties } = Object(document.components.schemas.UrlCheckInput);
     for (const field of ['locations', 'privateLocations']) {
       expect(properties[field].description).toContain('a check needs at least one location');
+    }
+  });
+
+  it('refuses the other paths below /v1/checks as ids of checks of any type', () => {
+    const paths = operations.flatMap(({ method, path }) => {
+      const [, name] = /^\/v1\/checks\/([^/{]+)$/.exec(path) ?? [];
+      return method === 'GET' && name !== undefined ? [name] : [];
+    });
+    expect(paths).toContain('heartbeats');
+    // What has no GET hides no check: `/v1/checks/bulk` is one.
+    expect(paths.filter((name) => !RESERVED_CHECK_IDS.includes(name))).toEqual([]);
+    const ofAny = operations.filter(({ path }) => path === '/v1/checks/{id}');
+    expect(ofAny.map(({ method }) => method).sort()).toEqual(['DELETE', 'GET', 'PATCH', 'PUT']);
+    for (const { parameters = [] } of ofAny) {
+      const { schema } = parameters.find(({ name }) => name === 'id') ?? {};
+      const refused = new RegExp(schema?.not?.pattern ?? '', 'u');
+      expect(RESERVED_CHECK_IDS.filter((id) => !refused.test(id))).toEqual([]);
+      expect(refused.test('Heartbeats')).toBe(true);
+      expect(refused.test('home')).toBe(false);
+    }
+  });
+
+  it('names the ids that no new check can have wherever a PUT may create one', () => {
+    const creating = operations.filter(
+      ({ method, path }) => method === 'PUT' && /^\/v1\/checks\/(\w+\/)?\{id\}$/.test(path),
+    );
+    expect(creating).toHaveLength(7);
+    for (const { parameters = [] } of creating) {
+      const { description, schema } = parameters.find(({ name }) => name === 'id') ?? {};
+      expect(description).toContain('url, api, tcp, dns, icmp, heartbeat or heartbeats');
+      expect(schema).toMatchObject({ type: 'string', pattern: expect.any(String) });
     }
   });
 
