@@ -204,6 +204,20 @@ describe('the document', () => {
     expect(servers).toEqual([{ url: 'https://status.example.com' }]);
   });
 
+  it('has examples of what changes a check of any type, whose body has no name', () => {
+    const ofAny = Object(document.paths['/v1/checks/{id}']);
+    for (const { requestBody } of [ofAny.put, ofAny.patch]) {
+      const { schema } = requestBody.content['application/json'];
+      expect(schema, '`npm run examples` writes it').toMatchObject({
+        type: 'object',
+        examples: [{ frequency: 5 }],
+      });
+    }
+    expect(document.components.schemas.SnippetChanges).toMatchObject({
+      examples: [{ name: 'Sign in to the shop' }],
+    });
+  });
+
   it('has the defaults of queries and of bodies', () => {
     const list = operations.find(({ operationId }) => operationId === 'listChecks');
     const limit = list?.parameters?.find(({ name }) => name === 'limit');
