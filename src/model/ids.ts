@@ -5,14 +5,21 @@ import { STORED_CHECK_TYPES } from './enums.ts';
 export const CHECK_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
 
 /** Names that paths of the API have instead of an id: `/v1/checks/url` lists the checks of a type. */
-const ROUTE_NAMES: ReadonlySet<string> = new Set([
+export const RESERVED_CHECK_IDS: readonly string[] = [
   ...STORED_CHECK_TYPES.map((type) => type.toLowerCase()),
   'heartbeats',
-]);
+];
+const RESERVED: ReadonlySet<string> = new Set(RESERVED_CHECK_IDS);
+
+/** Matches each reserved id. Patterns of JSON Schema have no flag for upper and lower case. */
+export const RESERVED_CHECK_IDS_PATTERN = `^(${RESERVED_CHECK_IDS.map(inAnyCase).join('|')})$`;
+
+/** For descriptions of ids. */
+export const RESERVED_CHECK_IDS_TEXT = `${RESERVED_CHECK_IDS.slice(0, -1).join(', ')} or ${RESERVED_CHECK_IDS.at(-1)}, in upper or lower case`;
 
 /** Whether no check can be reached under this id, in upper or lower case, at `/v1/checks/{id}`. */
 export function isReservedCheckId(id: string): boolean {
-  return ROUTE_NAMES.has(id.toLowerCase());
+  return RESERVED.has(id.toLowerCase());
 }
 
 /** An id like a reserved one, which a check can have. */
@@ -58,6 +65,11 @@ export function resultIdOf(sequenceId: string, attempt: number): string {
 /** The same name at the same result is the same artifact, sent once or again. */
 export function artifactIdOf(resultId: string, name: string): string {
   return stableId('artifact', resultId, name);
+}
+
+/** `[uU][rR][lL]` of `url`. */
+function inAnyCase(name: string): string {
+  return [...name].map((letter) => `[${letter}${letter.toUpperCase()}]`).join('');
 }
 
 function digest(parts: readonly (string | number)[]): string {

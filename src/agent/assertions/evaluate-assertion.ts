@@ -77,6 +77,7 @@ export function parseJson(text: string): ParsedJson {
 const EXPECTATIONS: Readonly<Record<Comparison, { words: string; target: boolean }>> = {
   EQUALS: { words: 'to equal', target: true },
   NOT_EQUALS: { words: 'not to equal', target: true },
+  ONE_OF: { words: 'to be one of', target: true },
   HAS_KEY: { words: 'to have the key', target: true },
   NOT_HAS_KEY: { words: 'not to have the key', target: true },
   HAS_VALUE: { words: 'to have the value', target: true },

@@ -3,7 +3,7 @@ import { ALERT_CHANNEL_SHAPES, ALERT_CHANNEL_TYPES } from '../alerting/alert-cha
 import { CHECK_SHAPES, commonFields, subscriptionSchema } from '../check/check.ts';
 import { ownVariableSchema } from '../check/variable.ts';
 import { RUNNABLE_CHECK_TYPES } from '../enums.ts';
-import { CHECK_ID } from '../ids.ts';
+import { CHECK_ID, RESERVED_CHECK_IDS_TEXT } from '../ids.ts';
 import { MERGED_FIELDS, WITHOUT_DEFAULT } from './defaults.ts';
 import {
   entrySchemaOf,
@@ -18,6 +18,10 @@ type Properties = Readonly<Record<string, JsonSchema>>;
 
 const id = z.string().regex(CHECK_ID);
 const ENTRY_ID = id.describe('The id of the entry in this file.');
+/** Agents without a service accept every id, so the schema refuses none. */
+const RESERVED_NOTE = `A service refuses new checks and heartbeats with the id ${RESERVED_CHECK_IDS_TEXT}: these are paths of its API.`;
+const CHECK_ENTRY_ID = id.describe(`The id of the check. ${RESERVED_NOTE}`);
+const HEARTBEAT_ENTRY_ID = id.describe(`The id of the heartbeat. ${RESERVED_NOTE}`);
 
 /** What a file may write otherwise than the API: an entry of the file instead of an id of the service. */
 const REFERENCES = {
@@ -67,7 +71,7 @@ const clientCertificate = z.strictObject({
  */
 export function checkFileSchema(): JsonSchema {
   const checks = RUNNABLE_CHECK_TYPES.map((type) => {
-    const whole = entryForm(CHECK_SHAPES[type].shape, new Set(['logicalId']), id);
+    const whole = entryForm(CHECK_SHAPES[type].shape, new Set(['logicalId']), CHECK_ENTRY_ID);
     return { type, ...withoutRequired(whole) };
   });
   const channels = ALERT_CHANNEL_TYPES.map((type) => ({
@@ -128,7 +132,11 @@ export function checkFileSchema(): JsonSchema {
         (section) =>
           [
             section,
-            entryForm(entrySchemaOf(section, null)?.shape ?? {}, replacedKeys(section)),
+            entryForm(
+              entrySchemaOf(section, null)?.shape ?? {},
+              replacedKeys(section),
+              section === 'heartbeats' ? HEARTBEAT_ENTRY_ID : ENTRY_ID,
+            ),
           ] as const,
       ),
     ]),

@@ -1,3 +1,4 @@
+import { decidesStatus } from '../check/assertion.ts';
 import type { Section } from './sections.ts';
 
 /** A setting that a file gives and that does nothing there. */
@@ -140,6 +141,11 @@ const CHECKS: readonly Rule[] = [
   ...REQUESTS,
   UNUSED_RUNTIME,
   {
+    path: ['shouldFail'],
+    isIdle: (entry) => assertionsOf(entry).some(decidesStatus),
+    why: 'an assertion STATUS_CODE ONE_OF decides which statuses pass',
+  },
+  {
     path: ['groupOrder'],
     isIdle: ({ given }) => !isSet(given.groupId),
     why: 'the check has no group',
@@ -216,6 +222,14 @@ export function idleSettings(
 
 function isInside(path: readonly string[], other: readonly string[]): boolean {
   return path.length > other.length && other.every((step, index) => path[index] === step);
+}
+
+/** Those of a valid check. */
+function assertionsOf(
+  entry: EntrySettings,
+): readonly { readonly source: string; readonly comparison: string }[] {
+  const assertions = inForceAt(entry, 'request', 'assertions');
+  return Array.isArray(assertions) ? assertions : [];
 }
 
 /** Whether a value does more than switch its setting off. */

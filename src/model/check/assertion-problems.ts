@@ -115,7 +115,7 @@ function comparisonProblem(assertion: Assertion): FieldProblem | null {
   const isOrder = comparison === 'GREATER_THAN' || comparison === 'LESS_THAN';
   const values = possibleValues(assertion);
   if (values.canMeet(comparison, target) && !(needsNumber && isOrder)) return null;
-  if (needsNumber && comparison !== 'CONTAINS') {
+  if (needsNumber && comparison !== 'CONTAINS' && comparison !== 'ONE_OF') {
     return { field: 'target', message: numberNeeded(assertion) };
   }
   const fails = `${comparison} fails for every response`;

@@ -10,6 +10,7 @@ import {
   numberNeeded,
   SCHEMA_COMPARISONS,
 } from './assertion.ts';
+import { parseStatuses } from './statuses.ts';
 
 const NUMBER_COMPARISONS: readonly Comparison[] = [
   'EQUALS',
@@ -41,6 +42,10 @@ function assertionOf<const Sources extends readonly [string, ...string[]]>(sourc
           path: ['target'],
           message: numberNeeded({ source, property }),
         });
+      }
+      if (comparison === 'ONE_OF') {
+        const problem = statusListProblem({ source, target, regex });
+        if (problem !== null) context.addIssue({ code: 'custom', ...problem });
       }
       if (JSON_SOURCES.includes(source) && property !== '' && !property.startsWith('$')) {
         context.addIssue({
@@ -89,6 +94,26 @@ function assertionOf<const Sources extends readonly [string, ...string[]]>(sourc
         });
       }
     });
+}
+
+function statusListProblem({
+  source,
+  target,
+  regex,
+}: {
+  readonly source: string;
+  readonly target: string;
+  readonly regex: string | null;
+}): { readonly path: string[]; readonly message: string } | null {
+  if (source !== 'STATUS_CODE') {
+    return { path: ['comparison'], message: 'must be another one: ONE_OF is for STATUS_CODE' };
+  }
+  if (regex !== null && regex !== '') {
+    return { path: ['regex'], message: 'must be left out: ONE_OF compares the whole status' };
+  }
+  if (parseStatuses(target) !== null) return null;
+  const message = 'must be a list of statuses and ranges, for example "200-299, 404"';
+  return { path: ['target'], message };
 }
 
 export function assertionsOf<const Sources extends readonly [string, ...string[]]>(

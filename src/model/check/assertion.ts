@@ -1,6 +1,7 @@
 export const COMPARISONS = [
   'EQUALS',
   'NOT_EQUALS',
+  'ONE_OF',
   'HAS_KEY',
   'NOT_HAS_KEY',
   'HAS_VALUE',
@@ -118,6 +119,20 @@ export function patternFieldOf({
   if (JSON_SOURCES.includes(source) || NAMED_VALUE_SOURCES.includes(source)) return null;
   if (regex !== null && regex !== '') return 'regex';
   return PATTERN_SOURCES.includes(source) && property !== '' ? 'property' : null;
+}
+
+/**
+ * Whether it replaces the criterion of a URL or API check (src/model/README.md, "What passes and what
+ * fails").
+ */
+export function decidesStatus({
+  source,
+  comparison,
+}: {
+  readonly source: string;
+  readonly comparison: string;
+}): boolean {
+  return source === 'STATUS_CODE' && comparison === 'ONE_OF';
 }
 
 /** An assertion with its outcome; `error` is null if it passed. */

@@ -22,6 +22,8 @@ interface AnyFeature {
   readonly sharedFields?: readonly string[];
   /** Of each entry of lists of its request. */
   readonly patternFields?: readonly (readonly [list: string, field: string])[];
+  /** A value of a field of entries of a list of its request. */
+  readonly listValue?: readonly [list: string, field: string, value: string];
   /** Of the check itself. */
   readonly ownField?: string;
   readonly unused?: readonly unknown[];
@@ -58,6 +60,12 @@ interface PatternFields {
   readonly patternFields: readonly (readonly [list: 'assertions' | 'steps', field: string])[];
 }
 
+/** A value in entries of a list of the request. */
+interface ListValue {
+  readonly checkTypes: readonly CheckType[];
+  readonly listValue: readonly [list: 'assertions', field: string, value: string];
+}
+
 /**
  * What an agent must know to run a check that uses it. Agents leave out fields that they do not know:
  * without the TLS of a TCP check, for example, they would connect in plain text and report that it passed. So a
@@ -89,6 +97,10 @@ export const CHECK_FEATURES = {
       ['steps', 'expect'],
     ],
   },
+  STATUS_LISTS: {
+    checkTypes: ['URL', 'API'],
+    listValue: ['assertions', 'comparison', 'ONE_OF'],
+  },
 } as const satisfies Readonly<
   Record<
     string,
@@ -99,6 +111,7 @@ export const CHECK_FEATURES = {
     | SharedFields
     | OwnField
     | PatternFields
+    | ListValue
   >
 >;
 export type CheckFeature = keyof typeof CHECK_FEATURES;
@@ -121,6 +134,7 @@ export function featuresNeededBy(
       field,
       sharedFields = [],
       patternFields = [],
+      listValue,
       ownField,
       unused = [],
       used,
@@ -128,6 +142,7 @@ export function featuresNeededBy(
     if (!checkTypes.includes(check.checkType)) return false;
     if (ownField !== undefined) return Reflect.get(check, ownField) === used;
     if (patternFields.some(([list, each]) => hasFlags(check.request, list, each))) return true;
+    if (listValue !== undefined) return hasValue(check.request, listValue);
     const isUsed = (holder: object, each: string): boolean => {
       const text = JSON.stringify(Reflect.get(holder, each) ?? unused[0]);
       return !unused.some((value) => JSON.stringify(value) === text);
@@ -138,11 +153,23 @@ export function featuresNeededBy(
   });
 }
 
+type Entry = Readonly<Record<string, unknown>>;
+
 function hasFlags(request: object, list: string, field: string): boolean {
-  const entries: unknown = Reflect.get(request, list);
-  if (!Array.isArray(entries)) return false;
-  return entries.some((entry: Readonly<Record<string, unknown>>) => {
+  return entriesOf(request, list).some((entry) => {
     const text = entry[field];
     return typeof text === 'string' && patternParts(text).flags !== '';
   });
+}
+
+function hasValue(
+  request: object,
+  [list, field, value]: readonly [list: string, field: string, value: string],
+): boolean {
+  return entriesOf(request, list).some((entry) => entry[field] === value);
+}
+
+function entriesOf(request: object, list: string): readonly Entry[] {
+  const entries: unknown = Reflect.get(request, list);
+  return Array.isArray(entries) ? entries : [];
 }

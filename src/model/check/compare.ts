@@ -1,5 +1,6 @@
 import type { Comparison } from './assertion.ts';
 import { type NumericOrder, numericOrder } from './numeric.ts';
+import { parseStatuses } from './statuses.ts';
 
 /** Whether a value of a response meets one assertion. */
 export type Predicate = (actual: unknown) => boolean;
@@ -17,6 +18,8 @@ export function comparisonWith(comparison: Comparison, target: string): Predicat
       return equalTo(target);
     case 'NOT_EQUALS':
       return not(equalTo(target));
+    case 'ONE_OF':
+      return oneOf(target);
     case 'HAS_KEY':
       return (actual) => hasKey(actual, target);
     case 'NOT_HAS_KEY':
@@ -73,6 +76,14 @@ function equalTo(target: string): Predicate {
     }
     return scalarText(actual) === target || order(actual) === 0;
   };
+}
+
+/** A status in a list of statuses and ranges. */
+function oneOf(target: string): Predicate {
+  const ranges = parseStatuses(target) ?? [];
+  const isIn = (status: number): boolean =>
+    ranges.some(([first, last]) => status >= first && status <= last);
+  return (actual) => typeof actual === 'number' && isIn(actual);
 }
 
 /** Own keys of an object; positions of a list, from 0. */

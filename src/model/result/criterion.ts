@@ -1,3 +1,4 @@
+import { decidesStatus } from '../check/assertion.ts';
 import type { Check } from '../check/check.ts';
 import { isPassingLoss } from '../check/thresholds.ts';
 import type { DnsDetail } from './details/dns-detail.ts';
@@ -11,7 +12,7 @@ const TURNED = '(shouldFail)';
 /** Lower ones are interim (RFC 9110 15.2). */
 export const MIN_FINAL_STATUS = 200;
 
-/** The criterion of URL and API checks (src/model/README.md, "What passes and what fails"). */
+/** The criterion of URL and API checks without an assertion that decides (`decidesStatus`). */
 export function isPassingStatus(status: number): boolean {
   return status < 400;
 }
@@ -36,8 +37,12 @@ export function unmetCriterion(result: CheckResult, check: Check | null): string
   return icmpCheckResult === null ? null : unmetLoss(icmpCheckResult, check);
 }
 
-function unmetStatus({ response }: HttpDetail, shouldFail: boolean | null): string | null {
-  if (response === null) return null;
+function unmetStatus(
+  { response, assertions }: HttpDetail,
+  shouldFail: boolean | null,
+): string | null {
+  // Such an assertion replaces the criterion.
+  if (response === null || assertions.some(decidesStatus)) return null;
   const { status } = response;
   const isTurned = shouldFail === true;
   return isPassingStatus(status) === isTurned ? unmetStatusText(status) : null;

@@ -1,10 +1,15 @@
+import { decidesStatus } from '../check/assertion.ts';
 import { isPassingResponseCode, isPassingStatus, unmetStatusText } from './criterion.ts';
 import { runResultOf } from './run-result.ts';
 
 /** The fields about a failure in the details of every check type. */
 interface FailureDetail {
   readonly requestError: string | null;
-  readonly assertions: readonly { readonly source: string; readonly error: string | null }[];
+  readonly assertions: readonly {
+    readonly source: string;
+    readonly comparison: string;
+    readonly error: string | null;
+  }[];
 }
 
 /** The part of a result that explains its failure. */
@@ -63,6 +68,8 @@ function unmetOf(result: FailedResult): string | null {
   const tooSlow = result.overMaxResponseTime ? TOO_SLOW : null;
   const http = apiCheckResult?.response;
   if (http) {
+    // Such an assertion replaces the criterion, and no assertion failed.
+    if (apiCheckResult?.assertions.some(decidesStatus) === true) return tooSlow;
     // If it took too long, the status may be the expected one.
     const text = unmetStatusText(http.status);
     return isPassingStatus(http.status) ? (tooSlow ?? text) : joined(text, tooSlow);

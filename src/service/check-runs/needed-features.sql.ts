@@ -29,6 +29,10 @@ function usesOf(feature: (typeof CHECK_FEATURES)[CheckFeature]): string {
       .map(([list, field]) => `c.body @? '$.request.${list}[*].${field} ? (@ ${hasFlags})'`)
       .join(' or ');
   }
+  if ('listValue' in feature) {
+    const [list, field, value] = feature.listValue;
+    return `c.body @? '$.request.${list}[*].${field} ? (@ == "${value}")'`;
+  }
   const { field, unused } = feature;
   const [byDefault, ...others] = unused.map((each) => `'${JSON.stringify(each)}'::jsonb`);
   const value = `coalesce(nullif(c.body #> '{request,${field}}', 'null'), ${byDefault})`;

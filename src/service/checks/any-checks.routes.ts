@@ -1,7 +1,11 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { STORED_CHECK_TYPES } from '../../model/enums.ts';
+import {
+  isReservedCheckId,
+  RESERVED_CHECK_IDS_PATTERN,
+  RESERVED_CHECK_IDS_TEXT,
+} from '../../model/ids.ts';
 import { presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { CONDITIONAL, CREATE, READ } from '../http/access/route-roles.ts';
@@ -23,12 +27,15 @@ import { anyCheckBody, anyCheckResponse, NEEDS_LOCATION } from './check-schemas.
 import type { Checks, CheckWithChannels } from './checks.ts';
 import { presentCheck } from './present-check.ts';
 
-const TYPES_IN_PATHS = [...STORED_CHECK_TYPES.map((type) => type.toLowerCase()), 'heartbeats'];
-
 /** A type's name as the id is a mistake: the id is missing from the path. */
-const anyCheckId = checkId.refine((id) => !TYPES_IN_PATHS.includes(id.toLowerCase()), {
-  error: 'is the name of a check type; the id comes after it, for example /v1/checks/url/{id}',
-});
+const anyCheckId = checkId
+  .refine((id) => !isReservedCheckId(id), {
+    error: 'is the name of a check type; the id comes after it, for example /v1/checks/url/{id}',
+  })
+  .meta({ not: { pattern: RESERVED_CHECK_IDS_PATTERN } })
+  .describe(
+    `${checkId.description ?? ''} Not ${RESERVED_CHECK_IDS_TEXT}: these are other paths of the API.`,
+  );
 const anyChange = z
   .record(z.string(), z.unknown())
   .describe("The fields to change, as in the route of the check's type.");

@@ -11,6 +11,7 @@ import {
   checkId,
   filterOf,
   listFields,
+  putCheckId,
   putQuery,
 } from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
@@ -26,6 +27,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
   const schemas = TYPE_SCHEMAS[type];
   const { response } = schemas;
   const params = z.object({ id: checkId });
+  const putParams = z.object({ id: putCheckId });
   /** In names of operations: `UrlCheck`. */
   const resource = `${type.charAt(0)}${type.slice(1).toLowerCase()}Check`;
   const noun = `${type} check`;
@@ -111,7 +113,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
           summary: `Update ${aNoun}, or create it under a given id`,
           description:
             'Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request` and at least one location.',
-          params,
+          params: putParams,
           querystring: putQuery,
           body: schemas.update,
           response: { 200: response },

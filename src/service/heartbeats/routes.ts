@@ -13,7 +13,13 @@ import { CONDITIONAL, CREATE, READ, WRITE } from '../http/access/route-roles.ts'
 import type { ServiceAddress } from '../http/access/service-address.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
-import { checkId, filterOf, listFields, putQuery } from '../http/resources/check-parameters.ts';
+import {
+  checkId,
+  filterOf,
+  listFields,
+  putCheckId,
+  putQuery,
+} from '../http/resources/check-parameters.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
@@ -26,6 +32,7 @@ const PATH = '/v1/checks/heartbeats';
 const TYPE = 'HEARTBEAT';
 
 const params = z.object({ id: checkId });
+const putParams = z.object({ id: putCheckId });
 const type = heartbeatCheckSchema.shape.checkType.optional();
 const response: z.ZodType<Record<string, unknown>> = heartbeatResponse;
 const created = z.strictObject({ ...heartbeatFields, ...ignored(['warnings']), checkType: type });
@@ -130,7 +137,7 @@ export function heartbeatsRoutes({
           summary: 'Update a heartbeat check, or create it under a given id',
           description:
             'Omitted fields do not change; each given field replaces the stored one as a whole. If no check has the id and the body has a `heartbeat`, creates a heartbeat check.',
-          params,
+          params: putParams,
           querystring: putQuery,
           body: changes,
           response: { 200: response },

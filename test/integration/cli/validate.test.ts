@@ -80,6 +80,28 @@ describe('vedette validate', () => {
     ]);
   });
 
+  it('names shouldFail beside an assertion that decides which statuses pass', async () => {
+    const file = fileOf(
+      'statuses.yaml',
+      `checks:
+  - id: home
+    checkType: URL
+    shouldFail: true
+    request:
+      url: "https://e.test/"
+      assertions: [{ source: STATUS_CODE, comparison: ONE_OF, target: "200-299, 404" }]
+`,
+    );
+    const { code, stdout } = await runHere(['validate', file]);
+    expect({ code, lines: stdout.trimEnd().split('\n') }).toEqual({
+      code: 0,
+      lines: [
+        `${file}: 1 check, no problems`,
+        `${file}:4:5: checks[0].shouldFail of check "home" has no effect: an assertion STATUS_CODE ONE_OF decides which statuses pass`,
+      ],
+    });
+  });
+
   it('names ids that a service refuses for new checks, which is no problem', async () => {
     const file = fileOf(
       'checks.yaml',

@@ -1,3 +1,4 @@
+import { decidesStatus } from '../../../model/check/assertion.ts';
 import type { CheckOf } from '../../../model/check/check.ts';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { maskHeaders } from '../../../model/credentials/sensitive-headers.ts';
@@ -56,8 +57,12 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
         keepBody,
         room: bodyMemory,
       });
+      const isDecided = request.assertions.some(decidesStatus);
       const probed = toProbed(outcome, {
-        criterion: ({ status }) => (isPassingStatus(status) ? 'met' : 'unmet'),
+        criterion({ status }) {
+          if (isDecided) return 'decided';
+          return isPassingStatus(status) ? 'met' : 'unmet';
+        },
         sources: (response) => sourcesOf(response, outcome, keepBody),
         tls: outcome.tls,
         timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),

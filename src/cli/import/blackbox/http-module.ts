@@ -1,6 +1,6 @@
 import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { Assertion } from '../../../model/check/assertion.ts';
-import { ONE_SIDE_OF_400, statusRuleOf } from '../common/accepted-statuses.ts';
+import { statusRuleOf } from '../common/accepted-statuses.ts';
 import { assertion } from '../common/assertions.ts';
 import {
   isTrue,
@@ -110,8 +110,6 @@ function statusRule(section: RawMapping, { origin, draft }: ModuleContext) {
   const at = below(origin, isAny ? 'accept_any_response' : 'valid_status_codes');
   if (rule === null) {
     draft.report.leftOut(at, 'no status from 200 to 599 is accepted', 'write the check by hand');
-  } else if (rule.isNarrower) {
-    draft.report.leftOut(at, ...ONE_SIDE_OF_400);
   }
   return rule;
 }

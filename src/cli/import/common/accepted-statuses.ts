@@ -1,27 +1,19 @@
 import type { Assertion } from '../../../model/check/assertion.ts';
+import { statusList } from '../../../model/check/statuses.ts';
 import { isPassingStatus, MIN_FINAL_STATUS } from '../../../model/result/criterion.ts';
 import { assertion } from './assertions.ts';
-import type { Reason } from './fields.ts';
 
 const MAX_STATUS = 599;
-
-/** Why a rule is narrower. No setting of one check takes both sides. */
-export const ONE_SIDE_OF_400: Reason = [
-  'one check cannot accept statuses under 400 and others of 400 or more: only those under 400 pass',
-  'check a path of the target whose accepted statuses are all under 400, or all 400 or more',
-];
 
 export interface StatusRule {
   readonly assertions: readonly Assertion[];
   readonly shouldFail: boolean;
-  /** Whether statuses of 400 or more that should pass will fail: no check accepts both. */
-  readonly isNarrower: boolean;
 }
 
 /**
- * The assertions that accept these statuses. A check passes on statuses under 400, or with
- * `shouldFail` on others, whatever its assertions say (src/model/README.md, "What passes and what
- * fails"): where both are accepted, those under 400 remain.
+ * The assertions that accept these statuses. By its criterion a check passes on statuses under 400, or with
+ * `shouldFail` on others (src/model/README.md, "What passes and what fails"): where both are accepted, an
+ * assertion decides instead.
  *
  * @returns null if no status is accepted
  */
@@ -31,15 +23,16 @@ export function statusRuleOf(accepts: (status: number) => boolean): StatusRule |
     (_, n) => MIN_FINAL_STATUS + n,
   );
   const accepted = all.filter(accepts);
+  const [first] = accepted;
+  const last = accepted.at(-1);
+  if (first === undefined || last === undefined) return null;
   const passing = accepted.filter(isPassingStatus);
   const shouldFail = passing.length === 0;
-  const kept = shouldFail ? accepted : passing;
-  const [first] = kept;
-  const last = kept.at(-1);
-  if (first === undefined || last === undefined) return null;
-  const isNarrower = kept.length < accepted.length;
-  const isEvery = !shouldFail && kept.length === all.filter(isPassingStatus).length;
-  return { assertions: isEvery ? [] : assertionsFor(kept, first, last), shouldFail, isNarrower };
+  if (!shouldFail && passing.length < accepted.length) {
+    return { assertions: [assertion('STATUS_CODE', 'ONE_OF', statusList(accepted))], shouldFail };
+  }
+  const isEvery = !shouldFail && passing.length === all.filter(isPassingStatus).length;
+  return { assertions: isEvery ? [] : assertionsFor(accepted, first, last), shouldFail };
 }
 
 function assertionsFor(kept: readonly number[], first: number, last: number): readonly Assertion[] {

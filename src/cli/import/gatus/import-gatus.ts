@@ -1,7 +1,7 @@
 import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { Assertion } from '../../../model/check/assertion.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
-import { ONE_SIDE_OF_400, statusRuleOf } from '../common/accepted-statuses.ts';
+import { statusRuleOf } from '../common/accepted-statuses.ts';
 import type { Draft } from '../common/draft.ts';
 import {
   isTrue,
@@ -182,7 +182,6 @@ function expectationsOf(
     report.leftOut(at, 'no status from 200 to 599 meets all of them', 'write the check by hand');
     return null;
   }
-  if (rule.isNarrower) report.leftOut(at, ...ONE_SIDE_OF_400);
   return { assertions: [...rule.assertions, ...assertions], shouldFail: rule.shouldFail };
 }
 

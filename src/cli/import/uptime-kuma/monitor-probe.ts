@@ -1,6 +1,6 @@
 import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { Assertion } from '../../../model/check/assertion.ts';
-import { ONE_SIDE_OF_400, statusRuleOf } from '../common/accepted-statuses.ts';
+import { statusRuleOf } from '../common/accepted-statuses.ts';
 import { assertion, jsonPathOf } from '../common/assertions.ts';
 import type { Draft } from '../common/draft.ts';
 import { isTrue, numberOf, textOf, textsOf } from '../common/fields.ts';
@@ -57,9 +57,6 @@ function httpProbe(monitor: RawMapping, context: MonitorContext): ReturnType<Mak
   const ranges = accepted.length === 0 ? ['200-299'] : accepted;
   const rule = statusRuleOf((status) => ranges.some((range) => isWithin(status, range)));
   if (rule === null) return { why: 'no status from 200 to 599 is accepted' };
-  if (rule.isNarrower) {
-    draft.report.leftOut(below(origin, 'accepted_statuscodes'), ...ONE_SIDE_OF_400);
-  }
   // Upside down, "not 2xx" is what a check with shouldFail and without assertions comes closest to.
   const isInverted = isTrue(monitor.upsideDown);
   if (isInverted && rule.assertions.length > 0) {

@@ -27,7 +27,12 @@ export async function completeDocument(document: object, parts: DocumentParts): 
     named.collect(operationId, direction, schema);
     return schema;
   });
-  const lifted = await eachSchema(described, (schema, direction) => named.lift(direction, schema));
+  const examples = readExamples();
+  const lifted = await eachSchema(described, (schema, direction, operationId) => {
+    const use = asObject(named.lift(direction, schema));
+    const isInlineBody = direction === 'input' && use.$ref === undefined;
+    return isInlineBody ? withExample(use, examples[operationId]) : use;
+  });
   return {
     ...rest,
     // Without PUBLIC_URL, the service that the document was read from.
@@ -37,7 +42,9 @@ export async function completeDocument(document: object, parts: DocumentParts): 
     components: {
       ...asObject(components),
       ...standard,
-      schemas: withExamples(sorted(named.components)),
+      schemas: mapped(sorted(named.components), (schema, name) =>
+        withExample(asObject(schema), examples[name]),
+      ),
     },
   };
 }
@@ -128,11 +135,8 @@ function tagsOf(paths: Json): readonly string[] {
   return [...new Set(operations.flatMap((one) => [asObject(one).tags ?? []].flat().map(String)))];
 }
 
-function withExamples(schemas: Json): Json {
-  const examples = readExamples();
-  return mapped(schemas, (schema, name) =>
-    name in examples ? { ...asObject(schema), examples: [examples[name]] } : schema,
-  );
+function withExample(schema: Json, example: unknown): Json {
+  return example === undefined ? schema : { ...schema, examples: [example] };
 }
 
 function sorted(object: Json): Json {

@@ -5,14 +5,18 @@ import { asObject, type Json } from './named-schemas.ts';
 export type FindExample = (method: string, path: string, part: 'body' | number) => unknown;
 
 /**
- * Examples by the names of their schemas. The tests take them from responses of the service, and
- * `npm run examples` writes them again.
+ * Examples by the names of their schemas; of a body whose schema has no name, by the name of its operation.
+ * The tests take them from requests that the service accepts and its responses, and `npm run examples` writes
+ * them again.
  */
 export function readExamples(): Readonly<Record<string, unknown>> {
   return JSON.parse(readFileSync(new URL('./examples.json', import.meta.url), 'utf8'));
 }
 
-/** Finds examples by the names that the complete document gives to schemas; of a list, that of an entry. */
+/**
+ * Finds examples by the names that the complete document gives to schemas; of a list, that of an entry. Of a body
+ * without a name, by the name of its operation.
+ */
 export function exampleFinder(complete: Json): FindExample {
   const examples = readExamples();
   return (method, path, part) => {
@@ -21,6 +25,7 @@ export function exampleFinder(complete: Json): FindExample {
       part === 'body' ? operation.requestBody : asObject(operation.responses)[String(part)];
     const json = asObject(asObject(asObject(holder).content)['application/json']);
     const [, name] = /schemas\/(\w+)"/.exec(JSON.stringify(json.schema ?? null)) ?? [];
-    return name === undefined ? undefined : examples[name];
+    if (name !== undefined) return examples[name];
+    return part === 'body' ? examples[String(operation.operationId)] : undefined;
   };
 }

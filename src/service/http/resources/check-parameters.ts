@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { STORED_CHECK_TYPES, type StoredCheckType } from '../../../model/enums.ts';
-import { CHECK_ID } from '../../../model/ids.ts';
+import { CHECK_ID, RESERVED_CHECK_IDS_TEXT } from '../../../model/ids.ts';
 import { CHECK_STATES } from '../../../model/result/check-state.ts';
 import { booleanQuery, numberParam, pageQuery, repeatable } from './parameters.ts';
 
@@ -19,6 +19,14 @@ export const checkId = z
   })
   .meta({ pattern: CHECK_ID.source })
   .describe('The id of the check: a UUID, or a slug chosen at creation.');
+
+/**
+ * The id of a PUT, which may create the check. Its schema refuses no reserved id, because checks that an
+ * earlier release stored keep theirs.
+ */
+export const putCheckId = checkId.describe(
+  `${checkId.description ?? ''} A new check cannot have the id ${RESERVED_CHECK_IDS_TEXT}: these are paths of the API.`,
+);
 
 /** Filters of lists of checks. */
 export const checkFilters = {

@@ -1,3 +1,4 @@
+import { decidesStatus } from '../../../model/check/assertion.ts';
 import { isPassingLoss } from '../../../model/check/thresholds.ts';
 import { isPassingResponseCode, isPassingStatus } from '../../../model/result/criterion.ts';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
@@ -69,7 +70,10 @@ export function findCause(input: AnalysisInput): CauseRow {
 function causeByTarget({ result, check }: AnalysisInput): CauseRow | null {
   const { apiCheckResult: http, dnsCheckResult: dns, icmpCheckResult: icmp } = result;
   const status = http?.response?.status ?? null;
-  if (status !== null && !isPassingStatus(status)) return causeOfStatus(status);
+  // Such an assertion replaces the criterion.
+  const deciding = (http?.assertions ?? []).filter(decidesStatus);
+  const isAccepted = deciding.length > 0 && deciding.every(({ error }) => error === null);
+  if (status !== null && !isPassingStatus(status) && !isAccepted) return causeOfStatus(status);
   if (dns?.response) {
     const { responseCode } = dns.response;
     // Such an assertion replaces the criterion.

@@ -346,12 +346,19 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
         frequencyOffset: 10,
         request: { url: 'http://shop.test/' },
       });
+      await fixture.addCheck('statuses', {
+        checkType: 'URL',
+        request: {
+          url: 'http://shop.test/',
+          assertions: [{ source: 'STATUS_CODE', comparison: 'ONE_OF', target: '200, 404' }],
+        },
+      });
       const old = fixture.agent('agent-a', { capabilities: { features: [] } });
       await old.look();
       await fixture.assigner.pass();
       await old.look();
       expect(old.ids).toEqual(['plain']);
-      const newer = ['auth', 'flags', 'often', 'secure', 'serials', 'steps'];
+      const newer = ['auth', 'flags', 'often', 'secure', 'serials', 'statuses', 'steps'];
       const owners = await ownersOf(fixture);
       for (const id of newer) expect(owners.get(id)).toBe('- feature_not_supported');
       const { id: runId } = await fixture.checkRuns.request(fixture.accountId, 'secure', {

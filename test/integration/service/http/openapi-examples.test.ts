@@ -7,8 +7,10 @@ import { ownIds } from '../../../support/hostile/path-parameters.ts';
 import {
   type DocumentResponse,
   type OpenApiDocument,
+  type Operation,
   operationsOf,
 } from '../../../support/openapi/document.ts';
+import { changedBy, exampleChanges } from '../../../support/openapi/example-changes.ts';
 import { smallestBodies } from '../../../support/openapi/smallest-bodies.ts';
 import { stableExamples } from '../../../support/openapi/stable-example.ts';
 import { createSelfSigned } from '../../../support/servers/certificates.ts';
@@ -42,11 +44,30 @@ const READ: Readonly<Record<string, string>> = {
   listStatusPageSubscribers: '',
 };
 const BULK = { action: 'mute', filter: { type: ['DNS'] } };
+/** Operations that change something and have no example, with the reason. */
+const WITHOUT_EXAMPLE: Readonly<Record<string, string>> = {
+  'PUT /v1/password':
+    'Only a user who is signed in can send it: the body has passwords, and the response has none.',
+};
 /** Lists in examples are shorter than this. */
 const MAX_ENTRIES = 2;
 
 function schemaAt(responses: Readonly<Record<string, DocumentResponse>>, status: number) {
   return responses[status]?.content?.['application/json']?.schema;
+}
+
+/** The name of the schema, or of the entries of a list; undefined if it has none. */
+function nameOf(schema: unknown): string | undefined {
+  return /schemas\/(\w+)"/.exec(JSON.stringify(schema ?? null))?.[1];
+}
+
+/** A body without a name has its example by the name of its operation. */
+function bodyNameOf({ body, operationId }: Operation): string | undefined {
+  return body === null ? undefined : (nameOf(body) ?? operationId);
+}
+
+function isChange({ method, path }: Operation): boolean {
+  return path.startsWith('/v1/') && (method === 'PUT' || method === 'PATCH');
 }
 
 /** A run gave several alerts in one transaction, which have no order. */
@@ -67,7 +88,7 @@ describe('the examples of /openapi.json', () => {
   const examples: Record<string, unknown> = {};
   const failed: string[] = [];
 
-  /** Creates something by every operation with the smallest body, and reads it. */
+  /** Creates something by every operation with the smallest body, reads it, and changes it. */
   beforeAll(async () => {
     const { send, newAttacker, settled } = fixtureOf();
     const account = await newAttacker();
@@ -84,8 +105,7 @@ describe('the examples of /openapi.json', () => {
     const { url: checkId = '' } = account.checkIds;
     const parts = { slug: 'office', agentSlug: account.labSlug, checkId, serviceId: '' };
     const stable = stableExamples();
-    const keep = (schema: unknown, value: unknown): void => {
-      const name = /schemas\/(\w+)"/.exec(JSON.stringify(schema ?? null))?.[1];
+    const keep = (name: string | undefined, value: unknown): void => {
       if (name !== undefined)
         examples[name] ??= shortened(
           stable(
@@ -99,7 +119,8 @@ describe('the examples of /openapi.json', () => {
           ),
         );
     };
-    const bodies = () => smallestBodies({ ...parts, identity: { cert, key: privateKey } });
+    const identity = { cert, key: privateKey };
+    const bodies = () => smallestBodies({ ...parts, identity });
     for (const id of new Set([...FIRST, ...Object.keys(bodies()), 'createLocationKey'])) {
       const operation = operationOf(id);
       const given = bodies()[id];
@@ -115,8 +136,8 @@ describe('the examples of /openapi.json', () => {
       if (created.status === 201 && !String(created.headers.location).startsWith(`${path}/`)) {
         failed.push(`${id}: its Location is ${created.headers.location}`);
       }
-      if (given !== undefined) keep(operation.body, given);
-      keep(schemaAt(operation.responses, created.status), created.json);
+      if (given !== undefined) keep(nameOf(operation.body), given);
+      keep(nameOf(schemaAt(operation.responses, created.status)), created.json);
       if (id === 'createStatusPageService') parts.serviceId = created.json.id;
     }
     // The analysis that was asked for is complete.
@@ -127,7 +148,7 @@ describe('the examples of /openapi.json', () => {
       const filled = path.replaceAll(/\{\w+\}/g, () => ids.shift() ?? '');
       const { status, text, json } = await send({ method: 'GET', path: `${filled}${query}`, key });
       const shown = Array.isArray(json) ? (json.find(isOfFailure) ?? json[0]) : json;
-      if (status === 200 && shown !== undefined) keep(schemaAt(responses, 200), shown);
+      if (status === 200 && shown !== undefined) keep(nameOf(schemaAt(responses, 200)), shown);
       else failed.push(`${id}: ${status} ${text}`);
     }
     const { path: bulkPath, body, responses } = operationOf('bulkChangeChecks');
@@ -138,8 +159,26 @@ describe('the examples of /openapi.json', () => {
       headers: JSON_TYPE,
       body: JSON.stringify(BULK),
     });
-    keep(body, BULK);
-    keep(schemaAt(responses, bulk.status), bulk.json);
+    keep(nameOf(body), BULK);
+    keep(nameOf(schemaAt(responses, bulk.status)), bulk.json);
+    const changes = exampleChanges(identity);
+    for (const operation of operations.filter(isChange)) {
+      const { method, name, operationId = '' } = operation;
+      const change = changes[changedBy(operationId)];
+      // A test below names what has no example.
+      if (change === undefined) continue;
+      const ids = [...ownIds(operation.path, account)];
+      const changed = await send({
+        method,
+        path: operation.path.replaceAll(/\{\w+\}/g, () => ids.shift() ?? ''),
+        key,
+        headers: JSON_TYPE,
+        body: JSON.stringify(change),
+      });
+      if (changed.status !== 200) failed.push(`${name}: ${changed.status} ${changed.text}`);
+      keep(bodyNameOf(operation), change);
+      keep(nameOf(schemaAt(operation.responses, changed.status)), changed.json);
+    }
     if (process.env.UPDATE_DOCS === '1') {
       const sorted = Object.entries(examples).sort(([one], [other]) => (one < other ? -1 : 1));
       writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
@@ -156,8 +195,14 @@ describe('the examples of /openapi.json', () => {
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv);
     ajv.addSchema(document as object, 'document');
+    const pointerTo = (name: string): string => {
+      const inline = operationsOf(document).find(({ operationId }) => operationId === name);
+      if (inline === undefined) return `components/schemas/${name}`;
+      const path = encodeURIComponent(inline.path.replaceAll('/', '~1'));
+      return `paths/${path}/${inline.method.toLowerCase()}/requestBody/content/application~1json/schema`;
+    };
     const wrong = Object.entries(examples).flatMap(([name, example]) => {
-      const validate = ajv.compile({ $ref: `document#/components/schemas/${name}` });
+      const validate = ajv.compile({ $ref: `document#/${pointerTo(name)}` });
       return validate(example) ? [] : [`${name}: ${ajv.errorsText(validate.errors)}`];
     });
     expect(wrong).toEqual([]);
@@ -169,8 +214,19 @@ describe('the examples of /openapi.json', () => {
     for (const schema of [UrlCheck, UrlCheckInput]) {
       expect(schema).toMatchObject({ examples: [{ name: 'Homepage' }] });
     }
-    expect(Object.keys(examples).filter((name) => !(name in document.components.schemas))).toEqual(
-      [],
-    );
+    const inline = Object.keys(examples).filter((name) => !(name in document.components.schemas));
+    expect(inline.sort(), 'the bodies that have no name').toEqual(['putCheck', 'updateCheck']);
+  });
+
+  it('are there for the body and the response of every PUT and PATCH', () => {
+    const changing = operationsOf(document).filter(isChange);
+    expect(changing.length).toBeGreaterThan(45);
+    const missing = changing
+      .filter((operation) => {
+        const names = [bodyNameOf(operation), nameOf(schemaAt(operation.responses, 200))];
+        return names.some((name) => name === undefined || !(name in examples));
+      })
+      .map(({ name }) => name);
+    expect(missing, 'add a body to example-changes.ts').toEqual(Object.keys(WITHOUT_EXAMPLE));
   });
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { channelTypesOf } from '../../../support/openapi/channel-fields.ts';
 import { checkFieldsOf, numberLimitsOf } from '../../../support/openapi/check-fields.ts';
 import { type OpenApiDocument, operationsOf } from '../../../support/openapi/document.ts';
+import { changedBy, exampleChanges } from '../../../support/openapi/example-changes.ts';
 import { serviceDocument } from '../../../support/openapi/service-document.ts';
 import { smallestBodies } from '../../../support/openapi/smallest-bodies.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
@@ -23,6 +24,7 @@ const BODIES = smallestBodies({
   serviceId: 'b3d4f0a1-6f1e-4c57-9d6b-0a52f1f0c7aa',
   identity: { cert: 'a', key: 'a' },
 });
+const CHANGES = exampleChanges({ cert: 'a', key: 'a' });
 
 const TYPES = `
 import type { components, operations } from './api.d.ts';
@@ -107,7 +109,18 @@ describe('the types that openapi-typescript makes of the document', () => {
     const bodies = Object.entries(BODIES).map(
       ([id, body]) => `export const ${id}: Body<'${id}'> = ${JSON.stringify(body)};`,
     );
-    errorsOf = compile({ 'bodies.ts': bodies.join('\n'), 'wrong.ts': WRONG, 'reads.ts': READS });
+    const changes = operationsOf(document).flatMap(({ operationId: id = '' }) => {
+      const change = /^(put|update)[A-Z]/.test(id) ? CHANGES[changedBy(id)] : undefined;
+      return change === undefined
+        ? []
+        : [`export const ${id}: Body<'${id}'> = ${JSON.stringify(change)};`];
+    });
+    errorsOf = compile({
+      'bodies.ts': bodies.join('\n'),
+      'changes.ts': changes.join('\n'),
+      'wrong.ts': WRONG,
+      'reads.ts': READS,
+    });
   }, 120_000);
 
   it('accept the smallest body of every operation that creates something', () => {
@@ -119,6 +132,10 @@ describe('the types that openapi-typescript makes of the document', () => {
     );
     expect(Object.keys(BODIES)).toEqual(expect.arrayContaining(creating));
     expect(errorsOf.get('bodies.ts')).toBe('');
+  });
+
+  it('accept the example of every change', () => {
+    expect(errorsOf.get('changes.ts')).toBe('');
   });
 
   it('refuse a body that lacks a field or has an unknown one', () => {

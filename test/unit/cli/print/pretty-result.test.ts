@@ -201,6 +201,17 @@ describe('a result', () => {
     ]);
   });
 
+  it('says no criterion where an assertion decides which statuses pass', () => {
+    const response = { ...HTTP_RESPONSE, status: 404 };
+    const body = { ...ASSERTION, source: 'TEXT_BODY', error: 'expected the body' } as const;
+    const accepted = { comparison: 'ONE_OF', target: '200, 404', error: null } as const;
+    const isOneOf = { ...ASSERTION, ...accepted };
+    const apiCheckResult = { ...HTTP_DETAIL, response, assertions: [isOneOf, body] };
+    expect(lines({ hasFailures: true, apiCheckResult }, {}).slice(1)).toEqual([
+      '        expected the body',
+    ]);
+  });
+
   it('says the criterion beside assertions on something else', () => {
     const response = { ...HTTP_RESPONSE, status: 404 };
     const body = { ...ASSERTION, source: 'TEXT_BODY', error: 'expected the body' } as const;

@@ -169,6 +169,27 @@ describe('the JSON Schema of check files', () => {
     expect(accepts({ checks: retried, defaults: { retryStrategy: { type: 'FIXED' } } })).toBe(true);
   });
 
+  it('names the ids that only a service refuses, and accepts them', async () => {
+    const definitions = Object(schema.definitions);
+    const noted = Object.keys(definitions).filter((name) =>
+      definitions[name].properties.id.description.includes(
+        'url, api, tcp, dns, icmp, heartbeat or heartbeats',
+      ),
+    );
+    expect(noted.sort()).toEqual([
+      'check-API',
+      'check-DNS',
+      'check-ICMP',
+      'check-TCP',
+      'check-URL',
+      'heartbeats',
+    ]);
+    const file = changed(['checks', 0, 'id'], (check) => Reflect.set(check, 'id', 'url'));
+    const { statusServices: _, statusPages: __, ...kept } = Object(file);
+    expect(accepts(kept), JSON.stringify(accepts.errors)).toBe(true);
+    expect(await isValid(JSON.stringify(kept))).toBe(true);
+  });
+
   it('lets a JSON file name it', async () => {
     const file = { $schema: 'https://v.example/schemas/check-file.json', ...SAMPLE };
     expect(accepts(file)).toBe(true);

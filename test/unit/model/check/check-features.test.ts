@@ -24,6 +24,8 @@ describe('the features that a check needs', () => {
     ['API', { assertions: [{}, { source: 'TEXT_BODY', regex: '(?i)ok' }] }, ['PATTERN_FLAGS']],
     ['DNS', { assertions: [{ source: 'TEXT_ANSWER', property: '(?im)^a' }] }, ['PATTERN_FLAGS']],
     ['TCP', { steps: [{ expect: '(?i)ready' }] }, ['TCP_STEPS', 'PATTERN_FLAGS']],
+    ['URL', { assertions: [{ source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' }] }, []],
+    ['API', { assertions: [{}, { comparison: 'ONE_OF', target: '200, 404' }] }, ['STATUS_LISTS']],
     // A field of another type.
     ['URL', { tls: 'ON' }, []],
   ])('of %s with %j are %j', (checkType, request, features) => {

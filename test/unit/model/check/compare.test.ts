@@ -80,6 +80,22 @@ describe('EQUALS', () => {
   });
 });
 
+describe('ONE_OF', () => {
+  test.each<[unknown, string, boolean]>([
+    [200, '200', true],
+    [200, '200-299, 404', true],
+    [299, '200-299, 404', true],
+    [404, '200-299, 404', true],
+    [300, '200-299, 404', false],
+    [405, '200-299,404', false],
+    ['404', '404', false],
+    [null, '404', false],
+    [200, 'nothing', false],
+  ])('%j and %s: %s', (actual, target, expected) => {
+    expect(holds(actual, 'ONE_OF', target)).toBe(expected);
+  });
+});
+
 describe('the negative comparisons', () => {
   const pairs: readonly (readonly [Comparison, Comparison])[] = [
     ['EQUALS', 'NOT_EQUALS'],

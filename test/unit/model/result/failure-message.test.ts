@@ -22,6 +22,14 @@ function http(status: number, fields: Partial<CheckResult> = {}): CheckResult {
   return resultFor({ hasFailures: true, apiCheckResult, ...fields });
 }
 
+/** Of a check whose assertion decides which statuses pass. */
+function decided(status: number, fields: Partial<CheckResult> = {}): CheckResult {
+  const response = { ...HTTP_RESPONSE, status };
+  const assertions = [{ ...PASSED, comparison: 'ONE_OF', target: '200, 404' } as const];
+  const apiCheckResult = { ...HTTP_DETAIL, response, assertions };
+  return resultFor({ hasFailures: true, apiCheckResult, ...fields });
+}
+
 function tcp(fields: Partial<CheckResult> = {}): CheckResult {
   const target = { hostname: 'db.test', port: 1, ipFamily: 'IPv4' } as const;
   return resultFor({
@@ -91,6 +99,7 @@ describe('the root message of a result', () => {
     ['a bad status', http(503), 'status 503; under 400 is needed'],
     ['a bad status that came late', http(503, over), `status 503; under 400 is needed. ${SLOW}`],
     ['a late answer', http(200, over), SLOW],
+    ['a status of 404 that an assertion allows, late', decided(404, over), SLOW],
     [
       'an answer where none is wanted',
       http(200),

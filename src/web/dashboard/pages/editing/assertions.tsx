@@ -25,6 +25,8 @@ const TARGETS: Readonly<Record<string, string>> = {
   JSON_SCHEMA: '{"type": "object"}',
   HTTP_VERSION: '2',
 };
+/** Of comparisons whose target has another form. */
+const TARGETS_OF_COMPARISONS: Readonly<Record<string, string>> = { ONE_OF: '200-299, 404' };
 const WITHOUT_TARGET: ReadonlySet<unknown> = new Set([
   'IS_EMPTY',
   'NOT_EMPTY',
@@ -85,7 +87,7 @@ function Assertion({ at, index }: { readonly at: string; readonly index: number 
         <Cell
           path={`${at}.target`}
           index={index}
-          placeholder={TARGETS[source] ?? 'target'}
+          placeholder={TARGETS_OF_COMPARISONS[comparison] ?? TARGETS[source] ?? 'target'}
           isWide={source === 'JSON_SCHEMA'}
         />
       )}

@@ -27,7 +27,6 @@ describe('accepted statuses', () => {
     expect(statusRuleOf((code) => code < 400)).toEqual({
       assertions: [],
       shouldFail: false,
-      isNarrower: false,
     });
   });
 
@@ -35,12 +34,20 @@ describe('accepted statuses', () => {
     expect(ruleOf(401)).toEqual({
       assertions: [status('EQUALS', { target: '401' })],
       shouldFail: true,
-      isNarrower: false,
     });
   });
 
-  it('on both sides of 400 leave those under 400, and say so', () => {
-    expect(ruleOf(200, 429)).toMatchObject({ shouldFail: false, isNarrower: true });
+  it('on both sides of 400 become a list that decides', () => {
+    expect(ruleOf(200, 201, 429)).toEqual({
+      assertions: [status('ONE_OF', { target: '200-201, 429' })],
+      shouldFail: false,
+    });
+    expect(statusRuleOf(() => true)?.assertions.map(shortAssertion)).toEqual([
+      status('ONE_OF', { target: '200-599' }),
+    ]);
+  });
+
+  it('have no rule if there are none', () => {
     expect(ruleOf()).toBeNull();
   });
 });

@@ -24,6 +24,19 @@ describe('a backup of Uptime Kuma', () => {
     expect(leftOut).toBe(5);
   });
 
+  it('accepts statuses on both sides of 400 by one assertion', () => {
+    const monitor = { type: 'http', name: 'Shop', url: 'https://shop.example/', interval: 60 };
+    const accepted_statuscodes = ['200-299', '404'];
+    const { value, lines } = imported({
+      [FILE]: JSON.stringify({
+        monitorList: [{ ...monitor, id: 1, active: true, accepted_statuscodes }],
+      }),
+    });
+    const assertions = [{ source: 'STATUS_CODE', comparison: 'ONE_OF', target: '200-299, 404' }];
+    expect(value).toMatchObject({ checks: [{ id: 'shop', request: { assertions } }] });
+    expect(lines.join()).not.toContain('accepted_statuscodes');
+  });
+
   it('carries over what later releases added, or says that it does not', () => {
     const https = { type: 'http', url: 'https://shop.example/', domainExpiryNotification: true };
     const port = { type: 'port', hostname: 'mail.example', expiryNotification: true };

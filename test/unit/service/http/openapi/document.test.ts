@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { RESERVED_CHECK_IDS } from '../../../../../src/model/ids.ts';
 import {
   type DocumentResponse,
   type JsonSchema,
@@ -143,6 +144,37 @@ describe('the document', () => {
     }
   });
 
+  it('refuses the other paths below /v1/checks as ids of checks of any type', () => {
+    const paths = operations.flatMap(({ method, path }) => {
+      const [, name] = /^\/v1\/checks\/([^/{]+)$/.exec(path) ?? [];
+      return method === 'GET' && name !== undefined ? [name] : [];
+    });
+    expect(paths).toContain('heartbeats');
+    // What has no GET hides no check: `/v1/checks/bulk` is one.
+    expect(paths.filter((name) => !RESERVED_CHECK_IDS.includes(name))).toEqual([]);
+    const ofAny = operations.filter(({ path }) => path === '/v1/checks/{id}');
+    expect(ofAny.map(({ method }) => method).sort()).toEqual(['DELETE', 'GET', 'PATCH', 'PUT']);
+    for (const { parameters = [] } of ofAny) {
+      const { schema } = parameters.find(({ name }) => name === 'id') ?? {};
+      const refused = new RegExp(schema?.not?.pattern ?? '', 'u');
+      expect(RESERVED_CHECK_IDS.filter((id) => !refused.test(id))).toEqual([]);
+      expect(refused.test('Heartbeats')).toBe(true);
+      expect(refused.test('home')).toBe(false);
+    }
+  });
+
+  it('names the ids that no new check can have wherever a PUT may create one', () => {
+    const creating = operations.filter(
+      ({ method, path }) => method === 'PUT' && /^\/v1\/checks\/(\w+\/)?\{id\}$/.test(path),
+    );
+    expect(creating).toHaveLength(7);
+    for (const { parameters = [] } of creating) {
+      const { description, schema } = parameters.find(({ name }) => name === 'id') ?? {};
+      expect(description).toContain('url, api, tcp, dns, icmp, heartbeat or heartbeats');
+      expect(schema).toMatchObject({ type: 'string', pattern: expect.any(String) });
+    }
+  });
+
   it('describes the stream of events beside their list, and that a cursor may be too old', () => {
     const streams = operations.filter(({ responses }) =>
       Object.values(responses).some(({ content = {} }) => 'text/event-stream' in content),
@@ -170,6 +202,20 @@ describe('the document', () => {
     expect(document.servers).toEqual([{ url: '/' }]);
     const { servers } = await serviceDocument('https://status.example.com');
     expect(servers).toEqual([{ url: 'https://status.example.com' }]);
+  });
+
+  it('has examples of what changes a check of any type, whose body has no name', () => {
+    const ofAny = Object(document.paths['/v1/checks/{id}']);
+    for (const { requestBody } of [ofAny.put, ofAny.patch]) {
+      const { schema } = requestBody.content['application/json'];
+      expect(schema, '`npm run examples` writes it').toMatchObject({
+        type: 'object',
+        examples: [{ frequency: 5 }],
+      });
+    }
+    expect(document.components.schemas.SnippetChanges).toMatchObject({
+      examples: [{ name: 'Sign in to the shop' }],
+    });
   });
 
   it('has the defaults of queries and of bodies', () => {

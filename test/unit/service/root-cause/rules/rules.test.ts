@@ -161,6 +161,16 @@ describe('the rules, by HTTP status', () => {
     expect(evidenceText(analysis)).toContain('Assertion on STATUS_CODE: expected the status code');
   });
 
+  it('is no cause if an assertion accepts it', () => {
+    const isOneOf = { ...ASSERTION, comparison: 'ONE_OF', target: '200, 404' } as const;
+    const body = { ...ASSERTION, source: 'TEXT_BODY' } as const;
+    const assertions = [{ ...isOneOf, error: null }, body];
+    const accepted = analyse(caseOf(answered({ status: 404 }, { assertions })));
+    expect(accepted.classification).toBe('UNEXPECTED_CONTENT');
+    const refused = analyse(caseOf(answered({ status: 503 }, { assertions: [isOneOf] })));
+    expect(refused.classification).toBe('SERVICE_UNAVAILABLE');
+  });
+
   it('shows headers that help, and none that may hold a secret', () => {
     const headers = { 'retry-after': '120', 'x-internal-note': 'psst', server: 'nginx' };
     const text = evidenceText(analyse(caseOf(answered({ status: 503, headers }))));

@@ -23,6 +23,7 @@ const SOURCES: Readonly<Record<AssertionResult['source'], string>> = {
 const COMPARISONS: Readonly<Record<AssertionResult['comparison'], string>> = {
   EQUALS: 'equals',
   NOT_EQUALS: 'does not equal',
+  ONE_OF: 'is one of',
   HAS_KEY: 'has the key',
   NOT_HAS_KEY: 'does not have the key',
   HAS_VALUE: 'has the value',
