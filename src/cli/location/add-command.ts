@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { VedetteError } from '../../runtime/errors.ts';
-import { allPages, knownLocations } from '../apply/locations.ts';
+import { knownLocations } from '../apply/locations.ts';
+import { allPages } from '../service-api/all-pages.ts';
 import { KeyFile, keyFileError } from '../key-file.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { type ApiClient, type ApiRefusal, isInterrupted } from '../service-api/api-client.ts';
