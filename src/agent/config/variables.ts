@@ -168,7 +168,7 @@ export const VARIABLES = {
     whenUnset: [],
     meaning:
       'Tags of checks that metrics of checks have in their label `tags`. Every further value makes more series in Prometheus.',
-    allowed: `a list of at most ${MAX_METRIC_TAGS} tags, separated by commas or spaces, with * at the end for all that begin so, for example production, team:*`,
+    allowed: `a list of at most ${MAX_METRIC_TAGS} tags, separated by commas or spaces, with * at the end for all that begin like this, for example production, team:*`,
     secret: false,
     parse: listParser(tagPattern, MAX_METRIC_TAGS),
   }),

@@ -106,7 +106,7 @@ export function checkFileSchema(): JsonSchema {
       escalationStep: {
         ...jsonOf(fileEscalationSchema.nullable()),
         description:
-          'Where alerts of all checks of the account go that nobody acknowledges; null for nowhere. Left out, it stays as it is.',
+          'To which channels, and after how many minutes, alerts of the account are escalated that nobody acknowledges; null for no escalation. If omitted, the stored step does not change.',
       },
       alertChannels: byType('type', channels, 'channel'),
       ...Object.fromEntries(

@@ -103,7 +103,7 @@ export const OIDC_VARIABLES = {
     default: String(SESSION_HOURS),
     whenUnset: SESSION_HOURS,
     meaning:
-      'A user of the provider is signed out so long after signing in, or after SESSION_MAX_DAYS if that is less: so long, at most, a user whom the provider disables stays signed in.',
+      'How long a session of a user of the provider lasts after the sign-in; SESSION_MAX_DAYS applies if that is less. A user whom the provider disables stays signed in for at most this time.',
     allowed: `a whole number of hours from 1 to ${MAX_SESSION_HOURS}`,
     secret: false,
     parse: wholeNumber(1, MAX_SESSION_HOURS),

@@ -22,7 +22,7 @@ export function changePasswordRoutes(
         schema: {
           tags: SESSION_TAGS,
           operationId: 'changePassword',
-          summary: 'Change the own password, and sign out everywhere else',
+          summary: 'Change your password, and sign out everywhere else',
           body: z.strictObject({ currentPassword: givenPassword, newPassword }),
           response: { 204: SIGNED_IN },
         },

@@ -117,7 +117,7 @@ export function sessionsRoutes(
         schema: {
           tags: SESSION_TAGS,
           operationId: 'listSessions',
-          summary: 'List the own sessions, the most recent sign-in first',
+          summary: 'List your sessions, the most recent sign-in first',
           response: { 200: z.array(listed) },
         },
       },
@@ -163,7 +163,7 @@ export function sessionsRoutes(
         schema: {
           tags: SESSION_TAGS,
           operationId: 'deleteSession',
-          summary: 'End one of the own sessions',
+          summary: 'End one of your sessions',
           params: z.object({ id: uuidParam }),
           response: { 204: NO_CONTENT },
         },

@@ -25,9 +25,9 @@ interface Round {
 /** How soon people are notified where all checks of a location fail at once. */
 export const alertsPart: Part = {
   name: 'alerts',
-  method: `All of ${CHECKS.toLocaleString('en')} checks of a location fail within a minute. The built service in a process of its own, on PostgreSQL with fsync, takes the results in batches of ${BATCH} and notifies three channels of all checks: an incident service, a webhook, and a webhook that never answers. The time begins when the service answers that the first batch is stored; a first message before that counts as 0 s.`,
+  method: `All ${CHECKS.toLocaleString('en')} checks of a location fail within a minute. The built service, in a separate process on PostgreSQL with fsync, receives the results in batches of ${BATCH} and notifies three channels of all checks: an incident service, a webhook, and a webhook that never responds. The time begins when the service has confirmed the first batch; a message that was sent before that counts as 0 s.`,
   answer:
-    'One round beside other work on the machine (load 25 on the two cores). A replica has four messages of a channel on their way at once, so the last of 2,000 comes much later than the first: let a channel group them. How much sooner on an idle machine has not been measured yet.',
+    'One round, measured while other programs used the machine (load 25 on the two cores). A replica sends at most four messages of a channel at once, so the last of 2,000 comes much later than the first: let a channel group them. The times on an idle machine have not been measured yet.',
   programs: [],
   async run(context) {
     const { short, rounds, progress } = context;

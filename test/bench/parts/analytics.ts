@@ -90,7 +90,7 @@ const ROLLED_UP_LIMIT_MS = 300;
 export const analyticsPart: Part = {
   name: 'analytics',
   method:
-    'Reports of seven metrics by the hour, three of them percentiles, over the HTTP API of a service on PostgreSQL as it comes, on the same machine, with 10 million results of 2,650 checks in 31 days (BENCH_RESULTS: another number) and roll-ups of days of a year. Each report is of another check than the one before; a round is the median of seven. What is answered from roll-ups, and the overview of all checks: a round is the 95th percentile of 20.',
+    'Reports of seven metrics by the hour, three of them percentiles, over the HTTP API of a service on PostgreSQL with default settings, on the same machine, with 10 million results of 2,650 checks in 31 days (BENCH_RESULTS sets another number) and daily roll-ups of a year. Each report is for another check than the one before; the value of a round is the median of seven. For reports that are read from roll-ups, and for the overview of all checks, it is the 95th percentile of 20.',
   programs: [],
   isLong: true,
   async run(context) {

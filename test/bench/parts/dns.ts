@@ -13,7 +13,7 @@ const RUNS_A_SECOND = 15_000;
 export const dnsPart: Part = {
   name: 'dns',
   method:
-    'DNS checks over UDP of the addresses of names that nsd serves, beside the dns module of the blackbox exporter, and dnsperf as the limit: queries alone, in C; measured like http.',
+    'DNS checks over UDP for the addresses of names that nsd serves, compared with the dns module of the blackbox exporter, and with dnsperf as the limit: it only sends queries, in C. Measured like http.',
   programs: ['nsd', 'dnsperf', 'wrk', 'prometheus-blackbox-exporter'],
   run: (context) => withNameServer((server) => measure(server, context)),
 };

@@ -17,7 +17,7 @@ const LIMIT = { of: 'value', bound: 'at most', number: 2 } as const;
 export const floodsPart: Part = {
   name: 'floods',
   method:
-    'Targets that answer without end, each in its own way: pieces of framing without a body, bodies in pieces of one byte, compressed zeros, frames and TLS records without content. `vedette run` makes one check of each, in a process of its own; its processor time, less that of a run whose target answers at once, is what the response took until the agent ended it.',
+    'Targets that respond without end, each in a different way: pieces of framing without a body, bodies in pieces of one byte, compressed zeros, frames and TLS records without content. `vedette run` runs one check of each, in a separate process. The CPU time of this process, less that of a run whose target responds at once, is the cost of the response until the agent ended it.',
   programs: [],
   run: (context) =>
     withFloodServers(async (all, answering) => {

@@ -9,7 +9,7 @@ const MIX = { minutely: 0, tenSecondly: 200, held: 0 };
 export const hangingPart: Part = {
   name: 'hanging',
   method:
-    'One agent process with 200 checks at 10 s of a target that answers at once, and 1,000 at 10 s of one that takes the request and never answers, so that nearly all of these wait at any time, for 30 s each; the 200 are judged as in schedule.',
+    'One agent process with 200 checks every 10 s of a target that responds at once, and 1,000 checks every 10 s of a target that accepts requests and never responds. Nearly all of the 1,000 therefore wait at any time, for 30 s each. The 200 are judged as in schedule.',
   programs: [],
   async run(context) {
     const rounds: Judged[] = [];

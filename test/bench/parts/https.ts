@@ -11,9 +11,9 @@ const RUNS_A_SECOND = 2_000;
 export const httpsPart: Part = {
   name: 'https',
   method:
-    'The same over TLS 1.3 with a fresh, verified handshake each: a leaf of P-256 below an intermediate below a root that is trusted by file. openssl s_time makes handshakes alone, in C.',
+    'The same as http, over TLS 1.3 with a new, verified handshake for each check: a P-256 leaf certificate, an intermediate certificate, and a root that is trusted through a file. openssl s_time makes only handshakes, in C.',
   answer:
-    "More than half of the agent's processor time is OpenSSL and its allocations (`perf`, by its software clock); `openssl s_time` takes 62 % of it for a handshake alone, in C. That handshake and a plain check, which is all that has to be done, are together 0.95 times the exporter's; the rest is Node's own way between the two. Only a TLS library other than Node's would probably meet the target.",
+    "OpenSSL and its allocations take more than half of the agent's CPU time (`perf`, by its software clock); `openssl s_time` takes 62 % of it for the handshake alone, in C. That handshake and a plain check, which together are the minimum of work, take 0.95 times the CPU time of the exporter; the rest is the code of Node between the two. Only a TLS library other than Node's would probably meet the target.",
   programs: ['nginx', 'wrk', 'prometheus-blackbox-exporter', 'openssl'],
   run: (context) => withWebServer((web) => measure(web, context)),
 };

@@ -49,7 +49,7 @@ interface Errors {
 export const icmpPart: Part = {
   name: 'icmp',
   method:
-    "In a network namespace of its own, all through unprivileged ICMP sockets where the program knows them: the agent's exchange with 1,000 echoes in flight beside fping without pauses, to 1,000 loopback addresses, and probes of 10 echoes, without the agent around them, beside the blackbox exporter's, which send one for each HTTP request. Error: the measured round trip less the time between the kernel's stamps of the request's leaving and the reply's arriving at a TUN device, behind which 1,000 targets hold each echo for 5 to 50 ms; fping prints such times to 0.1 ms, so up to 0.05 ms of its error are its rounding.",
+    "In a separate network namespace, through unprivileged ICMP sockets if the program supports them. The agent's exchange, with 1,000 echo requests in flight, is compared with fping without pauses, for 1,000 loopback addresses. Probes of 10 echo requests, without the rest of the agent, are compared with those of the blackbox exporter, which send one for each HTTP request. The error is the difference between the measured round trip and the time between the kernel's timestamps at a TUN device, at which the request leaves and the reply arrives. Behind the device, 1,000 targets delay each reply by 5 to 50 ms. fping prints these times with a resolution of 0.1 ms, so up to 0.05 ms of its error are rounding.",
   programs: ['ip', 'sysctl', 'fping', 'ping', 'prometheus-blackbox-exporter', 'wrk'],
   needsRoot: true,
   async run(context) {

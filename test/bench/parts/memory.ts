@@ -17,7 +17,7 @@ type Source = 'from a file' | 'from a service';
 export const memoryPart: Part = {
   name: 'memory',
   method:
-    'Checks of 24 hours, none of them due, from a JSON file and as assignments of a service; what the agent has with them, less what it has with a single one, by their number. Kept: heap and buffers after full collections forced through the inspector; resident: RSS after the same, which holds what the start needed and the allocator has not given back.',
+    'Checks with a period of 24 hours, none of them due, from a JSON file and as assignments of a service. The memory of the agent with these checks, less its memory with a single check, is divided by their number. Kept: heap and buffers after full garbage collections that are forced through the inspector. Resident: RSS after these collections, which includes memory that the start needed and the allocator has not returned.',
   programs: [],
   async run(context) {
     const counts = context.short ? [1_000] : [10_000, 100_000];

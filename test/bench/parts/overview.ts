@@ -29,9 +29,9 @@ const BYTES_OF_KB = 1_000;
 export const overviewPart: Part = {
   name: 'overview',
   method:
-    'The overview of 10,000 checks, one in five hundred failing, with the quarter hours of a day and the days of a week, on PostgreSQL on the same machine. Requests: over HTTP, a round is the 95th percentile of 20. Paint: in a new window of Chromium, from the navigation to the first paint, and until the first check is shown; the memory is that of the heap of its scripts afterwards.',
+    'The overview of 10,000 checks, of which one in five hundred fails, with the quarter hours of a day and the days of a week, on PostgreSQL on the same machine. Requests: over HTTP; the value of a round is the 95th percentile of 20. Paint: in a new window of Chromium, from the navigation to the first paint, and until the first check is shown. Memory: the JavaScript heap afterwards.',
   answer:
-    "One round beside other work on the machine (load 12 to 18 on the two cores). Before the service turned off PostgreSQL's JIT compiler, a round took 6.0, 7.2, 1.9, 2.1 and 3.9 s for these requests, in their order. What is left of the first one are the cells: 9,600 roll-ups of 100 checks, each in a page of its own. How long it takes until the first check is shown has not been measured on an idle machine yet.",
+    "One round, measured while other programs used the machine (load 12 to 18 on the two cores). Before the service turned off PostgreSQL's JIT compiler, these requests took 6.0, 7.2, 1.9, 2.1 and 3.9 s, in this order. The remaining time of the first request is for the cells: 9,600 roll-ups of 100 checks, each on a separate database page. The time until the first check is shown has not been measured on an idle machine yet.",
   programs: ['chromium'],
   async run(context) {
     const database = await openPostgres();

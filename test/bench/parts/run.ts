@@ -17,7 +17,7 @@ const MIN_ROUNDS = 5;
 /** How exactly `vedette run` measures many checks, and how long it takes for them. */
 export const runPart: Part = {
   name: 'run',
-  method: `\`vedette run\` of ${CHECKS} URL checks of a target, in a process of its own, that holds each request for ${HELD_MS} ms and says for how long it truly did. The error is that of the response times in the results, uncertain ones too. A start is the \`startedAt\` of a result; it is late by what it is behind the start of the first check and its place in the ${SPREAD_MS} ms over which the starts are spread. The end is the exit of the process after the start of the first check, less the longest response time.`,
+  method: `\`vedette run\` of ${CHECKS} URL checks of a target, in a separate process, that delays each response by ${HELD_MS} ms and reports how long it really delayed it. The error is that of the response times in the results, including uncertain ones. The start of a run is the \`startedAt\` of its result; its lateness is the time after the planned start, which is the start of the first check plus the position of the run in the ${SPREAD_MS} ms over which the starts are spread. The end is the exit of the process, counted from the start of the first check, less the longest response time.`,
   programs: [],
   async run(context) {
     const folder = makeTempFolder();

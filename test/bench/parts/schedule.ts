@@ -9,7 +9,7 @@ const MIX = { minutely: 10_000, tenSecondly: 2_000, held: 200 };
 export const schedulePart: Part = {
   name: 'schedule',
   method:
-    'One agent process with 10,000 checks at 1 minute and 2,000 at 10 s (367 runs/s: API, URL, TCP and some DNS, each against an address of its own in 127.0.0.0/8); a start is the `startedAt` of its result, rounded up to the millisecond, and the accept at the target, in a process of its own, must bear it out. Missed: slots of the window, by the rule of each check, that have no run or more than one; firstByte: 200 of the checks go to a server that holds each request for 50 ms and says for how long it truly did.',
+    'One agent process with 10,000 checks every minute and 2,000 every 10 s (367 runs/s: API, URL, TCP and some DNS checks, each against a separate address in 127.0.0.0/8). The start of a run is the `startedAt` of its result, rounded up to the millisecond; the time at which the target, in a separate process, accepts the connection must confirm it. Missed: slots of the window, by the rule of each check, that have no run or more than one. firstByte: 200 of the checks use a server that delays each response by 50 ms and reports how long it really delayed it.',
   programs: [],
   async run(context) {
     const rounds: Judged[] = [];

@@ -21,7 +21,7 @@ interface Text extends Held {
 export const scrubPart: Part = {
   name: 'scrub',
   method:
-    'A thousand random secrets of 8 to 47 characters are looked for in 25 MB of eleven kinds of text, from prose to what is nearly a secret everywhere, by the scrubber in a process of plain Node, with other secrets each round: a run of backslashes is slow where a secret has several of them, too. The event loop is held for the CPU time between two turns that the scrubber gives.',
+    'The scrubber, in a plain Node process, searches 25 MB of eleven kinds of text for a thousand random secrets of 8 to 47 characters. The texts range from prose to text that nearly matches a secret at every position. Each round has other secrets, because a run of backslashes is slow if a secret also contains several. The hold of the event loop is the CPU time between two moments at which the scrubber yields.',
   programs: [],
   async run(context) {
     const megabytes = context.short ? 2 : 25;

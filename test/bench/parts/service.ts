@@ -12,9 +12,9 @@ const INGEST = { of: 'value', bound: 'at least', number: 5_000 } as const;
 export const servicePart: Part = {
   name: 'service',
   method:
-    'The built service in a process of its own, on PostgreSQL with fsync (or PGlite), on the same machine as what asks it. Ingest: 8 connections post gzip batches of 250 results of 3.4 KB; fan-out: simulated agents hold their long polls in a process of plain Node, which also asks the API for the change and stops the time when the last agent that it concerns has it; event streams: clients of accounts of at most 200, in a process of plain Node that commits an event of every account in one transaction, and stops the time when each client has it; assignment: until the agents together have every check once; stalls: templates are rendered in a process of plain Node, and while the service answers the request, a client that asks for its liveness all the while waits so long at most, in any round.',
+    'The built service in a separate process, on PostgreSQL with fsync (or on PGlite), on the same machine as its clients. Ingest: 8 connections send gzip batches of 250 results of 3.4 KB. Fan-out: simulated agents hold their long polls in a plain Node process, which also requests the change through the API and stops the time when the last affected agent has it. Event streams: clients of accounts with at most 200 streams each, in a plain Node process that commits an event of every account in one transaction and stops the time when each client has it. Assignment: the time until the agents together have every check once. Stalls: templates are rendered in a plain Node process; for request bodies, a client requests the liveness of the service all the time, and the stall is the longest wait in any round.',
   answer:
-    "A leaving agent's checks (20,142 here) are given away in transactions of 5,000, each of which takes some 150 ms, most of it for rows in three indexes, while the other agents fetch those of the one before. Single rounds took 0.83 to 1.16 s.",
+    'The checks of a leaving agent (20,142 here) are reassigned in transactions of 5,000. Each of them takes about 150 ms, most of it for rows in three indexes, while the other agents fetch the checks of the transaction before. Single rounds took 0.83 to 1.16 s.',
   programs: [],
   async run(context) {
     const { short } = context;

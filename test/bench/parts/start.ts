@@ -18,9 +18,9 @@ const LIMIT: Target = { of: 'value', bound: 'at most', number: 500 };
 export const startPart: Part = {
   name: 'start',
   method:
-    'From the spawn of `vedette agent` to the first connection that its target, in a process of its own, accepts, with 10,000 checks in the file (9,000 at 1 minute and 1,000 at 10 s, so that a slot comes every 4 ms). The same checks once as JSON and once as YAML; the whole file is read and validated before anything runs.',
+    'The time from the spawn of `vedette agent` to the first connection that its target, in a separate process, accepts. The file has 10,000 checks (9,000 every minute and 1,000 every 10 s, so that a slot is due every 4 ms), once as JSON and once as YAML. The whole file is read and validated before the first run.',
   answer:
-    'As YAML it is the yaml library that takes the time. A reader of our own for plain YAML was tried and brought it to 0.43 of that; it is left out, since a second grammar beside a library is more to trust than there is to gain: who has ten thousand checks has them written by a program, which can write JSON.',
+    'With YAML, the yaml library takes most of the time. A parser of our own for plain YAML was tried and reduced it to 0.43 times, but it is not used: a second grammar beside a library is a risk that the gain does not justify. Files with ten thousand checks are written by programs, which can write JSON.',
   programs: [],
   async run(context) {
     const folder = makeTempFolder();

@@ -18,7 +18,7 @@ const TARGET = { of: 'value', bound: 'at least', number: 3_000 } as const;
 
 export const statusPagePart: Part = {
   name: 'status-page',
-  method: `A status page of ${SERVICES} services that does not change, from the built service, beside nginx (one worker) with the same compressed bytes and headers from a file. wrk asks by ${CONNECTIONS} connections that stay open, on the same machine.`,
+  method: `A status page of ${SERVICES} services that does not change, served by the built service, compared with nginx (one worker) that serves the same compressed bytes and headers from a file. wrk sends requests over ${CONNECTIONS} connections that stay open, on the same machine.`,
   programs: ['nginx', 'wrk'],
   run: measure,
 };

@@ -28,9 +28,9 @@ interface Received {
 /** How long it takes until every subscriber of a status page has the mail about an incident. */
 export const subscribersPart: Part = {
   name: 'subscribers',
-  method: `A status page with ${SUBSCRIBERS.toLocaleString('en')} subscribers by email, on one replica of the built service with PostgreSQL and fsync. An incident is opened whose update notifies them. A mail server in a process of its own takes each mail after ${HOLD_MS} ms, and stops the time from the request that opens the incident to the last mail. Over the 40 connections that a replica makes, mails that take so long alone need 50 s.`,
+  method: `A status page with ${SUBSCRIBERS.toLocaleString('en')} subscribers by email, on one replica of the built service with PostgreSQL and fsync. An incident is opened whose update notifies them. A mail server in a separate process accepts each mail after ${HOLD_MS} ms. The time runs from the request that opens the incident to the last mail. Over the 40 connections of a replica, this delay alone takes 50 s.`,
   answer:
-    'One round beside other work on the machine (load 15 to 20 on the two cores). Of the time, 50 s are the 200 ms of each mail over 40 connections; what takes the rest has not been measured on an idle machine yet.',
+    'One round, measured while other programs used the machine (load 15 to 20 on the two cores). 50 s of the time are the 200 ms for each mail over 40 connections; the rest has not been measured on an idle machine yet.',
   programs: [],
   async run(context) {
     const { short, signal } = context;

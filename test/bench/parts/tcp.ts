@@ -10,7 +10,7 @@ const RUNS_A_SECOND = 20_000;
 export const tcpPart: Part = {
   name: 'tcp',
   method:
-    'TCP checks that connect and close, beside the tcp module of the blackbox exporter; measured like http.',
+    'TCP checks that connect and close, compared with the tcp module of the blackbox exporter; measured like http.',
   programs: ['nginx', 'wrk', 'prometheus-blackbox-exporter'],
   run: (context) =>
     withWebServer(async ({ addresses }) => {

@@ -48,9 +48,9 @@ interface Rounds {
 export const uploadPart: Part = {
   name: 'upload',
   method:
-    "The product's uploader, in a process of its own with its spool and its artifacts on disk, beside curl -T, which sends the same bytes (gzip batches of 1 MiB of results; the artifact in one PUT, where the uploader has parts) to the same server, which unpacks, parses, hashes and syncs alike for both. Memory is the peak of the uploader's resident set (VmHWM) less what it had after some 500 small requests, which make Node compile what any request needs: some 30 MB once, whatever is uploaded.",
+    "The agent's uploader, in a separate process with its spool and its artifacts on disk, compared with curl -T. curl sends the same bytes (gzip batches of 1 MiB of results; the artifact in one PUT, where the uploader sends parts) to the same server, which unpacks, parses, hashes and syncs them in the same way for both. Memory is the peak of the resident set of the uploader (VmHWM), less its resident set after about 500 small requests. These make Node compile the code that any request needs: about 30 MB once, however much is uploaded.",
   answer:
-    'The uploader reads each result from its spool, packs them and notes on disk what is settled, on the two cores on which the server unpacks, parses and syncs; curl sends what was packed before. It is more than six times what a service takes in (below), so that nothing waits for it.',
+    'The uploader reads each result from its spool, packs the results and records on disk which ones the service has confirmed, on the same two cores on which the server unpacks, parses and syncs them; curl sends batches that were packed earlier. The uploader is more than six times as fast as a service takes results in (below), so nothing waits for it.',
   programs: ['curl'],
   async run(context) {
     const folder = makeTempFolder();

@@ -3111,7 +3111,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the own sessions, the most recent sign-in first
+         * List your sessions, the most recent sign-in first
          * @description Needs a user who is signed in.
          */
         get: operations["listSessions"];
@@ -3138,7 +3138,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End one of the own sessions
+         * End one of your sessions
          * @description Needs a user who is signed in.
          */
         delete: operations["deleteSession"];
@@ -3156,7 +3156,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Change the own password, and sign out everywhere else
+         * Change your password, and sign out everywhere else
          * @description Needs a user who is signed in.
          */
         put: operations["changePassword"];
