@@ -12,6 +12,7 @@ import { type ProbeContext, type ProbeOutcome, roundToMicroseconds } from '../pr
 import { echoFailure } from './echo-failure.ts';
 import { ECHO_DATA_BYTES } from './echo-packet.ts';
 import { runEchoes } from './echo-run.ts';
+import { countPackets, icmpSummary, kernelUncertainMs } from './packet-counts.ts';
 import { type ResolvedDestination, resolveDestination } from './resolve-destination.ts';
 import { SharedSockets } from './shared-sockets.ts';
 

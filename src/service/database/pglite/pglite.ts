@@ -44,7 +44,10 @@ const CLOSE_TIMEOUT_MS = 5000;
  */
 export async function openPglite(folder: string | null, deps: PgliteParts): Promise<PgliteStore> {
   if (folder === null) {
-    return new PgliteStore(await PGlite.create({ parsers: PARSERS, ...(await fromTemplate()) }), deps);
+    return new PgliteStore(
+      await PGlite.create({ parsers: PARSERS, ...(await fromTemplate()) }),
+      deps,
+    );
   }
   const { clock, log } = deps;
   const data = await openDataFolder(folder, log, async (path) => {
