@@ -37,6 +37,8 @@ async function makeArchive() {
   const database = await PGlite.create({ parsers: PARSERS });
   const store = new PgliteStore(database, { clock: systemClock, log });
   await migrate(store, log);
+  // A copy would replay the log of all migrations when it is first opened.
+  await database.exec('checkpoint');
   const archive = await database.dumpDataDir('gzip');
   await store.close();
   return Buffer.from(await archive.arrayBuffer());

@@ -215,7 +215,9 @@ describe('the examples of /openapi.json', () => {
       expect(schema).toMatchObject({ examples: [{ name: 'Homepage' }] });
     }
     const inline = Object.keys(examples).filter((name) => !(name in document.components.schemas));
-    expect(inline.sort(), 'the bodies that have no name').toEqual(['putCheck', 'updateCheck']);
+    expect(new Set(inline), 'the bodies that have no name').toEqual(
+      new Set(['putCheck', 'updateCheck']),
+    );
   });
 
   it('are there for the body and the response of every PUT and PATCH', () => {

@@ -176,14 +176,9 @@ describe('the JSON Schema of check files', () => {
         'url, api, tcp, dns, icmp, heartbeat or heartbeats',
       ),
     );
-    expect(noted.sort()).toEqual([
-      'check-API',
-      'check-DNS',
-      'check-ICMP',
-      'check-TCP',
-      'check-URL',
-      'heartbeats',
-    ]);
+    expect(new Set(noted)).toEqual(
+      new Set(['check-API', 'check-DNS', 'check-ICMP', 'check-TCP', 'check-URL', 'heartbeats']),
+    );
     const file = changed(['checks', 0, 'id'], (check) => Reflect.set(check, 'id', 'url'));
     const { statusServices: _, statusPages: __, ...kept } = Object(file);
     expect(accepts(kept), JSON.stringify(accepts.errors)).toBe(true);
