@@ -38,21 +38,21 @@ const MAX_NAME_CHARS = 255;
 
 export interface AddedAccount {
   readonly accountId: string;
-  /** In full: only its hash is stored. null of an account that existed. */
+  /** The whole key, of which only the hash is stored; null if the account existed already. */
   readonly key: string | null;
 }
 
 export interface AddAccountOptions {
-  /** Changes nothing where an account has the name. */
+  /** Whether to change nothing if an account with this name exists. */
   readonly ifMissing?: boolean;
-  /** Saves the key before the account is made. What it throws ends the command. */
+  /** Saves the key before the account is created. An error it throws ends the command. */
   readonly saveKey?: (key: string) => Promise<void>;
 }
 
 /**
- * Makes an account with an admin key.
+ * Creates an account with an admin key.
  *
- * @throws VedetteError for a name that cannot be used, and with `ifMissing` for one of several accounts
+ * @throws VedetteError for an invalid name, and with `ifMissing` for a name that several accounts have
  */
 export async function addAccount(
   { store, clock, ids }: OperatorParts,
@@ -67,7 +67,7 @@ export async function addAccount(
   const createdAtMs = clock.wallMs();
   return await store.transaction(async (tx) => {
     if (ifMissing) {
-      // The same command that runs at the same time waits, and finds the account.
+      // If the command runs twice at the same time, the second waits here and then finds the account.
       await lockFirstAccount(tx);
       const found = await findAccountsByName(tx, { name, limit: 1 });
       // Names are not unique: this also refuses a name of several accounts.
@@ -123,7 +123,7 @@ export async function inviteUser(
 }
 
 /**
- * Makes a link by which a user chooses a new password.
+ * Creates a link with which a user chooses a new password.
  *
  * @returns the token of the link, which works once
  * @throws VedetteError where no user has the email
