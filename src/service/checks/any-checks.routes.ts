@@ -25,7 +25,7 @@ import { presentCheck } from './present-check.ts';
 
 const TYPES_IN_PATHS = [...STORED_CHECK_TYPES.map((type) => type.toLowerCase()), 'heartbeats'];
 
-/** A type's name as the id is a mistake: the id is missing from the path. */
+/** Refuses the name of a check type as id: the client has omitted the id from the path. */
 const anyCheckId = checkId.refine((id) => !TYPES_IN_PATHS.includes(id.toLowerCase()), {
   error: 'is the name of a check type; the id comes after it, for example /v1/checks/url/{id}',
 });
