@@ -1,7 +1,7 @@
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
 
 /**
- * What a failed statement means to the caller:
+ * What a failed statement means for the caller:
  * - `unavailable`: the database cannot be reached or cannot do it now; a retry may work
  * - `conflict`: another row conflicts (unique and foreign keys); see `constraint`
  * - `invalid`: a value that the database does not accept
@@ -16,8 +16,8 @@ interface StoreErrorFacts {
 }
 
 /**
- * The only error that a store throws. Unlike the driver's own error it has no parameters and no
- * rows, which must not be logged.
+ * The only error that a store throws. Unlike errors of the drivers it contains no parameters and rows, which
+ * must not be logged.
  */
 export class StoreError extends Error {
   readonly kind: StoreErrorKind;
@@ -52,14 +52,14 @@ interface Meaning {
   readonly code: string;
   /** Whether the connection is unusable now. */
   readonly broken?: true;
-  /** Whether the same transaction, run again, may succeed at once. */
+  /** Whether retrying the same transaction at once may succeed. */
   readonly again?: true;
 }
 
 const OWN_FAULT: Meaning = { kind: 'internal', code: 'STORE_STATEMENT' };
 const CONNECTION: Meaning = { kind: 'unavailable', code: 'STORE_CONNECTION', broken: true };
 
-/** By SQLSTATE, or by its class: the first two characters. */
+/** Keyed by SQLSTATE or by its class, the first two characters. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   '08': CONNECTION,
   '22': { kind: 'invalid', code: 'STORE_VALUE' },
@@ -120,7 +120,7 @@ export function classifyError(thrown: unknown): Judged {
   };
 }
 
-/** Whether a transaction that failed with this may succeed when it is tried again at once. */
+/** Whether retrying a transaction that failed with this error may succeed at once. */
 export function isRetryable(thrown: unknown): boolean {
   if (!(thrown instanceof StoreError) || thrown.sqlState === null) return false;
   return meaningOf(thrown.sqlState, thrown.constraint ?? undefined).again === true;
@@ -129,7 +129,7 @@ export function isRetryable(thrown: unknown): boolean {
 /** SQLSTATE: the database's disk is full (53100), or the database is read-only (25006). */
 const REFUSALS: ReadonlySet<string | null> = new Set(['53100', '25006']);
 
-/** Whether the database accepts no writes at all until an operator mends it. */
+/** Whether the database accepts no writes until an operator fixes it. */
 export function refusesWrites(thrown: unknown): thrown is StoreError {
   return thrown instanceof StoreError && REFUSALS.has(thrown.sqlState);
 }
@@ -152,7 +152,7 @@ function textOf(thrown: unknown, key: 'constraint' | 'severity'): string | undef
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** For logging a repeated failure once. */
+/** Identifies the kind of a failure, in order to log a repeated failure only once. */
 export function storeErrorKind(error: unknown): string {
   return error instanceof StoreError ? error.code : 'OTHER';
 }
