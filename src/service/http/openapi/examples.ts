@@ -5,14 +5,14 @@ import { asObject, type Json } from './named-schemas.ts';
 export type FindExample = (method: string, path: string, part: 'body' | number) => unknown;
 
 /**
- * Examples by the names of their schemas. The tests take them from responses of the service, and
- * `npm run examples` writes them again.
+ * Reads the examples, keyed by the names of their schemas. Tests take them from responses of the service;
+ * `npm run examples` updates the file.
  */
 export function readExamples(): Readonly<Record<string, unknown>> {
   return JSON.parse(readFileSync(new URL('./examples.json', import.meta.url), 'utf8'));
 }
 
-/** Finds examples by the names that the complete document gives to schemas; of a list, that of an entry. */
+/** Finds examples by the schema names in the complete document; for a list, the example of an entry. */
 export function exampleFinder(complete: Json): FindExample {
   const examples = readExamples();
   return (method, path, part) => {
