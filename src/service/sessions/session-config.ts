@@ -5,9 +5,9 @@ import { readVariable } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 
 export interface SessionLimits {
-  /** A session ends if it is not used for so long. */
+  /** A session ends if it is not used for this time. */
   readonly idleMs: number;
-  /** A session ends so long after the sign-in, however often it is used. */
+  /** A session ends this long after the sign-in, however often it is used. */
   readonly maxMs: number;
 }
 
@@ -25,7 +25,7 @@ export const SESSION_VARIABLES = {
     name: 'SESSION_IDLE_HOURS',
     default: String(IDLE_HOURS),
     whenUnset: IDLE_HOURS,
-    meaning: 'A user is signed out after so long without a request.',
+    meaning: 'How long a user stays signed in without a request.',
     allowed: `a whole number of hours from 1 to ${24 * MAX_DAYS}`,
     secret: false,
     parse: wholeNumber(1, 24 * MAX_DAYS),
@@ -34,7 +34,7 @@ export const SESSION_VARIABLES = {
     name: 'SESSION_MAX_DAYS',
     default: String(SESSION_DAYS),
     whenUnset: SESSION_DAYS,
-    meaning: 'A user is signed out so long after signing in, in any case.',
+    meaning: 'How long a user stays signed in at most.',
     allowed: `a whole number of days from 1 to ${MAX_DAYS}`,
     secret: false,
     parse: wholeNumber(1, MAX_DAYS),
@@ -51,7 +51,7 @@ export function readSessionLimits(env: Environment): SessionLimits {
 /** What decides whether a session has ended. Epoch milliseconds. */
 export interface SessionEnds {
   readonly nowMs: number;
-  /** One that was not used since then has ended. */
+  /** Sessions that were not used since then have ended. */
   readonly idleSinceMs: number;
 }
 
