@@ -7,15 +7,15 @@ import { EXIT, type Terminal } from '../terminal.ts';
 
 export interface AddAccountFlags {
   readonly ifMissing: boolean;
-  /** A new file for the key, in place of the output. */
+  /** A new file for the key, which is then not printed. */
   readonly keyFile?: string;
   readonly output: OutputFormat;
 }
 
 /**
- * Makes an account, and prints its id and its first admin key, or writes the key to a file.
+ * Creates an account, and prints its id and its first admin key, or writes the key to a file.
  *
- * @throws VedetteError where a variable, the database, the name or the file is unusable
+ * @throws VedetteError if a variable, the database, the name or the file cannot be used
  */
 export async function addAccountCommand(
   name: string,
@@ -25,7 +25,7 @@ export async function addAccountCommand(
   const { stdout, stderr } = terminal;
   let isSaved = false;
   const saveKey = async (key: string): Promise<void> => {
-    // The database may have the transaction repeated, with the same key.
+    // The transaction may be retried, with the same key.
     if (keyFile === undefined || isSaved) return;
     await writeKey(keyFile, key);
     isSaved = true;
@@ -33,7 +33,7 @@ export async function addAccountCommand(
   const parts = prepareService(terminal);
   const { accountId, key } = await addAccountToService(parts, name, { ifMissing, saveKey }).catch(
     async (thrown: unknown) => {
-      // The key is of no account.
+      // No account was created, so the key is not valid.
       if (isSaved && keyFile !== undefined) await unlink(keyFile).catch(() => {});
       throw thrown;
     },
@@ -44,7 +44,7 @@ export async function addAccountCommand(
     const account = { id: accountId, name, created: key !== null, ...shownKey, ...file };
     stdout.write(`${JSON.stringify(account)}\n`);
   } else if (key === null) {
-    stdout.write(`account  ${accountId}  (exists already; nothing was changed)\n`);
+    stdout.write(`account  ${accountId}  (already exists; nothing was changed)\n`);
   } else {
     const shownKeyOrFile = keyFile === undefined ? key : `in ${keyFile}`;
     stdout.write(
@@ -79,7 +79,7 @@ async function writeKey(path: string, key: string): Promise<void> {
 function notWritten(path: string, thrown: unknown): VedetteError {
   const message =
     systemCodeOf(thrown) === 'EEXIST'
-      ? `--key-file ${path} exists: choose another name, or remove it first; no account was made`
-      : `--key-file ${path} cannot be written: ${messageOf(thrown)}; no account was made`;
+      ? `--key-file ${path} exists: choose another name, or remove it first; no account was created`
+      : `--key-file ${path} cannot be written: ${messageOf(thrown)}; no account was created`;
   return new VedetteError('environment', 'KEY_FILE_FAILED', message, { cause: thrown });
 }

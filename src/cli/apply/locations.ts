@@ -28,7 +28,7 @@ export async function allPages<T>(
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const found = read(await client.get(`${path}?limit=${PAGE_SIZE}&page=${page}`, signal));
     entries.push(...found);
-    // Not at a short page: entries that are deleted meanwhile are missing in it.
+    // A short page is not the last one: entries deleted while the list is read are missing from it.
     if (found.length === 0) break;
   }
   return entries;
@@ -56,11 +56,10 @@ function isPlaced({ locations, privateLocations }: Check): boolean {
 }
 
 /**
- * The checks, each with a location: its own, else the given one, else the only private location of
- * the account.
+ * Gives each check a location: its own, else the given one, else the account's only private location.
  *
  * @param given the slug of --location; null if there is none
- * @throws VedetteError of kind `usage` where there is no such location, or none can be chosen
+ * @throws VedetteError of kind `usage` if there is no such location, or if the choice is not clear
  */
 export async function withDefaultLocation(
   checks: readonly Check[],
@@ -75,8 +74,8 @@ export async function withDefaultLocation(
 }
 
 /**
- * The checks for a service with only the given locations: a check runs in those of its private
- * locations that exist, else in `home`.
+ * Adapts checks to a service with only the given locations: a check runs in its private locations that exist,
+ * or else in `home`.
  */
 export function withExistingLocations(
   checks: readonly Check[],
@@ -133,7 +132,7 @@ function onlyOne(slugs: readonly string[], id: string): string {
   const what = `check ${JSON.stringify(id)} names no location to run in`;
   const todo =
     slugs.length === 0
-      ? 'make one with POST /v1/private-locations, or name public ones in the file'
+      ? 'create one with POST /v1/private-locations, or name public ones in the file'
       : 'choose one with --location, or name some in the file';
   throw noLocation(`${what}; ${thereAre(slugs)}: ${todo}`);
 }

@@ -13,7 +13,7 @@ export function reasonsIn({ message, attributes }: ErrorResponse): readonly stri
   return problems.data.map((problem) => `${problem.path} ${problem.message}`.trim());
 }
 
-/** The error for a key that the service does not take, or whose role is too low. */
+/** The error for a key that the service does not accept, or whose role is too low. */
 export function refusedKey(
   { origin }: Peer,
   status: 401 | 403,

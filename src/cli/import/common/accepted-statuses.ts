@@ -5,7 +5,7 @@ import type { Reason } from './fields.ts';
 
 const MAX_STATUS = 599;
 
-/** Why a rule is narrower. No setting of one check takes both sides. */
+/** Why a rule is narrower: no setting of a check accepts statuses on both sides of 400. */
 export const ONE_SIDE_OF_400: Reason = [
   'one check cannot accept statuses under 400 and others of 400 or more: only those under 400 pass',
   'check a path of the target whose accepted statuses are all under 400, or all 400 or more',
@@ -19,9 +19,9 @@ export interface StatusRule {
 }
 
 /**
- * The assertions that accept these statuses. A check passes on statuses under 400, or with
- * `shouldFail` on others, whatever its assertions say (src/model/README.md, "What passes and what
- * fails"): where both are accepted, those under 400 remain.
+ * Returns assertions that accept these statuses. A check passes only on statuses under 400 or, with `shouldFail`,
+ * only on others (src/model/README.md, "What passes and what fails"). If both are accepted, the rule accepts only
+ * those under 400.
  *
  * @returns null if no status is accepted
  */
