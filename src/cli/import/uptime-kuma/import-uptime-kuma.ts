@@ -41,8 +41,8 @@ const MONITOR_REASONS: Readonly<Record<string, Reason>> = {
   conditions: ['the import does not read conditions', 'write assertions by hand'],
   packetSize: ['echo requests of checks have 56 data bytes', NOTHING_NEEDED],
   tlsCa: [
-  'certificate authorities are not part of checks',
-  'add an entry to clientCertificates of the file',
+    'certificate authorities are not part of checks',
+    'add an entry to clientCertificates of the file',
   ],
   retryOnlyOnStatusCodeFailure: [
     'a check retries a failed run whatever the reason',
