@@ -44,7 +44,7 @@ describe.skipIf(LACKING !== null)('the page of variables', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('SHOP-ID');
     await dialog.getByLabel('Value', { exact: true }).fill('17');
-    await dialog.getByRole('button', { name: 'Make the variable' }).click();
+    await dialog.getByRole('button', { name: 'Create the variable' }).click();
     await dialog.getByText(/must be letters, digits and underscores/).waitFor();
     expect(await dialog.getByLabel('Value', { exact: true }).inputValue()).toBe('17');
     await dialog.getByLabel('Name').and(page.locator(':focus')).waitFor();

@@ -96,7 +96,7 @@ export function Editor(props: EditorProps) {
     const warnings = resource.warnings?.length ?? 0;
     showToast({
       kind: 'pass',
-      text: `${stored === null ? 'The check is made' : 'The check is saved'}${warnings === 0 ? '.' : `, with ${counted(warnings, 'warning')}.`}`,
+      text: `${stored === null ? 'The check is created' : 'The check is saved'}${warnings === 0 ? '.' : `, with ${counted(warnings, 'warning')}.`}`,
     });
     // After the guard is gone.
     setTimeout(() => route(addressOf(checkPath(resource.id)), stored === null));
@@ -206,7 +206,7 @@ export function Editor(props: EditorProps) {
               isBusy={saving.isBusy}
               disabled={!isYamlValid || (stored !== null && !isChanged)}
             >
-              {stored === null ? 'Make the check' : 'Save'}
+              {stored === null ? 'Create the check' : 'Save'}
             </Button>
             {stored !== null && isChanged && <Button onClick={edited.undo}>Undo changes</Button>}
             <Link class="button" to={stored === null ? '/' : checkPath(stored.resource.id)}>

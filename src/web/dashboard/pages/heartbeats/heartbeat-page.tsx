@@ -236,8 +236,8 @@ function Actions({
           }}
         >
           <p>
-            The URL of now stops working at once. Jobs that still request it are taken for late.
-            This cannot be undone.
+            The current URL stops working at once. Jobs that still request it count as late. This
+            cannot be undone.
           </p>
         </Confirm>
       )}

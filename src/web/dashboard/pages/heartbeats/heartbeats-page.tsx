@@ -197,7 +197,7 @@ function NoHeartbeats({ onMake }: { readonly onMake: () => void }) {
             </Button>
           </p>
         ) : (
-          <p>Somebody with the role write can make one.</p>
+          <p>Somebody with the role write can create one.</p>
         )}
       </EmptyState>
     </div>

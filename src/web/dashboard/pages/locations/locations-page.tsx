@@ -186,7 +186,7 @@ export function Page() {
                 </Button>
               </p>
             ) : (
-              <p>Somebody with the role write can make one.</p>
+              <p>Somebody with the role write can create one.</p>
             )}
           </EmptyState>
         </div>

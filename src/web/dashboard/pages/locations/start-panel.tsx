@@ -93,14 +93,14 @@ export function StartPanel({
             {may('admin') ? (
               <>
                 <Button kind="primary" isBusy={isMaking} onClick={() => void make()}>
-                  Make a key
+                  Create a key
                 </Button>
                 <span class="muted">It is filled in below, and shown only once.</span>
               </>
             ) : (
               <span class="muted">
                 Put the key of the location there instead of {NO_KEY}. Somebody with the role admin
-                can make one.
+                can create one.
               </span>
             )}
           </p>

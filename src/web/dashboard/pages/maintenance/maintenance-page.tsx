@@ -100,7 +100,7 @@ export function Page() {
           A window pauses checks, silences their alerts, and is announced on status pages.
           {may('write')
             ? ' Create one here, or press Enter on a day.'
-            : ' Somebody with the role write can make one.'}
+            : ' Somebody with the role write can create one.'}
         </EmptyState>
       )}
       {windows !== null && (

@@ -120,14 +120,14 @@ function Editor({
     });
     if (!isSaved) return;
     forgetWindows();
-    const text = id === null ? 'The window is made.' : 'The window is saved.';
+    const text = id === null ? 'The window is created.' : 'The window is saved.';
     showToast({ kind: 'pass', text });
     onClose();
   };
   return (
     <FormDialog
       title={id === null ? 'New maintenance window' : 'Edit maintenance window'}
-      submit={id === null ? 'Make the window' : 'Save'}
+      submit={id === null ? 'Create the window' : 'Save'}
       isBusy={saving.isBusy}
       isChanged={edited.isChanged}
       onSubmit={() => void save()}

@@ -139,7 +139,7 @@ function Editor({
   return (
     <FormDialog
       title={id === null ? 'New group' : `Edit the group ${base.name}`}
-      submit={id === null ? 'Make the group' : 'Save'}
+      submit={id === null ? 'Create the group' : 'Save'}
       isBusy={saving.isBusy}
       isChanged={edited.isChanged}
       onSubmit={() => void save()}

@@ -72,7 +72,7 @@ export function NoChecks() {
         <p>
           {may('write') ? (
             <>
-              <Link to="/checks/new">Make the first one</Link>, or describe
+              <Link to="/checks/new">Create the first one</Link>, or describe
             </>
           ) : (
             'Describe'

@@ -199,7 +199,7 @@ function NoChecks() {
           availability on their own pages.
         </p>
         <p>
-          <Link to="/checks/new">Make a check</Link>
+          <Link to="/checks/new">Create a check</Link>
         </p>
       </EmptyState>
     </div>

@@ -103,7 +103,7 @@ function NewPage({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       title="New status page"
-      submit="Make the page"
+      submit="Create the page"
       isBusy={saving.isBusy}
       isChanged={name !== '' || url !== null}
       onSubmit={() => void make()}

@@ -107,7 +107,7 @@ function Editor({
   return (
     <FormDialog
       title={isNew ? 'New variable' : name}
-      submit={isNew ? 'Make the variable' : 'Save'}
+      submit={isNew ? 'Create the variable' : 'Save'}
       isBusy={saving.isBusy}
       isChanged={edited.isChanged}
       onSubmit={() => void save()}

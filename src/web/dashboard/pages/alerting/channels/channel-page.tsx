@@ -192,7 +192,7 @@ function Editor({
                   isBusy={isBusy}
                   disabled={loaded !== undefined && !isChanged}
                 >
-                  {loaded === undefined ? 'Make the channel' : 'Save'}
+                  {loaded === undefined ? 'Create the channel' : 'Save'}
                 </Button>
                 {loaded !== undefined && isChanged && (
                   <Button onClick={edited.undo}>Undo changes</Button>

@@ -105,7 +105,7 @@ export function YamlPanel({ draft, id, isStored, problems, onCheck, onValid }: Y
             ))}
             {replaced !== null && (
               <li>
-                The form has written this text anew: its comments are gone.{' '}
+                The form has rewritten this text: its comments were removed.{' '}
                 <Button
                   class="small"
                   onClick={() => {
@@ -113,7 +113,7 @@ export function YamlPanel({ draft, id, isStored, problems, onCheck, onValid }: Y
                     take(replaced);
                   }}
                 >
-                  Bring back my text
+                  Restore my text
                 </Button>
               </li>
             )}
