@@ -107,7 +107,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
     if (unreadable > 0 && unreadable !== unreadableBefore) {
       log.error(
         { unreadable },
-        'credentials of checks and proxies cannot be decrypted, and were not changed: put the key that encrypted them behind the others in ENCRYPTION_KEY, or send them again',
+        'credentials of checks and proxies cannot be decrypted, and were not changed: put the key that encrypted them after the other keys in ENCRYPTION_KEY, or send them again',
       );
     }
     unreadableBefore = unreadable;

@@ -22,7 +22,7 @@ export function missingKey({ kind }: Pick<Store, 'kind'>, secrets: SecretBox | n
       : 'ENCRYPTION_KEY is not set: set it to the key that encrypted them';
   }
   const where = kind === 'pglite' ? ', or its file back into DATA_DIR/encryption-key,' : '';
-  return `none of the keys decrypts them: put the key that encrypted them behind the others in ENCRYPTION_KEY${where}`;
+  return `none of the keys decrypts them: put the key that encrypted them after the other keys in ENCRYPTION_KEY${where}`;
 }
 
 /**
