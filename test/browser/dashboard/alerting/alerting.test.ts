@@ -199,7 +199,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     await refusal.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Preview' }).click();
     await preview.waitFor();
-    await page.getByRole('checkbox', { name: 'All checks, now and later' }).check();
+    await page.getByRole('checkbox', { name: 'All current and future checks' }).check();
     await page.getByRole('checkbox', { name: 'The blog' }).uncheck();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('is saved. It serves 1 check.').waitFor();

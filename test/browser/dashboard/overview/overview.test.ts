@@ -46,7 +46,7 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     async ({ responseTime, ...view }) => {
       const { page, goto, axe, faults } = await open(await sharedBadDay(), view);
       await goto('/');
-      const broken = page.getByRole('list', { name: 'Checks that need a look' });
+      const broken = page.getByRole('list', { name: 'Checks that need attention' });
       const orders = broken.getByRole('listitem').filter({ hasText: 'Orders API' });
       await orders.waitFor();
       expect(await broken.getByRole('listitem').first().textContent()).toMatch(/Failing/);

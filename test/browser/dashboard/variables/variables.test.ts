@@ -38,7 +38,7 @@ describe.skipIf(LACKING !== null)('the page of variables', () => {
     await addVariables(account);
     const { page, goto, faults } = await open(account);
     await goto('/variables');
-    const missing = page.getByRole('table', { name: 'Names without a variable' });
+    const missing = page.getByRole('table', { name: 'Undefined variables' });
     await missing.locator('tr', { hasText: /SHOP_ID.*Orders/ }).waitFor();
     await page.getByRole('button', { name: 'Define SHOP_ID' }).click();
     const dialog = page.getByRole('dialog');

@@ -122,7 +122,7 @@ function Editor({
       />
       <PemField
         label="Certificate"
-        hint="In PEM, with those of its chain behind it."
+        hint="In PEM format, followed by the other certificates of its chain."
         {...fieldOf('cert')}
       />
       <PemField
@@ -142,8 +142,8 @@ function Editor({
         {...fieldOf('passphrase')}
       />
       <PemField
-        label="Certificates of authorities"
-        hint="Optional: trusted for this host, in addition to the usual ones."
+        label="CA certificates"
+        hint="Optional: trusted for this host, in addition to the standard ones."
         {...fieldOf('ca')}
       />
       {edited.isOutdated && id !== null ? (

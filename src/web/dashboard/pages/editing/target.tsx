@@ -87,7 +87,7 @@ function ComparedServers() {
         legend={labelOf(path)}
         one="name server"
         empty=""
-        hint="None: those that the NS records of the zone name."
+        hint="Empty: the name servers of the NS records of the zone."
         row={(at, index) => <Cell path={at} index={index} placeholder="ns1.example.com" />}
       />
     </div>

@@ -37,7 +37,7 @@ export function HeartbeatAlerts({
     <>
       <SelectField
         label="Group"
-        hint={['Its settings come before those of the heartbeat.', found?.limitNote]
+        hint={['Its settings take precedence over those of the heartbeat.', found?.limitNote]
           .filter(Boolean)
           .join(' ')}
         value={groupId}
@@ -58,7 +58,7 @@ export function HeartbeatAlerts({
       />
       {channels === null ? (
         <CheckField
-          label="Notify all channels that there are"
+          label="Notify all existing channels"
           isChecked
           onValue={() => change({ channels: [] })}
         />

@@ -192,7 +192,7 @@ function Message({
   const [page] = pages;
   const from = pages.length === 1 && page !== undefined ? page.name : 'name of the page';
   return (
-    <section class="incidents-message" aria-label="What subscribers get">
+    <section class="incidents-message" aria-label="The message to subscribers">
       <p class="muted">Subscribers get this mail within a minute. It cannot be taken back.</p>
       <p>
         <strong>

@@ -165,13 +165,13 @@ function Editor({
         label="Repeats"
         value={form.unit}
         options={REPEATS}
-        hint="It repeats at the same time in UTC: your clock differs by an hour in the other half of the year where it changes."
+        hint="It repeats at the same time in UTC: with daylight saving time, your local time differs by an hour for half of the year."
         onValue={(unit) => change({ unit: unit as Form['unit'] })}
       />
       {form.unit !== 'ONCE' && (
         <div class="maintenance-pair">
           <TextField
-            label={`Every so many ${form.unit.toLowerCase()}s`}
+            label={`Interval in ${form.unit.toLowerCase()}s`}
             type="number"
             min={1}
             value={form.interval}
@@ -180,7 +180,7 @@ function Editor({
             required
           />
           <TextField
-            label="Until (empty: for ever)"
+            label="Until (empty: forever)"
             type="datetime-local"
             value={form.until}
             onValue={(until) => change({ until })}

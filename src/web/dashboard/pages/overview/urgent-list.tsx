@@ -39,7 +39,7 @@ export function UrgentList({
           </div>
           <ListHeads />
           <VirtualList
-            label="Checks that need a look"
+            label="Checks that need attention"
             length={broken}
             rowHeight={heights.broken}
             onRange={(from, to) => onRange('broken', from, to)}

@@ -165,7 +165,7 @@ function Order({
       >
         ↓
       </Button>
-      <Button class="small" kind="danger" aria-label={`Take ${name} out`} onClick={onRemove}>
+      <Button class="small" kind="danger" aria-label={`Remove ${name}`} onClick={onRemove}>
         ×
       </Button>
     </span>

@@ -32,10 +32,10 @@ export function UndefinedVariables({
     ),
   };
   return (
-    <section class="panel variables-missing" aria-label="Names without a variable">
+    <section class="panel variables-missing" aria-label="Undefined variables">
       <div class="panel-head">
         <h2>
-          <StateMark state="degraded" word="Names without a variable" />
+          <StateMark state="degraded" word="Undefined variables" />
         </h2>
       </div>
       <p class="panel-body muted">
@@ -43,7 +43,7 @@ export function UndefinedVariables({
         VARIABLES_FROM_ENV or VARIABLES_DIR, their runs fail with VARIABLE_UNKNOWN.
       </p>
       <Table
-        label="Names without a variable"
+        label="Undefined variables"
         columns={onDefine === null ? columns : [...columns, define]}
         rows={uses.slice(0, MAX_SHOWN)}
         keyOf={({ key }) => key}

@@ -141,7 +141,7 @@ function Editor({
         label="Secret"
         isChecked={form.secret}
         onValue={(secret) => change({ secret })}
-        hint="Stored encrypted, masked in results, and shown to nobody again."
+        hint="Stored encrypted, masked in results, and never shown again."
       />
       <CheckField
         label="Locked"

@@ -193,7 +193,7 @@ function NoAlerts({
   readonly isFiltered: boolean;
 }) {
   if (isFiltered) {
-    return <EmptyState title="No alert matches">Other filters or a longer time may.</EmptyState>;
+    return <EmptyState title="No alert matches">Try other filters or a longer time.</EmptyState>;
   }
   if (!isOpenOnly) {
     return (
@@ -206,7 +206,7 @@ function NoAlerts({
   return (
     <EmptyState title="No open alerts">
       <p>
-        Nothing that has alerted is still failing or degraded.{' '}
+        No check with an alert is still failing or degraded.{' '}
         <Link to="/alerts?show=all">See past alerts</Link>, or{' '}
         <Link to="/channels">see who is notified next time</Link>.
       </p>

@@ -79,7 +79,7 @@ export function SubscribedChecks({
         <fieldset class="alerting-plain" disabled={!isWriter}>
           <legend class="visually-hidden">All checks</legend>
           <CheckField
-            label="All checks, now and later"
+            label="All current and future checks"
             hint="Except those that you do not choose below."
             isChecked={subscribeAll}
             onValue={(isOn) => onChange({ subscribeAll: isOn })}

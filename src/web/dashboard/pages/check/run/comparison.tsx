@@ -52,7 +52,7 @@ export function Comparison({
   const bodies = comparedLines(textOf(result), textOf(other));
   return (
     <>
-      <Panel title="This run beside the last passing one">
+      <Panel title="This run compared with the last passing run">
         <CompareTable
           head={[headOf(result, 'This run'), headOf(other, 'Last passing run')]}
           groups={[
