@@ -224,7 +224,7 @@ function isAlike(one: number | undefined, other: number | undefined): boolean {
   return more - less < SAME_MS || more < less * SAME_FACTOR;
 }
 
-/** Most responses have a different one each time. */
+/** Headers that differ in most responses. */
 const ALWAYS_DIFFERENT: ReadonlySet<string> = new Set([
   'date',
   'age',
