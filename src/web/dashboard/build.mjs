@@ -45,7 +45,7 @@ function addThemeScript(folder) {
   writeFileSync(index, html.replace(THEME_PLACE, `<script src="./assets/${name}"></script>`));
 }
 
-/** All files but index.html, into which the service inserts values. */
+/** Compresses all files but index.html, into which the service inserts values. */
 function compress(folder) {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

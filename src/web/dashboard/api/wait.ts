@@ -1,4 +1,4 @@
-/** A time of `performance.now()` before all others: any time plus a wait has passed. */
+/** A time of `performance.now()` that is always in the past, even after a duration is added to it. */
 export const NEVER_MS = Number.NEGATIVE_INFINITY;
 
 /**

@@ -4,7 +4,7 @@ import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import type { Facts } from './queries.ts';
 
-/** From this number of days on the certificate should be renewed. */
+/** The number of remaining days from which on the certificate should be renewed. */
 const SOON_DAYS = 30;
 const URGENT_DAYS = 7;
 const MAX_NAMES = 3;

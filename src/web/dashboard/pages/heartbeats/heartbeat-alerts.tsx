@@ -15,7 +15,7 @@ import '../editing/editing.css';
 import { AlertSettingsFields } from '../settings/alert-settings-fields.tsx';
 import type { HeartbeatForm } from './heartbeat-fields.ts';
 
-/** The group of a heartbeat, and who is notified of it when. */
+/** The group, the channels and the alert settings of a heartbeat. */
 export function HeartbeatAlerts({
   form,
   problems,

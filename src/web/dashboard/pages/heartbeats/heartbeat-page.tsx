@@ -38,7 +38,7 @@ import {
   useStatus,
 } from './queries.ts';
 
-/** One heartbeat: whether its job ran, and how the job says so. */
+/** One heartbeat: its state, and how its job sends pings. */
 export function Page({ params: { id = '' } }: PageProps) {
   const query = useHeartbeat(id);
   const statusQuery = useStatus(id);

@@ -14,17 +14,17 @@ import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { type LocationKey, useKeys } from './queries.ts';
 
-/** A key that was just made. */
+/** A key that was just created. */
 export interface NewKey {
   readonly id: string;
   readonly key: string;
   readonly createdAt: string;
 }
 
-/** The service has no more active ones. */
+/** The most active keys of a location. */
 const MAX_ACTIVE = 2;
 
-/** Makes a key; says so if it cannot. */
+/** Creates a key; shows a message if that fails. */
 export async function makeKey(locationId: string): Promise<NewKey | null> {
   try {
     const params = { path: { id: locationId } };
@@ -37,7 +37,7 @@ export async function makeKey(locationId: string): Promise<NewKey | null> {
   }
 }
 
-/** The keys of the agents: made, rotated and deleted. */
+/** Creates, rotates and deletes the keys of the agents. */
 export function KeysPanel({
   locationId,
   newKey,

@@ -24,7 +24,7 @@ export function StartPanel({
   readonly agents: readonly Agent[] | null;
   readonly newKey: NewKey | null;
   readonly onNewKey: (made: NewKey | null) => void;
-  /** No agent ever polled: this is what the page is for. */
+  /** Whether no agent has ever polled: then the panel is the main part of the page. */
   readonly isFirst: boolean;
 }) {
   const state = useUrlState();

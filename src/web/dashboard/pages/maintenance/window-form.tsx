@@ -41,13 +41,13 @@ const SILENCED = [
 
 const ON = { on: ['maintenance_window'] };
 
-/** Makes a window, or changes one. */
+/** Creates or changes a window. */
 export function WindowForm({
   day,
   id = null,
   onClose,
 }: {
-  /** Where a new one begins. */
+  /** The day on which a new window begins. */
   readonly day: Date;
   readonly id?: number | null;
   readonly onClose: () => void;
