@@ -16,7 +16,7 @@ const CHANNELS = limits.escalation.alertChannelIds;
 const MINUTE_MS = 60_000;
 const DEFAULT_MINUTES = 10;
 
-/** Where alerts go that nobody acknowledges. */
+/** The channels for alerts that nobody acknowledges. */
 export function EscalationFields({
   step,
   problems,

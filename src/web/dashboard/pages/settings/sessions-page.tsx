@@ -112,7 +112,7 @@ function Sessions() {
   );
 }
 
-/** `Chrome on Linux`. The whole text is the title. */
+/** `Chrome on Linux`. The title contains the whole text. */
 function browserOf(userAgent: string | null): string {
   if (userAgent === null || userAgent === '') return 'Unknown browser';
   const browsers = [

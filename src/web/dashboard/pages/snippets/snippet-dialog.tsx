@@ -14,7 +14,7 @@ const NEW = { name: '', script: '' };
 
 const formOf = ({ name, script }: Snippet) => ({ name, script });
 
-/** Makes a snippet, or changes one. */
+/** Creates or changes a snippet. */
 export function SnippetDialog({
   id,
   onClose,

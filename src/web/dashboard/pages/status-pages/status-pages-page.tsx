@@ -50,7 +50,7 @@ const COLUMNS: readonly Column<StatusPage>[] = [
   },
 ];
 
-/** The pages that readers open. */
+/** The status pages of the account. */
 export function Page() {
   const [isMaking, setMaking] = useState(false);
   const list = usePages();

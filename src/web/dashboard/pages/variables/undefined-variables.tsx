@@ -4,16 +4,16 @@ import { type Column, Table } from '../../parts/table.tsx';
 import type { VariableUse } from './queries.ts';
 import { UsedBy } from './used-by.tsx';
 
-/** Shows the first ones only: a check that names thousands by mistake does not fill the page. */
+/** The most names to show, so that a check that names thousands by mistake does not fill the page. */
 const MAX_SHOWN = 50;
 
-/** Variables that checks name and the account lacks. */
+/** Variables that checks name and the account does not have. */
 export function UndefinedVariables({
   uses,
   onDefine,
 }: {
   readonly uses: readonly VariableUse[];
-  /** Null if the user may not. */
+  /** Null if the user may not create variables. */
   readonly onDefine: ((key: string) => void) | null;
 }) {
   const columns: readonly Column<VariableUse>[] = [
