@@ -25,7 +25,7 @@ export function progressText({ read, total, isAtLeast, isReading }: ReportProgre
 /** Why reading waits. */
 export function waitText(waitsMs: number): string {
   const wait = duration(Math.ceil(waitsMs / 1_000) * 1_000);
-  return `As many reports as a minute allows were read. Reading continues within ${wait}.`;
+  return `The limit of reports per minute is reached. Reading continues within ${wait}.`;
 }
 
 /**
