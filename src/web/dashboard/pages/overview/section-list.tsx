@@ -83,7 +83,7 @@ export function SectionList({
       const row = (index: number) => line(rows, start + index, rowHeight);
       blocks.push({ key: block, length, rowHeight, label, row });
     };
-    add('broken', 0, broken, `${name}: checks that need a look`);
+    add('broken', 0, broken, `${name}: checks that need attention`);
     add('other', broken, counts.passing + counts.paused, `${name}: checks that pass or are paused`);
   }
   const onRanges = (shown: readonly BlockRange[]): void => {
